@@ -1,0 +1,41 @@
+"""Explain a model's decision by a small set of diverse, close counterfactuals."""
+
+from counterset import datasets, distances, metrics
+from counterset.candidates import CandidatesWithin, NearestCandidates
+from counterset.diversity import AngleDiversity, DistanceDiversity
+from counterset.exceptions import (
+    CountersetError,
+    CountersetWarning,
+    FewerCounterfactualsWarning,
+    InvalidInputError,
+    ModelError,
+    NoCounterfactualError,
+    NotFittedError,
+)
+from counterset.explainer import DiverseExplainer
+from counterset.explanation import Explanation, Explanations
+from counterset.line_search import LineSearch
+
+__all__ = [
+    "AngleDiversity",
+    "CandidatesWithin",
+    "CountersetError",
+    "CountersetWarning",
+    "DistanceDiversity",
+    "DiverseExplainer",
+    "Explanation",
+    "Explanations",
+    "FewerCounterfactualsWarning",
+    "InvalidInputError",
+    "LineSearch",
+    "ModelError",
+    "NearestCandidates",
+    "NoCounterfactualError",
+    "NotFittedError",
+    "__version__",
+    "datasets",
+    "distances",
+    "metrics",
+]
+
+__version__ = "0.1.0"

@@ -1,0 +1,17 @@
+"""Names for the kinds of arrays that move through the library."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Codes", "Labels", "Mask", "Matrix"]
+
+#: Rows, points or distances, of any number of axes.
+Matrix: TypeAlias = NDArray[np.float64]
+#: Positions, counts or class codes.
+Codes: TypeAlias = NDArray[np.intp]
+#: Yes or no.
+Mask: TypeAlias = NDArray[np.bool_]
+#: What a model answers.
+Labels: TypeAlias = NDArray[Any]

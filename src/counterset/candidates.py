@@ -1,0 +1,125 @@
+"""Steps 1 and 2 of the paper: order the candidates by distance, and cut the list off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from counterset.arrays import Codes, Mask, Matrix
+from counterset.checks import check_at_least, check_count
+from counterset.distances import ROUNDING
+from counterset.space import Space
+
+__all__ = ["CandidatePool", "CandidatesWithin", "Cutoff", "NearestCandidates"]
+
+
+class Cutoff(Protocol):
+    """Step 2: which of the ordered candidates are close enough."""
+
+    def keep(self, distances: Matrix) -> Mask:
+        """Say which candidates stay, given their ascending distances, shape ``(n, k)``."""
+        ...
+
+
+@dataclass(frozen=True)
+class NearestCandidates:
+    """Keep the nearest candidates, a fixed number of them (the paper's number-based selection).
+
+    Parameters
+    ----------
+    alpha
+        How many.
+
+    Examples
+    --------
+    >>> NearestCandidates(2).keep(np.array([[0.1, 0.2, 0.3]]))
+    array([[ True,  True, False]])
+    """
+
+    alpha: int = 1000
+
+    def __post_init__(self) -> None:
+        check_count(self.alpha, "alpha")
+
+    def keep(self, distances: Matrix) -> Mask:
+        """Say which candidates stay, given their ascending distances, shape ``(n, k)``."""
+        return np.broadcast_to(np.arange(distances.shape[1]) < self.alpha, distances.shape)
+
+
+@dataclass(frozen=True)
+class CandidatesWithin:
+    """Keep the candidates at most ``(1 + epsilon)`` times as far as the nearest one.
+
+    The paper's distance-based selection: it keeps more where the data is dense.
+
+    Parameters
+    ----------
+    epsilon
+        0.25 keeps those at most 25 % more distant than the nearest.
+
+    Examples
+    --------
+    >>> CandidatesWithin(0.5).keep(np.array([[1.0, 1.5, 1.6]]))
+    array([[ True,  True, False]])
+    """
+
+    epsilon: float = 0.25
+
+    def __post_init__(self) -> None:
+        check_at_least(self.epsilon, 0, "epsilon")
+
+    def keep(self, distances: Matrix) -> Mask:
+        """Say which candidates stay, given their ascending distances, shape ``(n, k)``."""
+        # Equation for m: the distance of the nearest candidate. A tie at the limit is inside it.
+        limit = (1 + self.epsilon) * distances[:, :1] * (1 + ROUNDING)
+        return distances <= limit
+
+
+@dataclass(frozen=True)
+class CandidatePool:
+    """The training rows, sorted by predicted class: each class is a slice, nothing is copied.
+
+    Attributes
+    ----------
+    matrix
+        The rows in the model's own units.
+    rows
+        The position of each row in the training data.
+    starts
+        The rows of class ``c`` are ``starts[c]:starts[c + 1]``.
+    space
+        The space in which distances are taken.
+    """
+
+    matrix: Matrix
+    rows: Codes
+    starts: Codes
+    space: Space
+
+    @classmethod
+    def build(cls, matrix: Matrix, codes: Codes, n_classes: int, space: Space) -> CandidatePool:
+        """Sort the training rows by the code of their predicted class."""
+        rows = np.argsort(codes, kind="stable")
+        starts = np.searchsorted(codes[rows], np.arange(n_classes + 1))
+        return cls(matrix[rows], rows, starts, space)
+
+    @cached_property
+    def points(self) -> Matrix:
+        """The rows as points of the space."""
+        return self.space.embed(self.matrix)
+
+    def of_classes(self, classes: Iterable[int]) -> list[slice]:
+        """Give the slices that hold the rows of these classes."""
+        return [slice(int(self.starts[c]), int(self.starts[c + 1])) for c in classes]
+
+    def classes_at(self, places: Codes) -> Codes:
+        """Give the class codes of rows of the pool."""
+        return np.searchsorted(self.starts, places, side="right") - 1
+
+    def __getstate__(self) -> dict[str, object]:
+        # The points follow from the rows: a pickle need not hold them.
+        return {name: value for name, value in self.__dict__.items() if name != "points"}

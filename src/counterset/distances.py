@@ -1,0 +1,355 @@
+"""Distances between rows.
+
+One shape rule: a distance takes ``(n, d)`` and ``(m, d)`` and gives ``(n, m)``. Each distance
+says whether it is symmetric and whether it satisfies the triangle inequality, because the
+guarantees of the paper hold only then.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+
+from counterset.arrays import Matrix
+from counterset.exceptions import InvalidInputError
+
+__all__ = [
+    "L0",
+    "L1",
+    "L2",
+    "CustomDistance",
+    "Distance",
+    "DistanceLike",
+    "LInf",
+    "get",
+]
+
+
+#: Sums of thousands of terms stay within this relative error.
+ROUNDING = 1e-12
+
+
+class Distance(ABC):
+    """A distance between the rows of two matrices."""
+
+    @property
+    @abstractmethod
+    def symmetric(self) -> bool:
+        """Whether d(a, b) = d(b, a)."""
+
+    @property
+    @abstractmethod
+    def triangle_inequality(self) -> bool:
+        """Whether d(a, c) <= d(a, b) + d(b, c)."""
+
+    def __call__(self, A: ArrayLike, B: ArrayLike) -> Matrix:
+        """Give the distances from every row of ``A`` to every row of ``B``, shape ``(n, m)``."""
+        first, second = _rows(A), _rows(B)
+        if first.shape[1] != second.shape[1]:
+            raise InvalidInputError(
+                f"A distance compares rows with the same number of features, got "
+                f"{first.shape[1]} and {second.shape[1]}. Pass rows of one table."
+            )
+        return self.pairwise(first, second)
+
+    @abstractmethod
+    def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
+        """``__call__`` for matrices that are known to fit each other."""
+
+    @abstractmethod
+    def to_own(self, x: Matrix, own: Matrix) -> Matrix:
+        """Give the distances from each ``x[i]`` to its own rows ``own[i]``.
+
+        Parameters
+        ----------
+        x
+            Shape ``(n, d)``.
+        own
+            Shape ``(n, k, d)``.
+
+        Returns
+        -------
+        distances
+            Shape ``(n, k)``. An entry depends on its two rows only, to the last bit, so that an
+            answer does not depend on what else is in the batch.
+        """
+
+    def scores(self, A: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
+        """Give fast scores that rise with the distance, and a bound on their error per row.
+
+        Used to shortlist: the scores need not be distances, only ``at_least`` must hold.
+        """
+        return self.pairwise(A, B), np.zeros(len(A))
+
+    def at_least(self, scores: Matrix, errors: Matrix) -> Matrix:
+        """Give a lower bound on the distance of every pair that scores at least this much."""
+        return (scores - errors) * (1 - ROUNDING)
+
+
+@dataclass(frozen=True, eq=False)
+class _Norm(Distance):
+    """A norm of the difference, with optional weights for the features."""
+
+    weights: ArrayLike | None = None
+
+    _metric: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if self.weights is None:
+            return
+        weights = np.asarray(self.weights, dtype=np.float64)
+        if weights.ndim != 1 or not np.all(np.isfinite(weights)) or np.any(weights < 0):
+            raise InvalidInputError(
+                f"weights must be one finite, non-negative number per feature, got {self.weights!r}"
+            )
+        weights.setflags(write=False)
+        object.__setattr__(self, "weights", weights)
+
+    @property
+    def symmetric(self) -> bool:
+        return True
+
+    @property
+    def triangle_inequality(self) -> bool:
+        return True
+
+    def _weigh(self, A: Matrix) -> Matrix:
+        """Stretch the features so that the plain norm of the result is the weighted one."""
+        if self.weights is None:
+            return A
+        factors = self._factors(np.asarray(self.weights))
+        if factors.shape[0] != A.shape[-1]:
+            raise InvalidInputError(
+                f"{type(self).__name__} has {factors.shape[0]} weights, but the rows have "
+                f"{A.shape[-1]} features. Give one weight per feature."
+            )
+        return A * factors
+
+    def _factors(self, weights: Matrix) -> Matrix:
+        return weights
+
+    @abstractmethod
+    def _reduce(self, difference: Matrix) -> Matrix:
+        """Take the plain norm over the last axis."""
+
+    def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
+        between: Matrix = cdist(self._weigh(A), self._weigh(B), self._metric)
+        return between
+
+    def to_own(self, x: Matrix, own: Matrix) -> Matrix:
+        # numpy adds up a contiguous last axis in an order that depends on its length alone.
+        return self._reduce(np.ascontiguousarray(self._weigh(own - x[:, None, :])))
+
+
+class L1(_Norm):
+    """The sum of the absolute differences, ``sum(w * |a - b|)``.
+
+    Examples
+    --------
+    >>> L1()([[0, 0]], [[3, 4], [1, 0]])
+    array([[7., 1.]])
+    >>> L1(weights=[1, 10])([[0, 0]], [[3, 4]])
+    array([[43.]])
+    """
+
+    _metric = "cityblock"
+
+    def _reduce(self, difference: Matrix) -> Matrix:
+        total: Matrix = np.abs(difference).sum(axis=-1)
+        return total
+
+
+class L2(_Norm):
+    """The Euclidean distance, ``sqrt(sum(w * (a - b) ** 2))``.
+
+    Examples
+    --------
+    >>> L2()([[0, 0]], [[3, 4], [1, 0]])
+    array([[5., 1.]])
+    """
+
+    _metric = "euclidean"
+
+    def _factors(self, weights: Matrix) -> Matrix:
+        roots: Matrix = np.sqrt(weights)
+        return roots
+
+    def _reduce(self, difference: Matrix) -> Matrix:
+        norm: Matrix = np.sqrt(np.einsum("...d,...d->...", difference, difference))
+        return norm
+
+    def scores(self, A: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
+        # |a - b|^2 = |a|^2 - 2ab + |b|^2 is one matrix product, but loses digits to cancellation.
+        A, B = self._weigh(A), self._weigh(B)
+        a_squared, b_squared = np.einsum("nd,nd->n", A, A), np.einsum("nd,nd->n", B, B)
+        squared = A @ B.T
+        squared *= -2
+        squared += b_squared
+        squared += a_squared[:, None]
+        largest = b_squared.max(initial=0.0)
+        unit = 4 * (A.shape[1] + 4) * np.finfo(np.float64).eps
+        return squared, unit * (a_squared + largest)
+
+    def at_least(self, scores: Matrix, errors: Matrix) -> Matrix:
+        bound: Matrix = np.sqrt(np.maximum(scores - errors, 0)) * (1 - ROUNDING)
+        return bound
+
+
+class LInf(_Norm):
+    """The largest absolute difference, ``max(w * |a - b|)``.
+
+    Examples
+    --------
+    >>> LInf()([[0, 0]], [[3, 4], [1, 0]])
+    array([[4., 1.]])
+    """
+
+    _metric = "chebyshev"
+
+    def _reduce(self, difference: Matrix) -> Matrix:
+        largest: Matrix = np.abs(difference).max(axis=-1)
+        return largest
+
+
+class L0(_Norm):
+    """The number of features that differ, ``sum(w * (a != b))``.
+
+    Examples
+    --------
+    >>> L0()([[0, 0]], [[3, 4], [1, 0]])
+    array([[2., 1.]])
+    """
+
+    def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
+        if self.weights is not None:
+            self._weigh(A[:1])  # checks their number
+        # cdist's "hamming" is the weighted mean of (a != b).
+        total = A.shape[1] if self.weights is None else np.sum(self.weights)
+        if total == 0:
+            return np.zeros((len(A), len(B)))
+        means: Matrix = cdist(A, B, "hamming", w=self.weights)
+        means *= total
+        return np.rint(means, out=means) if self.weights is None else means
+
+    def to_own(self, x: Matrix, own: Matrix) -> Matrix:
+        differs = (own != x[:, None, :]).astype(np.float64)
+        count: Matrix = self._weigh(differs).sum(axis=-1)
+        return count
+
+    def _reduce(self, difference: Matrix) -> Matrix:  # pragma: no cover - to_own needs no norm
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class CustomDistance(Distance):
+    """A distance given as a function ``(n, d), (m, d) -> (n, m)``.
+
+    Parameters
+    ----------
+    function
+        For a function of two vectors, wrap it:
+        ``lambda A, B: scipy.spatial.distance.cdist(A, B, function)``.
+    is_symmetric, has_triangle_inequality
+        What you know about it; nothing is assumed, since the guarantees rest on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rise_only = CustomDistance(
+    ...     lambda A, B: np.maximum(B[None] - A[:, None], 0).sum(axis=2),
+    ...     has_triangle_inequality=True,
+    ... )
+    >>> rise_only([[0, 0]], [[3, -4]])
+    array([[3.]])
+    """
+
+    function: Callable[[Matrix, Matrix], ArrayLike]
+    is_symmetric: bool = False
+    has_triangle_inequality: bool = False
+
+    @property
+    def symmetric(self) -> bool:
+        return self.is_symmetric
+
+    @property
+    def triangle_inequality(self) -> bool:
+        return self.has_triangle_inequality
+
+    def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
+        values = np.asarray(self.function(A, B), dtype=np.float64)
+        expected = (len(A), len(B))
+        if values.shape != expected:
+            raise InvalidInputError(
+                f"A distance function takes (n, d) and (m, d) and gives (n, m): expected shape "
+                f"{expected}, got {values.shape}. Wrap a function of two vectors as "
+                f"lambda A, B: scipy.spatial.distance.cdist(A, B, function)."
+            )
+        if not np.all(values >= 0) or not np.all(np.isfinite(values)):
+            raise InvalidInputError(
+                "The distance function gave a negative, infinite or missing distance. "
+                "Distances are finite and at least 0."
+            )
+        return values
+
+    def to_own(self, x: Matrix, own: Matrix) -> Matrix:
+        return np.stack([self.pairwise(x[i : i + 1], own[i])[0] for i in range(len(x))])
+
+
+DistanceLike: TypeAlias = str | Distance | Callable[[Matrix, Matrix], ArrayLike]
+
+_BY_NAME: dict[str, type[_Norm]] = {
+    "l0": L0,
+    "l1": L1,
+    "manhattan": L1,
+    "l2": L2,
+    "euclidean": L2,
+    "linf": LInf,
+    "chebyshev": LInf,
+}
+
+
+def get(distance: DistanceLike) -> Distance:
+    """Turn a name, a Distance or a function into a Distance.
+
+    Examples
+    --------
+    >>> get("l1")
+    L1(weights=None)
+    """
+    if isinstance(distance, Distance):
+        return distance
+    if isinstance(distance, str):
+        if distance.lower() not in _BY_NAME:
+            known = ", ".join(repr(name) for name in _BY_NAME)
+            raise InvalidInputError(
+                f"Unknown distance {distance!r}. Choose one of {known}, or pass a Distance or a "
+                f"function from (n, d) and (m, d) to (n, m)."
+            )
+        return _BY_NAME[distance.lower()]()
+    if callable(distance):
+        return CustomDistance(distance)
+    raise InvalidInputError(
+        f"A distance is a name, a Distance or a function, got {type(distance).__name__}."
+    )
+
+
+def _rows(A: Any) -> Matrix:
+    """Read one row or many as a float matrix."""
+    try:
+        matrix = np.asarray(A, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            "This distance compares numbers, but the rows hold something else. "
+            "Use the fitted explainer's distance_ for tables of its kind."
+        ) from error
+    if matrix.ndim == 1:
+        matrix = matrix[None, :]
+    if matrix.ndim != 2:
+        raise InvalidInputError(f"A distance compares rows, got an array of shape {matrix.shape}.")
+    return matrix

@@ -1,0 +1,153 @@
+"""Step 4 of the paper: move each candidate towards the input, up to the decision boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from counterset.arrays import Codes, Matrix
+from counterset.checks import check_positive
+from counterset.exceptions import InvalidInputError
+
+__all__ = ["LineSearch", "Segments"]
+
+
+#: Given points, and which segment each is on: a number that stands for the model's answer there,
+#: at least 0 where the answer is acceptable, ``REFUSED`` where it is not.
+Ask: TypeAlias = Callable[[Matrix, Codes], Codes]
+REFUSED = -1
+
+#: Up to this many segments, a call of the model costs more than the rows in it.
+FEW_SEGMENTS = 256
+HALVINGS_PER_CALL = 3
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The way from each input to each of its candidates.
+
+    Attributes
+    ----------
+    starts, ends
+        The inputs and the candidates, ``(n, d)``: the end of each segment is acceptable, its
+        start is not.
+    lengths
+        The distance from start to end, ``(n,)``.
+    owners
+        Which input each segment belongs to, ``(n,)``.
+    answers
+        What the model answered at the end, see ``Ask``.
+    """
+
+    starts: Matrix
+    ends: Matrix
+    lengths: Matrix
+    owners: Codes
+    answers: Codes
+
+
+@dataclass(frozen=True)
+class LineSearch:
+    """Binary search between the input and each candidate (Algorithm 1 of the paper).
+
+    Parameters
+    ----------
+    gamma
+        The accuracy: a segment is halved until the bracket around the boundary is at most this
+        long. A bracket's length is its share of the segment times the segment's distance, which
+        for norms is its own distance.
+    halvings
+        ``"segment"``: as many as the segment's own length needs. ``"farthest"``: for all
+        segments of an input as many as its farthest one needs, as the prototype of the paper's
+        authors does.
+
+    Examples
+    --------
+    The boundary is at 0.3; the answer is the nearest point beyond it that was asked:
+
+    >>> def ask(points, segments):
+    ...     return np.where(points[:, 0] >= 0.3, 1, REFUSED)
+    >>> segments = Segments(
+    ...     starts=np.array([[0.0]]), ends=np.array([[1.0]]), lengths=np.array([1.0]),
+    ...     owners=np.array([0]), answers=np.array([1]),
+    ... )
+    >>> LineSearch(0.1).search(segments, ask).ends
+    array([[0.3125]])
+    """
+
+    gamma: float = 0.1
+    halvings: Literal["segment", "farthest"] = "segment"
+
+    def __post_init__(self) -> None:
+        check_positive(self.gamma, "gamma")
+        if self.halvings not in ("segment", "farthest"):
+            raise InvalidInputError(
+                f"halvings must be 'segment' or 'farthest', got {self.halvings!r}."
+            )
+
+    def search(self, segments: Segments, ask: Ask) -> Segments:
+        """Shorten each segment to its last acceptable point before the boundary."""
+        near, far, answers = segments.starts.copy(), segments.ends.copy(), segments.answers.copy()
+        left = self._count_halvings(segments.lengths, segments.owners)
+        while len(open_ := np.flatnonzero(left)):
+            depth = HALVINGS_PER_CALL if len(open_) <= FEW_SEGMENTS else 1
+            steps = np.minimum(left[open_], depth)
+            near[open_], far[open_], answers[open_] = _halve(
+                near[open_], far[open_], answers[open_], steps, lambda p, who: ask(p, open_[who])
+            )
+            left[open_] -= steps
+        return replace(segments, ends=far, answers=answers)
+
+    def _count_halvings(self, lengths: Matrix, owners: Codes) -> Codes:
+        lengths = lengths.copy()
+        if self.halvings == "farthest":
+            farthest = np.zeros(owners.max(initial=0) + 1)
+            np.maximum.at(farthest, owners, lengths)
+            lengths = farthest[owners]
+        count = np.zeros(len(lengths), dtype=np.intp)
+        while (too_long := lengths > self.gamma).any():
+            count += too_long
+            lengths[too_long] /= 2
+        return count
+
+
+def _halve(
+    near: Matrix, far: Matrix, answers: Codes, steps: Codes, ask: Ask
+) -> tuple[Matrix, Matrix, Codes]:
+    """Halve each bracket ``steps`` times with one call of the model.
+
+    All midpoints that the halvings could come to are asked at once, then the path is followed:
+    it visits the points of Algorithm 1, to the last bit, in fewer calls.
+    """
+    depth = int(steps.max())
+    # The brackets form a binary tree in heap order: node i splits into 2i+1 (near) and 2i+2 (far).
+    nodes = 2**depth - 1
+    lower = np.empty((len(near), nodes, near.shape[1]))
+    upper = np.empty_like(lower)
+    middle = np.empty_like(lower)
+    lower[:, 0], upper[:, 0] = near, far
+    for node in range(nodes):
+        middle[:, node] = (lower[:, node] + upper[:, node]) / 2
+        if 2 * node + 2 < nodes:
+            lower[:, 2 * node + 1], upper[:, 2 * node + 1] = lower[:, node], middle[:, node]
+            lower[:, 2 * node + 2], upper[:, 2 * node + 2] = middle[:, node], upper[:, node]
+
+    level = np.log2(np.arange(nodes) + 1).astype(np.intp)
+    who, which = np.nonzero(level[None, :] < steps[:, None])
+    answer = np.full((len(near), nodes), REFUSED, dtype=np.intp)
+    answer[who, which] = ask(middle[who, which], who)
+
+    node_of = np.zeros(len(near), dtype=np.intp)
+    for step in range(depth):
+        moving = np.flatnonzero(steps > step)
+        here = node_of[moving]
+        accepted = answer[moving, here] != REFUSED
+        yes, no = moving[accepted], moving[~accepted]
+        far[yes] = middle[yes, here[accepted]]
+        answers[yes] = answer[yes, here[accepted]]
+        near[no] = middle[no, here[~accepted]]
+        node_of[moving] = 2 * here + np.where(accepted, 1, 2)
+    return near, far, answers

@@ -1,0 +1,121 @@
+"""Metrics of explanations, as defined in the paper.
+
+Each takes rows in any form that its ``distance`` understands: arrays for a named distance, tables
+in the model's own units for a fitted explainer's ``distance_``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from counterset import distances
+from counterset.distances import DistanceLike
+from counterset.exceptions import InvalidInputError
+from counterset.explanation import Explanation
+
+__all__ = ["k_distance", "k_diversity", "set_distance", "sparsity", "validity"]
+
+
+def validity(explanation: Explanation, model: Any = None) -> float:
+    """Give the share of counterfactuals that are decided otherwise than the input.
+
+    Parameters
+    ----------
+    explanation
+        Whose counterfactuals to judge.
+    model
+        Ask this model anew, in place of the labels on record.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from counterset import DiverseExplainer
+    >>> X = np.random.default_rng(0).random((200, 3))
+    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1.5, diversity=None).fit(X)
+    >>> validity(explainer.explain([0.1, 0.2, 0.3]))
+    1.0
+    """
+    if model is None:
+        return float(np.mean(explanation.labels != explanation.label))
+    predict = getattr(model, "predict", model)
+    return float(np.mean(np.asarray(predict(explanation.counterfactuals)) != explanation.label))
+
+
+def k_distance(x: Any, S: Any, distance: DistanceLike = "l1") -> float:
+    """Give the mean distance from the input to the counterfactuals: how far to go.
+
+    Examples
+    --------
+    >>> k_distance([0, 0], [[1, 0], [0, 3]], "l1")
+    2.0
+    """
+    _check_not_empty(S)
+    return float(distances.get(distance)(x, S).mean())
+
+
+def k_diversity(S: Any, distance: DistanceLike = "l1") -> float:
+    """Give the mean distance between two counterfactuals of the set; 0 for a single one.
+
+    Examples
+    --------
+    >>> k_diversity([[1, 0], [0, 3], [0, 0]], "l1")
+    2.6666666666666665
+    >>> k_diversity([[1, 0]], "l1")
+    0.0
+    """
+    _check_not_empty(S)
+    if len(S) == 1:
+        return 0.0
+    between = distances.get(distance)(S, S)
+    return float(between[np.triu_indices(len(S), k=1)].mean())
+
+
+def set_distance(
+    S1: Any, S2: Any, distance: DistanceLike = "l1", how: Literal["mean", "max"] = "mean"
+) -> float:
+    """Give the distance between two sets of counterfactuals.
+
+    Each counterfactual is compared with the nearest of the other set; ``how`` says whether the
+    mean of these distances counts, or the largest. The two directions are averaged.
+
+    Examples
+    --------
+    >>> S1, S2 = [[0.0], [1.0]], [[0.0], [4.0]]
+    >>> set_distance(S1, S2, "l1"), set_distance(S1, S2, "l1", how="max")
+    (1.0, 2.0)
+    """
+    if how not in ("mean", "max"):
+        raise InvalidInputError(f"how must be 'mean' or 'max', got {how!r}.")
+    _check_not_empty(S1)
+    _check_not_empty(S2)
+    measure = distances.get(distance)
+    there = measure(S1, S2).min(axis=1)
+    back = measure(S2, S1).min(axis=1)
+    if how == "mean":
+        return float((there.mean() + back.mean()) / 2)
+    return float((there.max() + back.max()) / 2)
+
+
+def sparsity(x: Any, S: Any) -> float:
+    """Give the mean number of features that a counterfactual changes.
+
+    Examples
+    --------
+    >>> sparsity([0, 0, 0], [[1, 0, 0], [1, 2, 0]])
+    1.5
+    """
+    _check_not_empty(S)
+    row, rows = (
+        pd.DataFrame(np.atleast_2d(np.asarray(x, dtype=object))),
+        pd.DataFrame(np.asarray(S)),
+    )
+    changed = rows.to_numpy(dtype=object) != row.to_numpy(dtype=object)
+    return float(changed.sum(axis=1).mean())
+
+
+def _check_not_empty(S: Any) -> None:
+    if len(S) == 0:
+        raise InvalidInputError("The set of counterfactuals is empty; the metric is undefined.")

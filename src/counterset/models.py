@@ -1,0 +1,126 @@
+"""One adapter from anything that predicts to rows -> labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from counterset.arrays import Codes, Labels, Matrix
+from counterset.exceptions import InvalidInputError, ModelError
+from counterset.schema import Table
+
+__all__ = ["Classes", "ModelAdapter"]
+
+
+@dataclass
+class ModelAdapter:
+    """Ask a model for labels, in the container it was trained on, and count what was asked.
+
+    Examples
+    --------
+    >>> table, matrix = Table.learn([[0.0], [1.0]])
+    >>> adapter = ModelAdapter(lambda X: X[:, 0] > 0.5, table)
+    >>> adapter.labels(matrix), adapter.calls, adapter.rows
+    (array([False,  True]), 1, 2)
+    """
+
+    model: Any
+    table: Table
+    calls: int = field(default=0, init=False)
+    rows: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._predict = _predict_function(self.model)
+
+    def labels(self, matrix: Matrix) -> Labels:
+        """Give the model's label of each row."""
+        if len(matrix) == 0:
+            raise ModelError("The model was to be asked about no rows.")
+        self.calls += 1
+        self.rows += len(matrix)
+        rows = self.table.decode(matrix)
+        try:
+            answer = self._predict(rows)
+        except Exception as error:
+            raise ModelError(
+                f"The model raised {type(error).__name__} when asked about {len(rows)} rows "
+                f"({type(rows).__name__} of shape {rows.shape}): {error}. It must accept rows in "
+                f"the form the explainer was fitted on."
+            ) from error
+        return _check_labels(answer, len(rows))
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The labels seen on the training rows, and their codes 0, 1, ...
+
+    Examples
+    --------
+    >>> classes, codes = Classes.learn(np.array(["no", "yes", "no"]))
+    >>> codes, classes.codes(np.array(["yes", "maybe"]))
+    (array([0, 1, 0]), array([ 1, -1]))
+    """
+
+    labels: Labels
+
+    @classmethod
+    def learn(cls, labels: Labels) -> tuple[Classes, Codes]:
+        """Learn the classes of the training rows; also give the rows' codes."""
+        codes, found = pd.factorize(labels)
+        try:
+            order = sorted(range(len(found)), key=lambda i: found[i])
+        except TypeError:  # labels of types that do not compare keep their order of appearance
+            order = list(range(len(found)))
+        rank = np.empty(len(found), dtype=np.intp)
+        rank[order] = np.arange(len(found))
+        return cls(np.asarray(found)[order]), rank[codes]
+
+    def codes(self, labels: Labels) -> Codes:
+        """Give the codes of labels, -1 for one never seen in training."""
+        return pd.Index(self.labels).get_indexer(pd.Index(labels))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def plain(label: Any) -> Any:
+    """Give a label as a plain Python object, so that it prints as people write it."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _predict_function(model: Any) -> Callable[[Any], Any]:
+    predict = getattr(model, "predict", None)
+    if callable(predict):
+        function: Callable[[Any], Any] = predict
+        return function
+    if callable(model):
+        function = model
+        return function
+    raise InvalidInputError(
+        f"A model has a predict method or is a function from rows to labels, got "
+        f"{type(model).__name__}. Pass the fitted model itself."
+    )
+
+
+def _check_labels(answer: Any, n_rows: int) -> Labels:
+    labels = np.asarray(answer)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim == 2 and labels.shape[0] == n_rows:
+        raise ModelError(
+            f"The model gave {labels.shape[1]} values for each row (shape {labels.shape}), as "
+            f"probabilities would be; one label per row is needed. Pass a function that takes the "
+            f"class, such as lambda X: model.predict(X).argmax(axis=1)."
+        )
+    if labels.shape != (n_rows,):
+        raise ModelError(
+            f"The model must give one label per row: asked about {n_rows} rows, got an answer of "
+            f"shape {labels.shape}."
+        )
+    if pd.isna(labels).any():
+        raise ModelError("The model gave a missing label (None or NaN). Every row needs a class.")
+    return labels
