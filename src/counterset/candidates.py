@@ -1,4 +1,4 @@
-"""Steps 1 and 2 of the paper: order the candidates by distance, and cut the list off."""
+"""The candidates, and step 2 of the paper: cut the list of the ordered ones off."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
-from counterset.arrays import Codes, Mask, Matrix
+from counterset.arrays import Codes, Matrix
 from counterset.checks import check_at_least, check_count
-from counterset.distances import ROUNDING
+from counterset.ranking import Ranking
 from counterset.space import Space
 
 __all__ = ["CandidatePool", "CandidatesWithin", "Cutoff", "NearestCandidates"]
@@ -20,8 +20,8 @@ __all__ = ["CandidatePool", "CandidatesWithin", "Cutoff", "NearestCandidates"]
 class Cutoff(Protocol):
     """Step 2: which of the ordered candidates are close enough."""
 
-    def keep(self, distances: Matrix) -> Mask:
-        """Say which candidates stay, given their ascending distances, shape ``(n, k)``."""
+    def cut(self, ranking: Ranking) -> None:
+        """Drop the candidates that are too far."""
         ...
 
 
@@ -33,11 +33,6 @@ class NearestCandidates:
     ----------
     alpha
         How many.
-
-    Examples
-    --------
-    >>> NearestCandidates(2).keep(np.array([[0.1, 0.2, 0.3]]))
-    array([[ True,  True, False]])
     """
 
     alpha: int = 1000
@@ -45,9 +40,9 @@ class NearestCandidates:
     def __post_init__(self) -> None:
         check_count(self.alpha, "alpha")
 
-    def keep(self, distances: Matrix) -> Mask:
-        """Say which candidates stay, given their ascending distances, shape ``(n, k)``."""
-        return np.broadcast_to(np.arange(distances.shape[1]) < self.alpha, distances.shape)
+    def cut(self, ranking: Ranking) -> None:
+        """Drop all but the nearest ``alpha`` candidates."""
+        ranking.keep_nearest(self.alpha)
 
 
 @dataclass(frozen=True)
@@ -60,11 +55,6 @@ class CandidatesWithin:
     ----------
     epsilon
         0.25 keeps those at most 25 % more distant than the nearest.
-
-    Examples
-    --------
-    >>> CandidatesWithin(0.5).keep(np.array([[1.0, 1.5, 1.6]]))
-    array([[ True,  True, False]])
     """
 
     epsilon: float = 0.25
@@ -72,11 +62,9 @@ class CandidatesWithin:
     def __post_init__(self) -> None:
         check_at_least(self.epsilon, 0, "epsilon")
 
-    def keep(self, distances: Matrix) -> Mask:
-        """Say which candidates stay, given their ascending distances, shape ``(n, k)``."""
-        # Equation for m: the distance of the nearest candidate. A tie at the limit is inside it.
-        limit = (1 + self.epsilon) * distances[:, :1] * (1 + ROUNDING)
-        return distances <= limit
+    def cut(self, ranking: Ranking) -> None:
+        """Drop the candidates beyond ``(1 + epsilon) * m``, m being the nearest's distance."""
+        ranking.keep_within(1 + self.epsilon)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ guarantees of the paper hold only then.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -31,6 +33,8 @@ __all__ = [
 ]
 
 
+#: From this many differences on, threads pay.
+PAYS_TO_SHARE = 5_000_000
 #: Sums of thousands of terms stay within this relative error.
 ROUNDING = 1e-12
 
@@ -81,15 +85,21 @@ class Distance(ABC):
         """
 
     def scores(self, A: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
-        """Give fast scores that rise with the distance, and a bound on their error per row.
+        """Give scores that are fast to compute and nearly right, and their errors.
 
-        Used to shortlist: the scores need not be distances, only ``at_least`` must hold.
+        Returns
+        -------
+        scores
+            Shape ``(n, m)``; the caller may change them.
+        errors
+            Shape ``(n,)``: each score of the row is within this of ``score_of`` the distance.
         """
-        return self.pairwise(A, B), np.zeros(len(A))
+        scores = self.pairwise(A, B)
+        return scores, ROUNDING * scores.max(axis=1, initial=0.0)
 
-    def at_least(self, scores: Matrix, errors: Matrix) -> Matrix:
-        """Give a lower bound on the distance of every pair that scores at least this much."""
-        return (scores - errors) * (1 - ROUNDING)
+    def score_of(self, distances: Matrix) -> Matrix:
+        """Give the scores that belong to distances; they rise with them."""
+        return distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +149,7 @@ class _Norm(Distance):
         """Take the plain norm over the last axis."""
 
     def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
-        between: Matrix = cdist(self._weigh(A), self._weigh(B), self._metric)
-        return between
+        return _in_threads(lambda a, b: cdist(a, b, self._metric), self._weigh(A), self._weigh(B))
 
     def to_own(self, x: Matrix, own: Matrix) -> Matrix:
         # numpy adds up a contiguous last axis in an order that depends on its length alone.
@@ -196,9 +205,9 @@ class L2(_Norm):
         unit = 4 * (A.shape[1] + 4) * np.finfo(np.float64).eps
         return squared, unit * (a_squared + largest)
 
-    def at_least(self, scores: Matrix, errors: Matrix) -> Matrix:
-        bound: Matrix = np.sqrt(np.maximum(scores - errors, 0)) * (1 - ROUNDING)
-        return bound
+    def score_of(self, distances: Matrix) -> Matrix:
+        squared: Matrix = distances**2
+        return squared
 
 
 class LInf(_Norm):
@@ -337,6 +346,16 @@ def get(distance: DistanceLike) -> Distance:
     raise InvalidInputError(
         f"A distance is a name, a Distance or a function, got {type(distance).__name__}."
     )
+
+
+def _in_threads(function: Callable[[Matrix, Matrix], Matrix], A: Matrix, B: Matrix) -> Matrix:
+    """Share the rows of a large ``A`` between the cores; scipy's cdist leaves the lock alone."""
+    cores = os.cpu_count() or 1
+    if len(A) < cores or A.size * len(B) < PAYS_TO_SHARE:
+        return function(A, B)
+    with ThreadPoolExecutor(cores) as threads:
+        parts = threads.map(lambda part: function(part, B), np.array_split(A, cores))
+        return np.concatenate(list(parts))
 
 
 def _rows(A: Any) -> Matrix:

@@ -7,39 +7,50 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from counterset.arrays import Codes, Mask, Matrix
+from counterset.arrays import Mask, Matrix
 from counterset.checks import check_between
-from counterset.distances import ROUNDING, Distance
+from counterset.distances import L2, ROUNDING, Distance
 
-__all__ = ["AngleDiversity", "DistanceDiversity", "Diversity", "choose_diverse"]
+__all__ = ["AngleDiversity", "DistanceDiversity", "Diversity", "View"]
+
+#: Given one kept candidate for each input, ``(n, d)``: the candidates, ``(n, m)``, that are
+#: surely too much like it. A few on the brink may be missing; ``differ`` decides those.
+TooAlike: TypeAlias = Callable[[Matrix], Mask]
 
 
-#: Given one kept candidate per input, which of its candidates differ enough from it.
-DiffersFrom: TypeAlias = Callable[[Codes], Mask]
+@dataclass(frozen=True)
+class View:
+    """What a batch of inputs sees: itself, the candidates, and the distance to the nearest.
 
-NONE_LEFT = -1
+    Attributes
+    ----------
+    x
+        The inputs as points of the space, ``(n, d)``.
+    points
+        The candidates, ``(m, d)``, the same for all inputs.
+    nearest
+        The distance m from each input to its nearest candidate, ``(n,)``.
+    distance
+        The distance that is in use.
+    """
+
+    x: Matrix
+    points: Matrix
+    nearest: Matrix
+    distance: Distance
 
 
 class Diversity(Protocol):
     """Step 3: when do two candidates differ enough to report both."""
 
-    def compare(
-        self, x: Matrix, candidates: Matrix, distances: Matrix, distance: Distance
-    ) -> DiffersFrom:
-        """Prepare the comparisons for a batch.
+    def differ(self, view: View, a: Matrix, b: Matrix) -> Mask:
+        """Say for each input of the view whether two candidates, ``(n, d)``, differ enough."""
+        ...
 
-        Parameters
-        ----------
-        x
-            The inputs, ``(n, d)``, as points of the space.
-        candidates
-            Each input's own candidates, ``(n, k, d)``, nearest first.
-        distances
-            Their distances from the input, ``(n, k)``, ascending.
-        distance
-            The distance that is in use.
-        """
+    def filter(self, view: View) -> TooAlike:
+        """Prepare a fast filter for all candidates at once."""
         ...
 
 
@@ -58,16 +69,16 @@ class AngleDiversity:
 
     Examples
     --------
-    Three candidates to the right, above and to the left of the input:
+    A candidate above the input, and one to its left, compared with one to its right:
 
     >>> from counterset.distances import get
-    >>> x, candidates = np.zeros((1, 2)), np.array([[[1, 0], [0, 1.1], [-1.2, 0]]])
-    >>> l2 = get("l2")
-    >>> AngleDiversity(0.5).compare(x, candidates, l2.to_own(x, candidates), l2)(np.array([0]))
-    array([[False,  True,  True]])
-    >>> prototype = AngleDiversity(0.5, absolute=True)
-    >>> prototype.compare(x, candidates, l2.to_own(x, candidates), l2)(np.array([0]))
-    array([[False,  True, False]])
+    >>> x, right = np.zeros((2, 2)), np.array([[1.0, 0.0], [1.0, 0.0]])
+    >>> others = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    >>> view = View(x, others, nearest=np.ones(2), distance=get("l2"))
+    >>> AngleDiversity(0.5).differ(view, right, others)
+    array([ True,  True])
+    >>> AngleDiversity(0.5, absolute=True).differ(view, right, others)
+    array([ True, False])
     """
 
     beta: float = 0.5
@@ -76,25 +87,36 @@ class AngleDiversity:
     def __post_init__(self) -> None:
         check_between(self.beta, 0, 1, "beta")
 
-    def compare(
-        self, x: Matrix, candidates: Matrix, distances: Matrix, distance: Distance
-    ) -> DiffersFrom:
-        """Prepare the comparisons for a batch, see :class:`Diversity`."""
-        directions = candidates - x[:, None, :]
-        lengths = np.sqrt(np.einsum("nkd,nkd->nk", directions, directions))
-        # A candidate at the input itself has no direction; it is never chosen.
-        lengths[lengths == 0] = 1.0
-        directions /= lengths[:, :, None]
+    def differ(self, view: View, a: Matrix, b: Matrix) -> Mask:
+        """Say whether the directions to two candidates are far enough apart."""
+        u, v = a - view.x, b - view.x
+        cosine: Matrix = np.einsum("nd,nd->n", u, v) / (_length(u) * _length(v))
+        if self.absolute:
+            return np.abs(cosine) <= self.beta + ROUNDING
+        return 1 - cosine >= self.beta - ROUNDING
 
-        def differs_from(kept: Codes) -> Mask:
-            chosen = directions[np.arange(len(kept)), kept]
-            # einsum adds up in an order that depends on d alone, so on no other row of the batch.
-            cosine: Matrix = np.einsum("nkd,nd->nk", directions, chosen)
+    def filter(self, view: View) -> TooAlike:
+        """Prepare a fast filter for all candidates at once."""
+        # cos(u, c - x) > limit is u(c - x) > limit * |c - x| for a unit vector u: one matrix
+        # product for all candidates. Single precision will do, with an allowance for its error.
+        points = view.points.astype(np.float32)
+        squared, _ = L2().scores(view.x, view.points)
+        reach = np.sqrt(np.einsum("md,md->m", view.points, view.points).max()) + _length(view.x)
+        error = 8 * (points.shape[1] + 8) * float(np.finfo(np.float32).eps) * reach
+        bounds = np.sqrt(np.maximum(squared, 0, out=squared), out=squared).astype(np.float32)
+        bounds *= np.float32(self.beta if self.absolute else 1 - self.beta)
+        bounds += error.astype(np.float32)[:, None]
+
+        def too_alike(kept: Matrix) -> Mask:
+            u = kept - view.x
+            u /= _length(u)[:, None]
+            along: NDArray[np.float32] = u.astype(np.float32) @ points.T
+            along -= np.einsum("nd,nd->n", u, view.x).astype(np.float32)[:, None]
             if self.absolute:
-                return np.abs(cosine) <= self.beta + ROUNDING
-            return 1 - cosine >= self.beta - ROUNDING
+                np.abs(along, out=along)
+            return along > bounds
 
-        return differs_from
+        return too_alike
 
 
 @dataclass(frozen=True)
@@ -111,10 +133,11 @@ class DistanceDiversity:
     Examples
     --------
     >>> from counterset.distances import get
-    >>> x, candidates = np.zeros((1, 2)), np.array([[[1, 0], [0, 1.1], [-1.2, 0]]])
-    >>> l1 = get("l1")
-    >>> DistanceDiversity(0.5).compare(x, candidates, l1.to_own(x, candidates), l1)(np.array([0]))
-    array([[False,  True,  True]])
+    >>> x, right = np.zeros((2, 2)), np.array([[1.0, 0.0], [1.0, 0.0]])
+    >>> others = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> view = View(x, others, nearest=np.ones(2), distance=get("l1"))
+    >>> DistanceDiversity(0.5).differ(view, right, others)
+    array([ True, False])
     """
 
     beta: float = 0.5
@@ -122,57 +145,24 @@ class DistanceDiversity:
     def __post_init__(self) -> None:
         check_between(self.beta, 0, 1, "beta")
 
-    def compare(
-        self, x: Matrix, candidates: Matrix, distances: Matrix, distance: Distance
-    ) -> DiffersFrom:
-        """Prepare the comparisons for a batch, see :class:`Diversity`."""
-        least = (1 + self.beta) * distances[:, :1] * (1 - ROUNDING)
+    def differ(self, view: View, a: Matrix, b: Matrix) -> Mask:
+        """Say whether two candidates are far enough apart."""
+        return view.distance.to_own(a, b[:, None, :])[:, 0] >= self._least(view)
 
-        def differs_from(kept: Codes) -> Mask:
-            chosen = candidates[np.arange(len(kept)), kept]
-            return distance.to_own(chosen, candidates) >= least
+    def filter(self, view: View) -> TooAlike:
+        """Prepare a fast filter for all candidates at once."""
+        least = view.distance.score_of(self._least(view))
 
-        return differs_from
+        def too_alike(kept: Matrix) -> Mask:
+            scores, errors = view.distance.scores(kept, view.points)
+            return np.less(scores, (least - errors)[:, None])
+
+        return too_alike
+
+    def _least(self, view: View) -> Matrix:
+        return (1 + self.beta) * view.nearest * (1 - ROUNDING)
 
 
-def choose_diverse(
-    usable: Mask, candidates: Matrix, distances: Matrix, limit: int, differs: DiffersFrom | None
-) -> Codes:
-    """Choose greedily: the nearest candidate, then the next that differs from all chosen ones.
-
-    The paper's S_2 is a set, so a copy of a chosen candidate is never chosen, whatever the
-    criterion says.
-
-    Parameters
-    ----------
-    usable
-        Which candidates may be chosen, ``(n, k)``.
-    candidates, distances
-        Each input's own candidates, nearest first, ``(n, k, d)``, and their distances.
-    limit
-        The most to choose for one input.
-    differs
-        The diversity criterion, or None for the nearest ones.
-
-    Returns
-    -------
-    chosen
-        Positions among the candidates, ``(n, limit)``, padded with ``NONE_LEFT``.
-    """
-    usable = usable.copy()
-    each = np.arange(len(usable))
-    chosen = np.full((len(usable), limit), NONE_LEFT, dtype=np.intp)
-    for i in range(limit):
-        nearest = usable.argmax(axis=1)
-        found = usable[each, nearest]
-        if not found.any():
-            break
-        chosen[found, i] = nearest[found]
-        usable[each, nearest] = False
-        if differs is not None:
-            usable &= differs(nearest)
-        # Copies are as far from the input as the original; look closely only at those.
-        who, which = np.nonzero(usable & (distances == distances[each, nearest][:, None]))
-        copies = (candidates[who, which] == candidates[who, nearest[who]]).all(axis=1)
-        usable[who[copies], which[copies]] = False
-    return chosen
+def _length(vectors: Matrix) -> Matrix:
+    lengths: Matrix = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
+    return lengths

@@ -10,11 +10,11 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from counterset import distances
-from counterset.arrays import Codes, Labels, Matrix
+from counterset.arrays import Codes, Labels, Mask, Matrix
 from counterset.candidates import CandidatePool, Cutoff, NearestCandidates
 from counterset.checks import check_count
 from counterset.distances import DistanceLike
-from counterset.diversity import NONE_LEFT, AngleDiversity, Diversity
+from counterset.diversity import AngleDiversity, Diversity
 from counterset.exceptions import (
     FewerCounterfactualsWarning,
     InvalidInputError,
@@ -26,7 +26,7 @@ from counterset.goals import Goal
 from counterset.line_search import REFUSED, LineSearch, Segments
 from counterset.models import Classes, ModelAdapter, plain
 from counterset.schema import Table
-from counterset.selection import Selection, Selector
+from counterset.selection import NONE_LEFT, Selection, Selector
 from counterset.space import ScaleLike, Space, TableDistance
 
 __all__ = ["DiverseExplainer"]
@@ -166,13 +166,14 @@ class DiverseExplainer(BaseEstimator):
         model = ModelAdapter(self.model, self.table_)
         goal = Goal.set(model.labels(matrix), target, Classes(self.classes_))
         selection = self._select(matrix, goal)
-        owners, ranks = np.nonzero(selection.positions != NONE_LEFT)
-        places = selection.positions[owners, ranks]
+        owners, ranks = np.nonzero(selection.places != NONE_LEFT)
+        places = selection.places[owners, ranks]
         questions = _Questions(model, goal, matrix, owners)
+        starts, ends = matrix[owners], self.pool_.matrix[places]
         segments = Segments(
-            starts=matrix[owners],
-            ends=self.pool_.matrix[places],
-            lengths=selection.lengths[owners, ranks],
+            starts=starts,
+            ends=ends,
+            lengths=self.distance_.to_own(starts, ends[:, None, :])[:, 0],
             owners=owners,
             answers=questions.remember(self.classes_[self.pool_.classes_at(places)]),
         )
@@ -211,10 +212,7 @@ class DiverseExplainer(BaseEstimator):
         owners, found = segments.owners, self.table_.snap(segments.ends)
         lengths = self.distance_.to_own(matrix[owners], found[:, None, :])[:, 0]
         order = np.lexsort((np.arange(len(owners)), lengths, owners))
-        # Rounded to whole numbers, two searches can end on the same point.
-        keyed = pd.DataFrame(found[order])
-        keyed.insert(0, "owner", owners[order], allow_duplicates=True)
-        order = order[~keyed.duplicated().to_numpy()]
+        order = order[~_repeats(owners[order], lengths[order], found[order])]
 
         counts = np.bincount(owners[order], minlength=len(matrix))
         self._check_counts(counts, selection)
@@ -245,7 +243,7 @@ class DiverseExplainer(BaseEstimator):
         short = counts < wanted
         if not short.any():
             return
-        chosen = (selection.positions != NONE_LEFT).sum(axis=1)
+        chosen = (selection.places != NONE_LEFT).sum(axis=1)
         reasons = (
             (
                 short & (selection.n_candidates < wanted),
@@ -274,8 +272,8 @@ class DiverseExplainer(BaseEstimator):
     def _check_parameters(self) -> None:
         check_count(self.max_counterfactuals, "max_counterfactuals")
         for name, value, method, examples in (
-            ("candidates", self.candidates, "keep", "NearestCandidates or CandidatesWithin"),
-            ("diversity", self.diversity, "compare", "AngleDiversity, DistanceDiversity or None"),
+            ("candidates", self.candidates, "cut", "NearestCandidates or CandidatesWithin"),
+            ("diversity", self.diversity, "differ", "AngleDiversity, DistanceDiversity or None"),
             ("search", self.search, "search", "LineSearch or None"),
         ):
             optional = name != "candidates"
@@ -294,6 +292,18 @@ class DiverseExplainer(BaseEstimator):
     def __sklearn_clone__(self) -> DiverseExplainer:
         # A clone explains the same model: cloning the model too would throw its training away.
         return type(self)(**self.get_params(deep=False))
+
+
+def _repeats(owners: Codes, lengths: Matrix, found: Matrix) -> Mask:
+    """Mark the points that an input has already; rounding can lead two searches to one point."""
+    repeats = np.zeros(len(owners), dtype=bool)
+    # Equal points are equally far, so they stand next to each other, or among others as far.
+    gap = 1
+    while (alike := (owners[gap:] == owners[:-gap]) & (lengths[gap:] == lengths[:-gap])).any():
+        at = np.flatnonzero(alike)
+        repeats[at[(found[at] == found[at + gap]).all(axis=1)] + gap] = True
+        gap += 1
+    return repeats
 
 
 class _Questions:

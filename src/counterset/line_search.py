@@ -124,30 +124,32 @@ def _halve(
     """
     depth = int(steps.max())
     # The brackets form a binary tree in heap order: node i splits into 2i+1 (near) and 2i+2 (far).
-    nodes = 2**depth - 1
-    lower = np.empty((len(near), nodes, near.shape[1]))
-    upper = np.empty_like(lower)
-    middle = np.empty_like(lower)
-    lower[:, 0], upper[:, 0] = near, far
-    for node in range(nodes):
-        middle[:, node] = (lower[:, node] + upper[:, node]) / 2
-        if 2 * node + 2 < nodes:
-            lower[:, 2 * node + 1], upper[:, 2 * node + 1] = lower[:, node], middle[:, node]
-            lower[:, 2 * node + 2], upper[:, 2 * node + 2] = middle[:, node], upper[:, node]
+    lower, upper, middle = [near], [far], []
+    for node in range(2**depth - 1):
+        middle.append((lower[node] + upper[node]) / 2)
+        lower += [lower[node], middle[node]]
+        upper += [middle[node], upper[node]]
 
-    level = np.log2(np.arange(nodes) + 1).astype(np.intp)
-    who, which = np.nonzero(level[None, :] < steps[:, None])
-    answer = np.full((len(near), nodes), REFUSED, dtype=np.intp)
-    answer[who, which] = ask(middle[who, which], who)
+    # A segment is asked about the levels of the tree that it still needs.
+    levels = [int(node + 1).bit_length() - 1 for node in range(len(middle))]
+    askers = [np.flatnonzero(steps > level) for level in levels]
+    points = np.concatenate([m[who] for m, who in zip(middle, askers, strict=True)])
+    replies = np.split(
+        ask(points, np.concatenate(askers)), np.cumsum([len(a) for a in askers])[:-1]
+    )
+    answer = np.full((len(middle), len(near)), REFUSED, dtype=np.intp)
+    for node, (who, reply) in enumerate(zip(askers, replies, strict=True)):
+        answer[node, who] = reply
 
+    near, far, tree = near.copy(), far.copy(), np.stack(middle)
     node_of = np.zeros(len(near), dtype=np.intp)
     for step in range(depth):
         moving = np.flatnonzero(steps > step)
         here = node_of[moving]
-        accepted = answer[moving, here] != REFUSED
+        accepted = answer[here, moving] != REFUSED
         yes, no = moving[accepted], moving[~accepted]
-        far[yes] = middle[yes, here[accepted]]
-        answers[yes] = answer[yes, here[accepted]]
-        near[no] = middle[no, here[~accepted]]
+        far[yes] = tree[here[accepted], yes]
+        answers[yes] = answer[here[accepted], yes]
+        near[no] = tree[here[~accepted], no]
         node_of[moving] = 2 * here + np.where(accepted, 1, 2)
     return near, far, answers
