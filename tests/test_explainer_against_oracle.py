@@ -94,7 +94,7 @@ def explainer_and_oracle(case: dict[str, Any]) -> tuple[DiverseExplainer, Oracle
         max_counterfactuals=case["limit"],
         scale=case["scale"],
     ).fit(case["X"])
-    space = explainer.pool_.space
+    space = explainer.distance_.space
     oracle = Oracle(
         predict_one,
         rows,

@@ -2,6 +2,7 @@
 
 from counterset import datasets, distances, metrics
 from counterset.candidates import CandidatesWithin, NearestCandidates
+from counterset.constraints import Constraints
 from counterset.diversity import AngleDiversity, DistanceDiversity
 from counterset.evaluation import evaluate
 from counterset.exceptions import (
@@ -17,10 +18,13 @@ from counterset.explainer import DiverseExplainer
 from counterset.explanation import Explanation, Explanations
 from counterset.line_search import LineSearch
 from counterset.noise import GaussianNoise
+from counterset.plausibility import NearData
+from counterset.schema import Schema
 
 __all__ = [
     "AngleDiversity",
     "CandidatesWithin",
+    "Constraints",
     "CountersetError",
     "CountersetWarning",
     "DistanceDiversity",
@@ -32,9 +36,11 @@ __all__ = [
     "InvalidInputError",
     "LineSearch",
     "ModelError",
+    "NearData",
     "NearestCandidates",
     "NoCounterfactualError",
     "NotFittedError",
+    "Schema",
     "__version__",
     "datasets",
     "distances",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -12,7 +11,7 @@ import numpy as np
 from counterset.arrays import Codes, Matrix
 from counterset.checks import check_at_least, check_count
 from counterset.ranking import Ranking
-from counterset.space import Space
+from counterset.space import Points, TableDistance
 
 __all__ = ["CandidatePool", "CandidatesWithin", "Cutoff", "NearestCandidates"]
 
@@ -77,36 +76,30 @@ class CandidatePool:
         The rows in the model's own units.
     rows
         The position of each row in the training data.
-    starts
-        The rows of class ``c`` are ``starts[c]:starts[c + 1]``.
-    space
-        The space in which distances are taken.
+    codes
+        The code of the class of each row, ascending.
+    distance
+        How rows are compared.
     """
 
     matrix: Matrix
     rows: Codes
-    starts: Codes
-    space: Space
+    codes: Codes
+    distance: TableDistance
 
     @classmethod
-    def build(cls, matrix: Matrix, codes: Codes, n_classes: int, space: Space) -> CandidatePool:
+    def build(cls, matrix: Matrix, codes: Codes, distance: TableDistance) -> CandidatePool:
         """Sort the training rows by the code of their predicted class."""
         rows = np.argsort(codes, kind="stable")
-        starts = np.searchsorted(codes[rows], np.arange(n_classes + 1))
-        return cls(matrix[rows], rows, starts, space)
+        return cls(matrix[rows], rows, codes[rows], distance)
+
+    def __len__(self) -> int:
+        return len(self.matrix)
 
     @cached_property
-    def points(self) -> Matrix:
+    def points(self) -> Points:
         """The rows as points of the space."""
-        return self.space.embed(self.matrix)
-
-    def of_classes(self, classes: Iterable[int]) -> list[slice]:
-        """Give the slices that hold the rows of these classes."""
-        return [slice(int(self.starts[c]), int(self.starts[c + 1])) for c in classes]
-
-    def classes_at(self, places: Codes) -> Codes:
-        """Give the class codes of rows of the pool."""
-        return np.searchsorted(self.starts, places, side="right") - 1
+        return self.distance.points(self.matrix)
 
     def __getstate__(self) -> dict[str, object]:
         # The points follow from the rows: a pickle need not hold them.

@@ -7,18 +7,19 @@ guarantees of the paper hold only then.
 
 from __future__ import annotations
 
+import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from counterset.arrays import Matrix
+from counterset.arrays import Codes, Matrix
 from counterset.exceptions import InvalidInputError
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "CustomDistance",
     "Distance",
     "DistanceLike",
+    "Gower",
     "LInf",
     "get",
 ]
@@ -51,6 +53,19 @@ class Distance(ABC):
     @abstractmethod
     def triangle_inequality(self) -> bool:
         """Whether d(a, c) <= d(a, b) + d(b, c)."""
+
+    @property
+    def category_size(self) -> float | None:
+        """The size of a category's coordinates that makes a change count 1; None: no coordinates.
+
+        A category with values a, b, c is compared as three coordinates, of which one has this
+        size and the others are 0.
+        """
+        return 0.5
+
+    def for_coordinates(self, feature_of: Codes) -> Distance:
+        """Give the distance for points of which each coordinate belongs to a feature."""
+        return self
 
     def __call__(self, A: ArrayLike, B: ArrayLike) -> Matrix:
         """Give the distances from every row of ``A`` to every row of ``B``, shape ``(n, m)``."""
@@ -144,6 +159,17 @@ class _Norm(Distance):
     def _factors(self, weights: Matrix) -> Matrix:
         return weights
 
+    def for_coordinates(self, feature_of: Codes) -> Distance:
+        if self.weights is None:
+            return self
+        weights = np.asarray(self.weights)
+        if len(weights) != feature_of.max() + 1:
+            raise InvalidInputError(
+                f"{type(self).__name__} has {len(weights)} weights, but the rows have "
+                f"{feature_of.max() + 1} features. Give one weight per feature."
+            )
+        return replace(self, weights=weights[feature_of])
+
     @abstractmethod
     def _reduce(self, difference: Matrix) -> Matrix:
         """Take the plain norm over the last axis."""
@@ -174,6 +200,32 @@ class L1(_Norm):
         return total
 
 
+class Gower(L1):
+    """The mean difference over the features, each scaled to [0, 1]; a changed category counts 1.
+
+    The usual distance for mixed data. With weights, the weighted mean. It is the l1 distance of
+    the scaled space divided by the number of features.
+
+    Examples
+    --------
+    >>> Gower()([[0.0, 0.0]], [[0.5, 1.0]])
+    array([[0.75]])
+    >>> Gower(weights=[3, 1])([[0.0, 0.0]], [[0.5, 1.0]])
+    array([[0.625]])
+    """
+
+    def for_coordinates(self, feature_of: Codes) -> Distance:
+        count = int(feature_of.max()) + 1
+        weights = np.ones(count) if self.weights is None else np.asarray(self.weights)
+        return L1(weights / weights.sum()).for_coordinates(feature_of)
+
+    def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
+        return self.for_coordinates(np.arange(A.shape[1])).pairwise(A, B)
+
+    def to_own(self, x: Matrix, own: Matrix) -> Matrix:
+        return self.for_coordinates(np.arange(x.shape[1])).to_own(x, own)
+
+
 class L2(_Norm):
     """The Euclidean distance, ``sqrt(sum(w * (a - b) ** 2))``.
 
@@ -184,6 +236,10 @@ class L2(_Norm):
     """
 
     _metric = "euclidean"
+
+    @property
+    def category_size(self) -> float | None:
+        return math.sqrt(0.5)
 
     def _factors(self, weights: Matrix) -> Matrix:
         roots: Matrix = np.sqrt(weights)
@@ -221,6 +277,10 @@ class LInf(_Norm):
 
     _metric = "chebyshev"
 
+    @property
+    def category_size(self) -> float | None:
+        return 1.0
+
     def _reduce(self, difference: Matrix) -> Matrix:
         largest: Matrix = np.abs(difference).max(axis=-1)
         return largest
@@ -234,6 +294,10 @@ class L0(_Norm):
     >>> L0()([[0, 0]], [[3, 4], [1, 0]])
     array([[2., 1.]])
     """
+
+    @property
+    def category_size(self) -> float | None:
+        return None
 
     def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
         if self.weights is not None:
@@ -313,6 +377,7 @@ class CustomDistance(Distance):
 DistanceLike: TypeAlias = str | Distance | Callable[[Matrix, Matrix], ArrayLike]
 
 _BY_NAME: dict[str, type[_Norm]] = {
+    "gower": Gower,
     "l0": L0,
     "l1": L1,
     "manhattan": L1,

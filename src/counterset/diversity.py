@@ -9,15 +9,16 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from counterset.arrays import Mask, Matrix
+from counterset.arrays import Codes, Mask, Matrix
 from counterset.checks import check_between
 from counterset.distances import L2, ROUNDING, Distance
+from counterset.space import Points
 
 __all__ = ["AngleDiversity", "DistanceDiversity", "Diversity", "View"]
 
-#: Given one kept candidate for each input, ``(n, d)``: the candidates, ``(n, m)``, that are
-#: surely too much like it. A few on the brink may be missing; ``differ`` decides those.
-TooAlike: TypeAlias = Callable[[Matrix], Mask]
+#: Given one kept candidate of each input: the candidates, ``(n, m)``, that are surely too much
+#: like it. A few on the brink may be missing; ``differ`` decides those.
+TooAlike: TypeAlias = Callable[[Codes], Mask]
 
 
 @dataclass(frozen=True)
@@ -27,26 +28,30 @@ class View:
     Attributes
     ----------
     x
-        The inputs as points of the space, ``(n, d)``.
-    points
-        The candidates, ``(m, d)``, the same for all inputs.
+        The inputs, ``n`` of them.
+    candidates
+        The candidates, ``m`` of them, the same for all inputs.
     nearest
         The distance m from each input to its nearest candidate, ``(n,)``.
     distance
-        The distance that is in use.
+        The distance that is in use, between points.
     """
 
-    x: Matrix
-    points: Matrix
+    x: Points
+    candidates: Points
     nearest: Matrix
     distance: Distance
+
+    def of(self, who: Codes) -> View:
+        """Give what some of the inputs see; an input may be named more than once."""
+        return View(self.x.take(who), self.candidates, self.nearest[who], self.distance)
 
 
 class Diversity(Protocol):
     """Step 3: when do two candidates differ enough to report both."""
 
-    def differ(self, view: View, a: Matrix, b: Matrix) -> Mask:
-        """Say for each input of the view whether two candidates, ``(n, d)``, differ enough."""
+    def differ(self, view: View, a: Codes, b: Codes) -> Mask:
+        """Say for each input of the view whether two candidates, ``(n,)``, differ enough."""
         ...
 
     def filter(self, view: View) -> TooAlike:
@@ -72,12 +77,11 @@ class AngleDiversity:
     A candidate above the input, and one to its left, compared with one to its right:
 
     >>> from counterset.distances import get
-    >>> x, right = np.zeros((2, 2)), np.array([[1.0, 0.0], [1.0, 0.0]])
-    >>> others = np.array([[0.0, 1.0], [-1.0, 0.0]])
-    >>> view = View(x, others, nearest=np.ones(2), distance=get("l2"))
-    >>> AngleDiversity(0.5).differ(view, right, others)
+    >>> inputs, candidates = np.zeros((2, 2)), np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    >>> view = View(Points(inputs, inputs), Points(candidates, candidates), np.ones(2), get("l2"))
+    >>> AngleDiversity(0.5).differ(view, np.array([0, 0]), np.array([1, 2]))
     array([ True,  True])
-    >>> AngleDiversity(0.5, absolute=True).differ(view, right, others)
+    >>> AngleDiversity(0.5, absolute=True).differ(view, np.array([0, 0]), np.array([1, 2]))
     array([ True, False])
     """
 
@@ -87,9 +91,10 @@ class AngleDiversity:
     def __post_init__(self) -> None:
         check_between(self.beta, 0, 1, "beta")
 
-    def differ(self, view: View, a: Matrix, b: Matrix) -> Mask:
+    def differ(self, view: View, a: Codes, b: Codes) -> Mask:
         """Say whether the directions to two candidates are far enough apart."""
-        u, v = a - view.x, b - view.x
+        x, candidates = view.x.directions, view.candidates.directions
+        u, v = candidates[a] - x, candidates[b] - x
         cosine: Matrix = np.einsum("nd,nd->n", u, v) / (_length(u) * _length(v))
         if self.absolute:
             return np.abs(cosine) <= self.beta + ROUNDING
@@ -99,19 +104,20 @@ class AngleDiversity:
         """Prepare a fast filter for all candidates at once."""
         # cos(u, c - x) > limit is u(c - x) > limit * |c - x| for a unit vector u: one matrix
         # product for all candidates. Single precision will do, with an allowance for its error.
-        points = view.points.astype(np.float32)
-        squared, _ = L2().scores(view.x, view.points)
-        reach = np.sqrt(np.einsum("md,md->m", view.points, view.points).max()) + _length(view.x)
-        error = 8 * (points.shape[1] + 8) * float(np.finfo(np.float32).eps) * reach
+        x, candidates = view.x.directions, view.candidates.directions
+        squared, _ = L2().scores(x, candidates)
+        reach = np.sqrt(np.einsum("md,md->m", candidates, candidates).max()) + _length(x)
+        error = 8 * (x.shape[1] + 8) * float(np.finfo(np.float32).eps) * reach
         bounds = np.sqrt(np.maximum(squared, 0, out=squared), out=squared).astype(np.float32)
         bounds *= np.float32(self.beta if self.absolute else 1 - self.beta)
         bounds += error.astype(np.float32)[:, None]
+        single = candidates.astype(np.float32)
 
-        def too_alike(kept: Matrix) -> Mask:
-            u = kept - view.x
-            u /= _length(u)[:, None]
-            along: NDArray[np.float32] = u.astype(np.float32) @ points.T
-            along -= np.einsum("nd,nd->n", u, view.x).astype(np.float32)[:, None]
+        def too_alike(kept: Codes) -> Mask:
+            u = candidates[kept] - x
+            u /= np.maximum(_length(u), np.finfo(np.float64).tiny)[:, None]
+            along: NDArray[np.float32] = u.astype(np.float32) @ single.T
+            along -= np.einsum("nd,nd->n", u, x).astype(np.float32)[:, None]
             if self.absolute:
                 np.abs(along, out=along)
             return along > bounds
@@ -133,10 +139,9 @@ class DistanceDiversity:
     Examples
     --------
     >>> from counterset.distances import get
-    >>> x, right = np.zeros((2, 2)), np.array([[1.0, 0.0], [1.0, 0.0]])
-    >>> others = np.array([[0.0, 1.0], [1.0, 1.0]])
-    >>> view = View(x, others, nearest=np.ones(2), distance=get("l1"))
-    >>> DistanceDiversity(0.5).differ(view, right, others)
+    >>> inputs, candidates = np.zeros((2, 2)), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> view = View(Points(inputs, inputs), Points(candidates, candidates), np.ones(2), get("l1"))
+    >>> DistanceDiversity(0.5).differ(view, np.array([0, 0]), np.array([1, 2]))
     array([ True, False])
     """
 
@@ -145,16 +150,19 @@ class DistanceDiversity:
     def __post_init__(self) -> None:
         check_between(self.beta, 0, 1, "beta")
 
-    def differ(self, view: View, a: Matrix, b: Matrix) -> Mask:
+    def differ(self, view: View, a: Codes, b: Codes) -> Mask:
         """Say whether two candidates are far enough apart."""
-        return view.distance.to_own(a, b[:, None, :])[:, 0] >= self._least(view)
+        places = view.candidates.places
+        apart = view.distance.to_own(places[a], places[b][:, None, :])[:, 0]
+        return apart >= self._least(view)
 
     def filter(self, view: View) -> TooAlike:
         """Prepare a fast filter for all candidates at once."""
+        places = view.candidates.places
         least = view.distance.score_of(self._least(view))
 
-        def too_alike(kept: Matrix) -> Mask:
-            scores, errors = view.distance.scores(kept, view.points)
+        def too_alike(kept: Codes) -> Mask:
+            scores, errors = view.distance.scores(places[kept], places)
             return np.less(scores, (least - errors)[:, None])
 
         return too_alike

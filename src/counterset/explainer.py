@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
 from counterset import distances
-from counterset.arrays import Codes, Labels, Mask, Matrix
+from counterset.arrays import Matrix
 from counterset.candidates import CandidatePool, Cutoff, NearestCandidates
 from counterset.checks import check_count
+from counterset.constraints import Constraints, Rules
 from counterset.distances import DistanceLike
 from counterset.diversity import AngleDiversity, Diversity
 from counterset.exceptions import (
@@ -22,11 +24,15 @@ from counterset.exceptions import (
     NotFittedError,
 )
 from counterset.explanation import Explanation, Explanations
-from counterset.goals import Goal
-from counterset.line_search import REFUSED, LineSearch, Segments
+from counterset.goals import check_probability, is_confident, set_goal
+from counterset.line_search import LineSearch
 from counterset.models import Classes, ModelAdapter, plain
-from counterset.schema import Table
-from counterset.selection import NONE_LEFT, Selection, Selector
+from counterset.pipeline import Candidates, Pipeline
+from counterset.plausibility import NearData
+from counterset.questions import Questions, Wishes
+from counterset.schema import Schema, Table
+from counterset.selection import Selector
+from counterset.shortage import why_fewer, why_nothing
 from counterset.space import ScaleLike, Space, TableDistance
 
 __all__ = ["DiverseExplainer"]
@@ -59,11 +65,21 @@ class DiverseExplainer(BaseEstimator):
     scale
         ``"range"``: each feature spans [0, 1] over the training data; ``"mad"``: each is divided
         by its median absolute deviation; None: as it is; or one weight per feature.
+    schema
+        The kinds of features where the dtypes do not tell, see :class:`Schema`.
+    constraints
+        What may change, see :class:`Constraints`.
+    sparsify
+        Undo every change that a counterfactual does not need, so that it names few things.
+    plausibility
+        :class:`NearData` requires counterfactuals to lie near training rows.
 
     Attributes
     ----------
     classes_
         The labels that the model gives to the training rows.
+    schema_
+        The kinds and ranges of the features, as learned; print it.
     distance_
         The distance, for rows in the model's own units: pass it to the metrics.
     n_features_in_, feature_names_in_
@@ -96,6 +112,10 @@ class DiverseExplainer(BaseEstimator):
         search: LineSearch | None = LineSearch(0.1),
         max_counterfactuals: int = 5,
         scale: ScaleLike = "range",
+        schema: Schema | None = None,
+        constraints: Constraints | None = None,
+        sparsify: bool = False,
+        plausibility: NearData | None = None,
     ) -> None:
         self.model = model
         self.distance = distance
@@ -104,6 +124,10 @@ class DiverseExplainer(BaseEstimator):
         self.search = search
         self.max_counterfactuals = max_counterfactuals
         self.scale = scale
+        self.schema = schema
+        self.constraints = constraints
+        self.sparsify = sparsify
+        self.plausibility = plausibility
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Ask the model about the training rows, once, and keep them as candidates.
@@ -116,7 +140,7 @@ class DiverseExplainer(BaseEstimator):
             Not used: labels come from the model, as in the paper.
         """
         self._check_parameters()
-        table, matrix = Table.learn(X)
+        table, matrix = Table.learn(X, self.schema)
         inner = distances.get(self.distance)
         labels = ModelAdapter(self.model, table).labels(matrix)
         classes, codes = Classes.learn(labels)
@@ -126,17 +150,29 @@ class DiverseExplainer(BaseEstimator):
                 f"rows, so there is nothing to move towards. Fit on data of which the model "
                 f"decides some rows otherwise."
             )
-        space = Space.learn(matrix, table, self.scale)
-        self.pool_ = CandidatePool.build(matrix, codes, len(classes), space)
-        self.table_ = table
-        self.distance_ = TableDistance(table, space, inner)
+        self.schema_ = table
+        self.distance_ = TableDistance(table, Space.learn(matrix, table, self.scale), inner)
+        self.pool_ = CandidatePool.build(matrix, codes, self.distance_)
         self.classes_ = classes.labels
-        self.n_features_in_ = len(table.features)
-        if table.columns is not None:
+        self.support_ = None
+        if self.plausibility is not None:
+            places, measure = self.pool_.points.places, self.distance_.in_space
+            self.support_ = self.plausibility.learn(places, measure)
+        self.n_features_in_ = len(table.columns)
+        if table.array_dtype is None:
             self.feature_names_in_ = np.asarray(table.columns, dtype=object)
+        self._rules(None)  # a constraint that does not fit the data shows now, not later
         return self
 
-    def explain(self, x: Any, *, target: Any = None) -> Explanation:
+    def explain(
+        self,
+        x: Any,
+        *,
+        target: Any = None,
+        target_probability: float | None = None,
+        interval: tuple[float, float] | None = None,
+        constraints: Constraints | None = None,
+    ) -> Explanation:
         """Explain the decision on one row.
 
         Parameters
@@ -144,130 +180,118 @@ class DiverseExplainer(BaseEstimator):
         x
             A 1-d array, a Series, or a table of one row.
         target
-            The wanted class; None accepts any class but the input's own.
+            The wanted class, or several that are acceptable; None accepts any class but the
+            input's own.
+        target_probability
+            How probable the model's ``predict_proba`` must find the class of a counterfactual.
+        interval
+            For a regression: the wanted range (low, high) of the prediction.
+        constraints
+            In place of the explainer's own.
         """
         self._check_fitted()
-        return self._explain(*self.table_.encode_one(x), target)[0]
+        wanted = _Wanted(target, target_probability, interval, constraints)
+        return self._explain(*self.schema_.encode_one(x), wanted, "raise")[0]
 
-    def explain_many(self, X: Any, *, target: Any = None) -> Explanations:
+    def explain_many(
+        self,
+        X: Any,
+        *,
+        target: Any = None,
+        target_probability: float | None = None,
+        interval: tuple[float, float] | None = None,
+        constraints: Constraints | None = None,
+        if_none: Literal["raise", "warn"] = "raise",
+    ) -> Explanations:
         """Explain the decisions on many rows; each gets the explanation that it would get alone.
 
         Parameters
         ----------
         X
             A table like the training data.
-        target
-            The wanted class; None accepts any class but the input's own.
+        target, target_probability, interval, constraints
+            As in ``explain``.
+        if_none
+            What to do when an input has no counterfactual: raise, or warn and give it an empty
+            explanation.
         """
         self._check_fitted()
-        return self._explain(*self.table_.encode(X), target)
+        if if_none not in ("raise", "warn"):
+            raise InvalidInputError(f"if_none must be 'raise' or 'warn', got {if_none!r}.")
+        wanted = _Wanted(target, target_probability, interval, constraints)
+        return self._explain(*self.schema_.encode(X), wanted, if_none)
 
-    def _explain(self, matrix: Matrix, index: pd.Index, target: Any) -> Explanations:
-        model = ModelAdapter(self.model, self.table_)
-        goal = Goal.set(model.labels(matrix), target, Classes(self.classes_))
-        selection = self._select(matrix, goal)
-        owners, ranks = np.nonzero(selection.places != NONE_LEFT)
-        places = selection.places[owners, ranks]
-        questions = _Questions(model, goal, matrix, owners)
-        starts, ends = matrix[owners], self.pool_.matrix[places]
-        segments = Segments(
-            starts=starts,
-            ends=ends,
-            lengths=self.distance_.to_own(starts, ends[:, None, :])[:, 0],
-            owners=owners,
-            answers=questions.remember(self.classes_[self.pool_.classes_at(places)]),
-        )
-        if self.search is not None:
-            segments = self.search.search(segments, questions)
-        return self._collect(matrix, index, segments, places, selection, questions)
-
-    def _select(self, matrix: Matrix, goal: Goal) -> Selection:
-        """Take steps 1 to 3, for all inputs of one label together."""
-        selector = Selector(
-            self.pool_,
-            self.distance_.inner,
-            self.candidates,
-            self.diversity,
-            self.max_counterfactuals,
-        )
-        points = self.pool_.space.embed(matrix)
-        selection = Selection.empty(len(matrix), self.max_counterfactuals)
-        known, groups = Classes.learn(goal.labels)
-        for group, label in enumerate(known.labels):
-            members = np.flatnonzero(groups == group)
-            classes = goal.acceptable_classes(label, Classes(self.classes_))
-            selection.put(members, selector.select(points[members], self.pool_.of_classes(classes)))
-        return selection
-
-    def _collect(
-        self,
-        matrix: Matrix,
-        index: pd.Index,
-        segments: Segments,
-        places: Codes,
-        selection: Selection,
-        questions: _Questions,
+    def _explain(
+        self, matrix: Matrix, index: pd.Index, wanted: _Wanted, if_none: str
     ) -> Explanations:
-        """Put the found points in order of distance, each once."""
-        owners, found = segments.owners, self.table_.snap(segments.ends)
-        lengths = self.distance_.to_own(matrix[owners], found[:, None, :])[:, 0]
-        order = np.lexsort((np.arange(len(owners)), lengths, owners))
-        order = order[~_repeats(owners[order], lengths[order], found[order])]
-
-        counts = np.bincount(owners[order], minlength=len(matrix))
-        self._check_counts(counts, selection)
+        probability = wanted.probability
+        check_probability(probability)
+        model = ModelAdapter(self.model, self.schema_, with_confidence=probability is not None)
+        rules = self._rules(wanted.constraints)
+        answers = model.answers(matrix)
+        classes = Classes(self.classes_)
+        goal = set_goal(answers, classes, wanted.target, wanted.interval, probability)
+        wishes = Wishes(goal, probability, rules, self.support_)
+        questions = Questions(model, self.distance_, wishes, matrix, answers.labels)
+        pipeline = self._pipeline(probability)
+        found = pipeline.run(questions)
+        self._check_counts(found, questions, pipeline, if_none)
         return Explanations(
-            labels=questions.goal.labels,
-            counts=counts,
+            labels=answers.labels,
+            counts=found.counts(),
             input_index=index,
-            model_calls=questions.model.calls,
-            model_rows=questions.model.rows,
-            _table=self.table_,
+            model_calls=model.calls,
+            model_rows=model.rows,
+            _table=self.schema_,
             _inputs=matrix,
-            _matrix=found[order],
-            _labels=questions.recall(segments.answers[order]),
-            _distances=lengths[order],
-            _examples=self.pool_.rows[places[order]],
+            _matrix=found.rows,
+            _labels=questions.recall(found.answers),
+            _distances=self.distance_.to_own(matrix[found.owners], found.rows[:, None, :])[:, 0],
+            _examples=self.pool_.rows[found.places],
+            _plausibility=None
+            if self.support_ is None
+            else self.support_.scores(self.distance_.embed(found.rows)),
         )
 
-    def _check_counts(self, counts: Codes, selection: Selection) -> None:
-        """Raise if an input has no counterfactual; warn if one has fewer than asked, and why."""
+    def _pipeline(self, probability: float | None) -> Pipeline:
+        usable = np.ones(len(self.pool_), dtype=bool)
+        if self.support_ is not None:
+            usable = self.support_.has(self.pool_.points.places)
+        if probability is not None:
+            asked = ModelAdapter(self.model, self.schema_, with_confidence=True)
+            usable &= is_confident(asked.answers(self.pool_.matrix), probability)
+        return Pipeline(
+            Selector(self.pool_, self.candidates, self.diversity, self.max_counterfactuals),
+            self.search,
+            self.sparsify,
+            self.classes_[self.pool_.codes],
+            usable,
+        )
+
+    def _rules(self, constraints: Constraints | None) -> Rules:
+        constraints = constraints if constraints is not None else self.constraints
+        if constraints is None:
+            return Rules((), len(self.schema_.features))
+        return constraints.compile(self.schema_, self.pool_.matrix)
+
+    def _check_counts(
+        self, found: Candidates, questions: Questions, pipeline: Pipeline, if_none: str
+    ) -> None:
+        """Raise or warn if an input has no counterfactual; warn if it has fewer than asked."""
+        counts = found.counts()
         if not counts.all():
             nothing = np.flatnonzero(counts == 0)
-            raise NoCounterfactualError(
-                f"Every candidate is equal to the input, for {len(nothing)} of {len(counts)} "
-                f"inputs (first at position {nothing[0]}): the model gives one row two labels. "
-                f"Pass a model that answers the same row always alike."
+            reason = why_nothing(pipeline, questions, int(nothing[0]))
+            message = (
+                f"No counterfactual for {len(nothing)} of {len(counts)} inputs (first at position "
+                f"{nothing[0]}): {reason}"
             )
-        wanted = self.max_counterfactuals
-        short = counts < wanted
-        if not short.any():
-            return
-        chosen = (selection.places != NONE_LEFT).sum(axis=1)
-        reasons = (
-            (
-                short & (selection.n_candidates < wanted),
-                "step 2 left too few candidates: raise alpha or epsilon, or fit on more rows",
-            ),
-            (
-                short & (selection.n_candidates >= wanted) & (chosen < wanted),
-                "step 3 found too few that differ enough: lower beta, or raise alpha or epsilon",
-            ),
-            (
-                short & (chosen == wanted),
-                "step 4 led several candidates to the same point",
-            ),
-        )
-        told = "; ".join(
-            f"{int(who.sum())} because {reason}" for who, reason in reasons if who.any()
-        )
-        fewest = int(counts.min())
-        warnings.warn(
-            f"{int(short.sum())} of {len(counts)} inputs have fewer than {wanted} "
-            f"counterfactuals (the fewest: {fewest}): {told}.",
-            FewerCounterfactualsWarning,
-            stacklevel=5,
-        )
+            if if_none == "raise":
+                raise NoCounterfactualError(message)
+            warnings.warn(message, FewerCounterfactualsWarning, stacklevel=4)
+        shortage = why_fewer(found, self.max_counterfactuals)
+        if shortage:
+            warnings.warn(shortage, FewerCounterfactualsWarning, stacklevel=4)
 
     def _check_parameters(self) -> None:
         check_count(self.max_counterfactuals, "max_counterfactuals")
@@ -275,6 +299,9 @@ class DiverseExplainer(BaseEstimator):
             ("candidates", self.candidates, "cut", "NearestCandidates or CandidatesWithin"),
             ("diversity", self.diversity, "differ", "AngleDiversity, DistanceDiversity or None"),
             ("search", self.search, "search", "LineSearch or None"),
+            ("schema", self.schema, "kind_of", "Schema or None"),
+            ("constraints", self.constraints, "compile", "Constraints or None"),
+            ("plausibility", self.plausibility, "learn", "NearData or None"),
         ):
             optional = name != "candidates"
             if not (optional and value is None) and not callable(getattr(value, method, None)):
@@ -294,44 +321,11 @@ class DiverseExplainer(BaseEstimator):
         return type(self)(**self.get_params(deep=False))
 
 
-def _repeats(owners: Codes, lengths: Matrix, found: Matrix) -> Mask:
-    """Mark the points that an input has already; rounding can lead two searches to one point."""
-    repeats = np.zeros(len(owners), dtype=bool)
-    # Equal points are equally far, so they stand next to each other, or among others as far.
-    gap = 1
-    while (alike := (owners[gap:] == owners[:-gap]) & (lengths[gap:] == lengths[:-gap])).any():
-        at = np.flatnonzero(alike)
-        repeats[at[(found[at] == found[at + gap]).all(axis=1)] + gap] = True
-        gap += 1
-    return repeats
+@dataclass(frozen=True)
+class _Wanted:
+    """What one call asks for."""
 
-
-class _Questions:
-    """Asks the model about points on segments and remembers its answers."""
-
-    def __init__(self, model: ModelAdapter, goal: Goal, inputs: Matrix, owners: Codes) -> None:
-        self.model = model
-        self.goal = goal
-        self._inputs = inputs
-        self._owners = owners
-        self._answers: list[Labels] = []
-        self._size = 0
-
-    def remember(self, labels: Labels) -> Codes:
-        """Keep answers, and give the numbers to recall them by."""
-        numbers = np.arange(self._size, self._size + len(labels))
-        self._answers.append(labels)
-        self._size += len(labels)
-        return numbers
-
-    def recall(self, numbers: Codes) -> Labels:
-        """Give the answers behind the numbers."""
-        return np.concatenate(self._answers)[numbers]
-
-    def __call__(self, points: Matrix, segments: Codes) -> Codes:
-        points = self.model.table.snap(points)
-        owners = self._owners[segments]
-        labels = self.model.labels(points)
-        accepted = self.goal.accepts(labels, owners)
-        accepted &= (points != self._inputs[owners]).any(axis=1)
-        return np.where(accepted, self.remember(labels), REFUSED)
+    target: Any
+    probability: float | None
+    interval: tuple[float, float] | None
+    constraints: Constraints | None

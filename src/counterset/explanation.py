@@ -12,7 +12,7 @@ import pandas as pd
 
 from counterset.arrays import Codes, Labels, Mask, Matrix
 from counterset.models import plain
-from counterset.schema import Rows, Table
+from counterset.schema import Rows, Table, changed
 
 __all__ = ["Explanation", "Explanations"]
 
@@ -38,6 +38,8 @@ class Explanation:
         The distance from the input to each, ascending.
     examples
         For each, the position of the training row it was searched towards.
+    plausibility
+        For each, how far it is from training rows, if the explainer looks at that, else None.
     index
         The input's index label, or its position in the batch.
     certificate
@@ -48,6 +50,7 @@ class Explanation:
     labels: Labels
     distances: Matrix
     examples: Codes
+    plausibility: Matrix | None
     index: Any
     certificate: Any
     _table: Table
@@ -74,20 +77,23 @@ class Explanation:
     @property
     def changed(self) -> Mask:
         """Which features each counterfactual changes, one row per counterfactual."""
-        return np.not_equal(self._matrix, self._input)
+        return changed(self._input, self._matrix)
 
     @property
     def changes(self) -> pd.DataFrame:
-        """The features that change, one row each: their values in the input and in each option."""
-        order = np.argsort(-self.changed.sum(axis=0), kind="stable")
-        order = order[self.changed.sum(axis=0)[order] > 0]
-        rows = self._table.decode(np.vstack([self._input, self._matrix]))
-        frame = pd.DataFrame(rows) if not isinstance(rows, pd.DataFrame) else rows
-        columns = {
-            self._table.names[i]: [plain(value) for value in frame.iloc[:, i]] for i in order
-        }
+        """The features that change, one row each: their values in the input and in each option.
+
+        A value that is not there reads "missing".
+        """
+        often = self.changed.sum(axis=0)
+        order = [i for i in np.argsort(-often, kind="stable") if often[i]]
+        features = [self._table.features[i] for i in order]
         headings = ["input", *range(1, len(self) + 1)]
-        return pd.DataFrame(columns, index=headings, dtype=object).T
+        columns = {
+            heading: [f.describe(row[i]) for f, i in zip(features, order, strict=True)]
+            for heading, row in zip(headings, [self._input, *self._matrix], strict=True)
+        }
+        return pd.DataFrame(columns, index=[f.name for f in features], dtype=object)
 
     def __len__(self) -> int:
         return len(self._matrix)
@@ -114,7 +120,7 @@ class Explanation:
         text = changes.map(_as_text).astype(object)
         for column in text.columns[1:]:
             text.loc[changes[column] == changes["input"], column] = UNCHANGED
-        text.columns = ["input", *(f"option {i}" for i in range(1, len(self) + 1))]
+        text.columns = pd.Index(["input", *(f"option {i}" for i in range(1, len(self) + 1))])
         text.loc["features changed"] = ["", *self.changed.sum(axis=1).astype(str)]
         text.loc["distance"] = ["", *(f"{distance:.3g}" for distance in self.distances)]
         if len(np.unique(self.labels)) > 1:
@@ -153,6 +159,7 @@ class Explanations(Sequence[Explanation]):
     _labels: Labels
     _distances: Matrix
     _examples: Codes
+    _plausibility: Matrix | None
 
     def __len__(self) -> int:
         return len(self._inputs)
@@ -171,6 +178,7 @@ class Explanations(Sequence[Explanation]):
             labels=self._labels[part],
             distances=self._distances[part],
             examples=self._examples[part],
+            plausibility=None if self._plausibility is None else self._plausibility[part],
             index=self.input_index[i],
             certificate=None,
             _table=self._table,
@@ -188,9 +196,8 @@ class Explanations(Sequence[Explanation]):
         (``counterfactual_label`` and so on where a feature has that name).
         """
         rows = self._table.decode(self._matrix)
-        frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
-        if self._table.columns is None:
-            frame.columns = pd.Index(self._table.names)
+        frame = pd.DataFrame(rows) if isinstance(rows, np.ndarray) else rows
+        frame.columns = self._table.columns
         for name, values in (("label", self._labels), ("distance", self._distances)):
             frame[name if name not in frame else f"counterfactual_{name}"] = values
         owners = np.repeat(np.arange(len(self)), self.counts)
@@ -217,6 +224,7 @@ class Explanations(Sequence[Explanation]):
             _labels=self._labels[rows],
             _distances=self._distances[rows],
             _examples=self._examples[rows],
+            _plausibility=None if self._plausibility is None else self._plausibility[rows],
         )
 
     def __repr__(self) -> str:

@@ -11,9 +11,18 @@ import pandas as pd
 
 from counterset.arrays import Codes, Labels, Matrix
 from counterset.exceptions import InvalidInputError, ModelError
+from counterset.frameworks import framework_predict
 from counterset.schema import Table
 
-__all__ = ["Classes", "ModelAdapter"]
+__all__ = ["Answers", "Classes", "ModelAdapter"]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the model answered: a label per row, and how probable it finds it, if that was asked."""
+
+    labels: Labels
+    confidence: Matrix | None = None
 
 
 @dataclass
@@ -30,28 +39,51 @@ class ModelAdapter:
 
     model: Any
     table: Table
+    with_confidence: bool = False
     calls: int = field(default=0, init=False)
     rows: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._predict = _predict_function(self.model)
+        if self.with_confidence and not callable(getattr(self.model, "predict_proba", None)):
+            raise InvalidInputError(
+                f"target_probability needs a model with predict_proba, which "
+                f"{type(self.model).__name__} has not. Leave it out, or pass a model that has."
+            )
 
     def labels(self, matrix: Matrix) -> Labels:
         """Give the model's label of each row."""
         if len(matrix) == 0:
             raise ModelError("The model was to be asked about no rows.")
-        self.calls += 1
         self.rows += len(matrix)
+        return _check_labels(self._call(self._predict, self.table.decode(matrix)), len(matrix))
+
+    def answers(self, matrix: Matrix) -> Answers:
+        """Give the model's label of each row, and its probability if that matters."""
+        labels = self.labels(matrix)
+        if not self.with_confidence:
+            return Answers(labels)
         rows = self.table.decode(matrix)
+        probabilities = np.asarray(self._call(self.model.predict_proba, rows), dtype=np.float64)
+        classes = getattr(self.model, "classes_", None)
+        if classes is None or probabilities.shape != (len(rows), len(classes)):
+            raise ModelError(
+                f"predict_proba must give one probability per row and class of classes_, got shape "
+                f"{probabilities.shape} for {len(rows)} rows."
+            )
+        of_label = np.asarray(classes)[None, :] == labels[:, None]
+        return Answers(labels, np.where(of_label, probabilities, 0).max(axis=1))
+
+    def _call(self, function: Callable[[Any], Any], rows: Any) -> Any:
+        self.calls += 1
         try:
-            answer = self._predict(rows)
+            return function(rows)
         except Exception as error:
             raise ModelError(
                 f"The model raised {type(error).__name__} when asked about {len(rows)} rows "
                 f"({type(rows).__name__} of shape {rows.shape}): {error}. It must accept rows in "
                 f"the form the explainer was fitted on."
             ) from error
-        return _check_labels(answer, len(rows))
 
 
 @dataclass(frozen=True)
@@ -79,6 +111,13 @@ class Classes:
         rank[order] = np.arange(len(found))
         return cls(np.asarray(found)[order]), rank[codes]
 
+    @property
+    def are_measurements(self) -> bool:
+        """Whether the labels are numbers with fractions, as a regression predicts."""
+        if self.labels.dtype.kind != "f":
+            return False
+        return bool((self.labels != np.rint(self.labels)).any())
+
     def codes(self, labels: Labels) -> Codes:
         """Give the codes of labels, -1 for one never seen in training."""
         return pd.Index(self.labels).get_indexer(pd.Index(labels))
@@ -93,6 +132,9 @@ def plain(label: Any) -> Any:
 
 
 def _predict_function(model: Any) -> Callable[[Any], Any]:
+    framework = framework_predict(model)
+    if framework is not None:
+        return framework
     predict = getattr(model, "predict", None)
     if callable(predict):
         function: Callable[[Any], Any] = predict

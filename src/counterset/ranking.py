@@ -112,6 +112,11 @@ class Ranking:
             nearest[contested[winners]] = which[at]
         return nearest, found
 
+    def left(self) -> tuple[Codes, Codes]:
+        """Give all candidates that are left, as inputs and candidates."""
+        who, which = np.nonzero(self._scores < DROPPED)
+        return who, which
+
     def copies_of(self, who: Codes, which: Codes) -> tuple[Codes, Codes]:
         """Find the candidates equal to one that was chosen, given the inputs and the choices."""
         scores = self.distance.score_of(self._exact(who, which))

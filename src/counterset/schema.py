@@ -1,89 +1,151 @@
-"""The columns of a table: their names, kinds and bounds, and the way to a matrix and back.
+"""The columns of a table: what the user declares, what is learned, and the way to a matrix.
 
-Inside the library a table is a float matrix. A :class:`Table` remembers what the training data
-looked like, checks that later data looks the same, and gives rows back as they came: the same
-container, the same column names, the same dtypes.
+Inside the library a table is a float matrix with one column per feature. A :class:`Table`
+remembers what the training data looked like, checks that later data looks the same, and gives
+rows back as they came: the same container, the same column names, the same dtypes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from counterset.arrays import Matrix
+from counterset.arrays import Mask, Matrix
 from counterset.exceptions import InvalidInputError
+from counterset.features import Feature, Kind, learn_feature, learn_one_hot
 
-__all__ = ["Feature", "Rows", "Table"]
+__all__ = ["Rows", "Schema", "Table"]
 
 #: What users pass and get back.
 Rows: TypeAlias = pd.DataFrame | NDArray[Any]
 
-Kind: TypeAlias = Literal["continuous", "integer"]
-
 
 @dataclass(frozen=True)
-class Feature:
-    """One column: its name, kind, dtype, and the range seen in the training data."""
+class Schema:
+    """What a user declares about the features; the rest is found from the dtypes.
 
-    name: str
-    kind: Kind
-    dtype: Any
-    low: float
-    high: float
+    Without a declaration, floats and times are continuous, whole numbers integer, booleans
+    binary, ordered categories ordinal, and all else (text, categories) categorical.
 
-    def snap(self, values: Matrix) -> Matrix:
-        """Move values to the nearest ones that the column's dtype can hold."""
-        if self.kind == "integer":
-            return np.rint(values)
-        if self.dtype == np.float64:
-            return values
-        return values.astype(self.dtype).astype(np.float64)
+    Parameters
+    ----------
+    continuous, integer, categorical, binary
+        Names of features of that kind.
+    ordinal
+        From names to their values, from least to most.
+    one_hot
+        From a name for the group to the names of its columns: they are one category.
+
+    Examples
+    --------
+    >>> Schema(ordinal={"savings": ["<100", "100-500", ">500"]}, categorical=["zip"])
+    Schema(ordinal={'savings': ['<100', '100-500', '>500']}, categorical=['zip'])
+    """
+
+    ordinal: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    categorical: Sequence[str] = ()
+    continuous: Sequence[str] = ()
+    integer: Sequence[str] = ()
+    binary: Sequence[str] = ()
+    one_hot: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = [*self.ordinal, *self.categorical, *self.continuous, *self.integer, *self.binary]
+        names += [column for columns in self.one_hot.values() for column in columns]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InvalidInputError(f"The schema declares {twice} more than once.")
+
+    def __repr__(self) -> str:
+        declared = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return f"Schema({', '.join(f'{name}={value!r}' for name, value in declared if value)})"
+
+    def kind_of(self, name: str) -> Kind | None:
+        """Give the declared kind of a column."""
+        kinds: tuple[Kind, ...] = ("ordinal", "categorical", "continuous", "integer", "binary")
+        return next((kind for kind in kinds if name in getattr(self, kind)), None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
-    """The learned columns of the training data: frame or array <-> float matrix."""
+    """The learned features of the training data: frame or array <-> float matrix.
+
+    Printed, it tells the kind and the range of each feature.
+    """
 
     features: tuple[Feature, ...]
-    columns: pd.Index | None  # None: the training data was an array
+    columns: pd.Index
+    array_dtype: Any  # None: the training data was a DataFrame
 
     @classmethod
-    def learn(cls, X: Any) -> tuple[Table, Matrix]:
-        """Learn the columns of ``X``; also give ``X`` as a matrix."""
-        X = _as_rows(X, "The training data")
-        if X.shape[0] == 0 or X.shape[1] == 0:
+    def learn(cls, X: Any, schema: Schema | None = None) -> tuple[Table, Matrix]:
+        """Learn the features of ``X``; also give ``X`` as a matrix.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"age": [31, 52], "home": ["rent", "own"]})
+        >>> table, matrix = Table.learn(frame)
+        >>> table
+        2 features
+          age   integer      31 to 52
+          home  binary       2 values: 'own', 'rent'
+        >>> matrix
+        array([[31.,  1.],
+               [52.,  0.]])
+        """
+        schema = schema or Schema()
+        frame, array_dtype = _as_frame(X, "The training data")
+        if frame.shape[0] == 0 or frame.shape[1] == 0:
             raise InvalidInputError(
-                f"The training data is empty: got {X.shape[0]} rows and {X.shape[1]} columns. "
-                f"Fit on at least one row and one column."
+                f"The training data is empty: got {frame.shape[0]} rows and {frame.shape[1]} "
+                f"columns. Fit on at least one row and one column."
             )
-        columns = X.columns if isinstance(X, pd.DataFrame) else None
-        if columns is not None and not columns.is_unique:
-            twice = columns[columns.duplicated()].unique().tolist()
+        if not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()].unique().tolist()
             raise InvalidInputError(f"Column names must be unique, got {twice} more than once.")
-        names = _names(X)
-        matrix = _to_matrix(X, names, "the training data")
-        lows, highs = matrix.min(axis=0), matrix.max(axis=0)
-        features = tuple(
-            Feature(name, _kind(dtype), dtype, float(low), float(high))
-            for name, dtype, low, high in zip(names, _dtypes(X), lows, highs, strict=True)
-        )
-        return cls(features, columns), matrix
+        learned = _learn_features(frame, schema)
+        features = tuple(feature for feature, _ in learned)
+        matrix = np.column_stack([codes for _, codes in learned])
+        return cls(features, frame.columns, array_dtype), matrix
 
     @property
     def names(self) -> list[str]:
-        """The feature names, ``x0``, ``x1``, ... for an array."""
+        """The feature names; ``x0``, ``x1``, ... for an array."""
         return [feature.name for feature in self.features]
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether every feature is a float that is never missing."""
+        return all(
+            feature.step == 0 and feature.dtype == np.float64 and not feature.can_be_missing
+            for feature in self.features
+        )
+
+    def position(self, name: str) -> int:
+        """Give the position of a feature by its name, or by the name of one of its columns."""
+        for i, feature in enumerate(self.features):
+            if feature.name == name or name in self.columns[list(feature.columns)]:
+                return i
+        raise InvalidInputError(f"There is no feature {name!r}. The features are {self.names}.")
 
     def encode(self, X: Any) -> tuple[Matrix, pd.Index]:
         """Give rows as a matrix, with their index, after checking that they fit the columns."""
-        X = _as_rows(X, "X")
-        self._check_columns(X)
-        index = X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(X))
-        return _to_matrix(X, self.names, "X"), index
+        frame, array_dtype = _as_frame(X, "X")
+        self._check_columns(frame, array_dtype is not None)
+        if len(frame) == 0:
+            raise InvalidInputError("X has no rows. Pass at least one.")
+        if self.is_plain and array_dtype is not None and array_dtype.kind in "fiu":
+            matrix = np.array(X, dtype=np.float64)
+            if np.isfinite(matrix).all():
+                return matrix, frame.index
+        columns = [feature.encode(frame, "X") for feature in self.features]
+        return np.column_stack(columns), frame.index
 
     def encode_one(self, x: Any) -> tuple[Matrix, pd.Index]:
         """Give one row, as a 1-d array, a Series, or a table of one row, like ``encode``."""
@@ -102,45 +164,52 @@ class Table:
 
     def decode(self, matrix: Matrix, index: pd.Index | None = None) -> Rows:
         """Give a matrix back in the container, names and dtypes of the training data."""
-        dtypes = {feature.dtype for feature in self.features}
-        if self.columns is None:
-            return matrix.astype(dtypes.pop())
-        if dtypes == {np.dtype(np.float64)}:
+        if self.is_plain:
+            if self.array_dtype is not None:
+                return matrix.copy()
             return pd.DataFrame(matrix, columns=self.columns, index=index, copy=True)
-        series = [
-            pd.Series(matrix[:, i], index=index).astype(feature.dtype)
-            for i, feature in enumerate(self.features)
-        ]
-        frame = pd.concat(series, axis=1)
+        columns: dict[int, pd.Series] = {}
+        for i, feature in enumerate(self.features):
+            columns |= zip(feature.columns, feature.decode(matrix[:, i]), strict=True)
+        frame = pd.DataFrame({at: columns[at] for at in range(len(self.columns))})
+        if self.array_dtype is not None:
+            return frame.to_numpy(dtype=self.array_dtype)
         frame.columns = self.columns
+        if index is not None:
+            frame.index = index
         return frame
 
     def snap(self, matrix: Matrix) -> Matrix:
         """Move a matrix to the nearest values that can be decoded without loss."""
-        if all(feature.dtype == np.float64 for feature in self.features):
+        if self.is_plain:
             return matrix
-        snapped = matrix.copy()
-        for i, feature in enumerate(self.features):
-            snapped[:, i] = feature.snap(matrix[:, i])
-        return snapped
+        return np.column_stack(
+            [feature.snap(matrix[:, i]) for i, feature in enumerate(self.features)]
+        )
 
-    def _check_columns(self, X: Rows) -> None:
-        if not isinstance(X, pd.DataFrame):
-            if X.shape[1] != len(self.features):
+    def __repr__(self) -> str:
+        width = max(len(name) for name in self.names)
+        lines = [f"  {feature.name:<{width}}  {feature}" for feature in self.features]
+        return "\n".join([f"{len(self.features)} features", *lines])
+
+    def _check_columns(self, frame: pd.DataFrame, is_array: bool) -> None:
+        if is_array:
+            if frame.shape[1] != len(self.columns):
                 raise InvalidInputError(
-                    f"X has {X.shape[1]} features, but the explainer was fitted on "
-                    f"{len(self.features)}."
+                    f"X has {frame.shape[1]} features, but the explainer was fitted on "
+                    f"{len(self.columns)}."
                 )
+            frame.columns = self.columns
             return
-        if self.columns is None:
+        if self.array_dtype is not None:
             raise InvalidInputError(
                 "X is a DataFrame, but the explainer was fitted on an array without column names, "
                 "so their order cannot be checked. Pass X.to_numpy(), or fit on a DataFrame."
             )
-        if X.columns.equals(self.columns):
+        if frame.columns.equals(self.columns):
             return
-        missing = self.columns.difference(X.columns, sort=False).tolist()
-        extra = X.columns.difference(self.columns, sort=False).tolist()
+        missing = self.columns.difference(frame.columns, sort=False).tolist()
+        extra = frame.columns.difference(self.columns, sort=False).tolist()
         if missing or extra:
             raise InvalidInputError(
                 f"The columns of X differ from those fitted on: missing {missing}, extra {extra}. "
@@ -152,10 +221,15 @@ class Table:
         )
 
 
-def _as_rows(X: Any, what: str) -> Rows:
-    """Turn array-likes into a 2-d array; leave frames alone."""
+def changed(a: Matrix, b: Matrix) -> Mask:
+    """Say which codes differ; two missing values do not."""
+    return np.not_equal(a, b) & ~(np.isnan(a) & np.isnan(b))
+
+
+def _as_frame(X: Any, what: str) -> tuple[pd.DataFrame, Any]:
+    """Give array-likes as a frame, with the array's dtype, or a frame as it is, with None."""
     if isinstance(X, pd.DataFrame):
-        return X
+        return X, None
     if hasattr(X, "toarray"):
         raise InvalidInputError(f"{what} is a sparse matrix. Pass X.toarray().")
     array = np.asarray(X)
@@ -164,55 +238,27 @@ def _as_rows(X: Any, what: str) -> Rows:
             f"{what} must be 2-d, rows by features, got shape {array.shape}. "
             f"For a single row use explain(x), or reshape it with x.reshape(1, -1)."
         )
-    return array
+    frame = pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
+    return (frame.infer_objects() if array.dtype == object else frame), array.dtype
 
 
-def _names(X: Rows) -> list[str]:
-    if isinstance(X, pd.DataFrame):
-        return [str(name) for name in X.columns]
-    return [f"x{i}" for i in range(X.shape[1])]
-
-
-def _dtypes(X: Rows) -> list[Any]:
-    if isinstance(X, pd.DataFrame):
-        return list(X.dtypes)
-    # Arrays of objects that hold numbers come back as plain floats.
-    return [np.dtype(np.float64) if X.dtype == object else X.dtype] * X.shape[1]
-
-
-def _kind(dtype: Any) -> Kind:
-    return "integer" if pd.api.types.is_integer_dtype(dtype) else "continuous"
-
-
-def _to_matrix(X: Rows, names: list[str], what: str) -> Matrix:
-    """Read numbers from every column, or say which column is not of numbers."""
-    if isinstance(X, pd.DataFrame):
-        matrix: Matrix = np.empty(X.shape)
-        for i, name in enumerate(names):
-            matrix[:, i] = _numbers(X.iloc[:, i], f"Column {name!r} of {what}")
-    else:
-        matrix = _numbers(X, what)
-    bad = ~np.isfinite(matrix)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise InvalidInputError(
-            f"{what} has {matrix[row, column]} in feature {names[column]!r}, row {row} "
-            f"({int(bad.sum())} such values in all). Fill or drop the rows that have them."
-        )
-    return matrix
-
-
-def _numbers(values: Any, what: str) -> Matrix:
-    dtype = values.dtype
-    numeric = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
-    complex_ = pd.api.types.is_complex_dtype(dtype)
-    if not complex_ and (numeric or pd.api.types.is_object_dtype(dtype)):
-        try:
-            if isinstance(values, pd.Series):
-                return values.to_numpy(dtype=np.float64, na_value=np.nan)
-            return np.array(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            pass  # objects that are not numbers: told below
-    raise InvalidInputError(
-        f"{what} is not numeric (dtype {dtype}). Encode it as numbers, or leave it out."
-    )
+def _learn_features(frame: pd.DataFrame, schema: Schema) -> list[tuple[Feature, Matrix]]:
+    names = [str(name) for name in frame.columns]
+    declared = [*schema.ordinal, *schema.categorical, *schema.continuous, *schema.integer]
+    declared += [*schema.binary, *(c for group in schema.one_hot.values() for c in group)]
+    unknown = [name for name in declared if name not in names]
+    if unknown:
+        raise InvalidInputError(f"The schema names unknown columns {unknown}. Known: {names}.")
+    group_of = {column: name for name, group in schema.one_hot.items() for column in group}
+    learned, done = [], set()
+    for position, name in enumerate(names):
+        group = group_of.get(name)
+        if group is None:
+            column = frame.iloc[:, position].rename(name)
+            kind = schema.kind_of(name)
+            learned.append(learn_feature(column, position, kind, schema.ordinal.get(name)))
+        elif group not in done:
+            done.add(group)
+            members = [names.index(column) for column in schema.one_hot[group]]
+            learned.append(learn_one_hot(group, frame, members))
+    return learned

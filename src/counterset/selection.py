@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset.arrays import Codes, Mask, Matrix
+from counterset.arrays import Codes, Mask
 from counterset.candidates import CandidatePool, Cutoff
-from counterset.distances import Distance
 from counterset.diversity import Diversity, View
 from counterset.ranking import Ranking
+from counterset.space import Points
 
 __all__ = ["NONE_LEFT", "Selection", "Selector"]
 
@@ -53,41 +53,69 @@ class Selector:
     """Order, cut off, filter."""
 
     pool: CandidatePool
-    distance: Distance
     cutoff: Cutoff
     diversity: Diversity | None
     limit: int
 
-    def select(self, x: Matrix, slices: list[slice]) -> Selection:
-        """Choose diverse candidates from these slices of the pool for each input.
+    def select(self, x: Points, acceptable: Mask) -> Selection:
+        """Choose diverse candidates for each input.
 
         Parameters
         ----------
         x
-            The inputs as points of the space, ``(n, d)``.
+            The inputs.
+        acceptable
+            Which rows of the pool can be chosen.
         """
-        start, stop = min(part.start for part in slices), max(part.stop for part in slices)
-        between = np.ones(stop - start, dtype=bool)
-        for part in slices:
-            between[part.start - start : part.stop - start] = False
         selection = Selection.empty(len(x), self.limit)
-        for batch in _batches(len(x), stop - start):
-            ranking = Ranking(
-                x[batch], self.pool.points[start:stop], self.pool.rows[start:stop], self.distance
-            )
-            if between.any():
-                ranking.drop(between)
-            self.cutoff.cut(ranking)
+        for batch, start, ranking in self.rank(x, acceptable):
             n_candidates = ranking.count()
-            chosen = self._choose(ranking)
+            view = View(
+                x.take(batch),
+                self.pool.points.take(slice(start, start + len(ranking.points))),
+                ranking.nearest_distance(),
+                ranking.distance,
+            )
+            chosen = self._choose(ranking, view)
             places = np.where(chosen == NONE_LEFT, NONE_LEFT, chosen + start)
             selection.put(batch, Selection(places, n_candidates))
         return selection
 
-    def _choose(self, ranking: Ranking) -> Codes:
+    def rank(
+        self, x: Points, acceptable: Mask, ignored: Mask | None = None
+    ) -> Iterator[tuple[Codes, int, Ranking]]:
+        """Rank and cut off the acceptable candidates, for some inputs at a time.
+
+        Parameters
+        ----------
+        ignored
+            Coordinates in which candidates count as equal to the input.
+
+        Yields
+        ------
+        batch, start, ranking
+            Which inputs, and their candidates, of which the first is at ``start`` of the pool.
+        """
+        found = np.flatnonzero(acceptable)
+        if not len(found):
+            return
+        # The pool is sorted by class, so that there is little between that is not acceptable.
+        part = slice(int(found[0]), int(found[-1]) + 1)
+        places, inputs = self.pool.points.places[part], x.places
+        if ignored is not None and ignored.any():
+            places, inputs = np.where(ignored, 0.0, places), np.where(ignored, 0.0, inputs)
+        for batch in _batches(len(x), len(places)):
+            ranking = Ranking(
+                inputs[batch], places, self.pool.rows[part], self.pool.distance.in_space
+            )
+            if len(found) < len(places):
+                ranking.drop(~acceptable[part])
+            self.cutoff.cut(ranking)
+            yield batch, part.start, ranking
+
+    def _choose(self, ranking: Ranking, view: View) -> Codes:
         """Choose greedily: the nearest, then the next that differs from all chosen ones."""
         chosen = np.full((len(ranking), self.limit), NONE_LEFT, dtype=np.intp)
-        view = View(ranking.x, ranking.points, ranking.nearest_distance(), ranking.distance)
         too_alike = self.diversity.filter(view) if self.diversity and self.limit > 1 else None
         open_ = np.arange(len(ranking))
         for i in range(self.limit):
@@ -96,7 +124,9 @@ class Selector:
                 nearest, found = ranking.first(pending)
                 pending, nearest = pending[found], nearest[found]
                 ranking.drop_at(pending, nearest)
-                differs = self._differ(view, pending, nearest, chosen[pending, :i])
+                differs = np.ones(len(pending), dtype=bool)
+                for kept in chosen[pending, :i].T:
+                    differs &= self._differ(view.of(pending), kept, nearest)
                 chosen[pending[differs], i] = nearest[differs]
                 pending = pending[~differs]
             open_ = open_[chosen[open_, i] != NONE_LEFT]
@@ -105,19 +135,43 @@ class Selector:
             if too_alike is None:
                 ranking.drop_at(*ranking.copies_of(open_, chosen[open_, i]))
             else:
-                ranking.drop(too_alike(ranking.points[chosen[:, i]]))
+                ranking.drop(too_alike(chosen[:, i]))
         return chosen
 
-    def _differ(self, view: View, who: Codes, which: Codes, kept: Codes) -> Mask:
-        """Decide exactly whether candidates differ from all that their inputs have kept."""
-        new = view.points[which]
-        own = View(view.x[who], view.points, view.nearest[who], view.distance)
-        differ = np.ones(len(who), dtype=bool)
-        for column in kept.T:
-            # The paper's S_2 is a set: a copy of a chosen candidate is never chosen.
-            differ &= (view.points[column] != new).any(axis=1)
-            if self.diversity is not None:
-                differ &= self.diversity.differ(own, view.points[column], new)
+    def choose_from_own(self, view: View, owners: Codes) -> Codes:
+        """Choose greedily where each input has candidates of its own.
+
+        Parameters
+        ----------
+        view
+            The inputs, and the candidates of all of them.
+        owners
+            Which input each candidate belongs to, ascending; an input's nearest comes first.
+
+        Returns
+        -------
+        chosen
+            Positions of the chosen candidates.
+        """
+        chosen: list[Codes] = []
+        kept = np.full(len(view.x), NONE_LEFT, dtype=np.intp)
+        open_ = np.arange(len(owners))
+        while len(open_) and len(chosen) < self.limit:
+            who, first = np.unique(owners[open_], return_index=True)
+            kept[who] = open_[first]
+            chosen.append(kept[who])
+            differs = self._differ(view.of(owners[open_]), kept[owners[open_]], open_)
+            differs[first] = False
+            open_ = open_[differs]
+        return np.concatenate(chosen) if chosen else np.empty(0, dtype=np.intp)
+
+    def _differ(self, view: View, a: Codes, b: Codes) -> Mask:
+        """Decide exactly whether candidates differ from kept ones, one of each for each input."""
+        candidates = view.candidates.places
+        # The paper's S_2 is a set: a copy of a chosen candidate is never chosen.
+        differ: Mask = (candidates[a] != candidates[b]).any(axis=1)
+        if self.diversity is not None:
+            differ &= self.diversity.differ(view, a, b)
         return differ
 
 

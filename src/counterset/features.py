@@ -1,0 +1,344 @@
+"""One feature: its kind, its values, and the way from a column to codes and back.
+
+Codes are floats: a number is its own code, a time is its microseconds, a value of a category is
+its position among the category's values, and whatever is missing is NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from counterset.arrays import Codes, Mask, Matrix
+from counterset.exceptions import InvalidInputError
+
+__all__ = ["Feature", "Kind", "learn_feature", "learn_one_hot"]
+
+Kind: TypeAlias = Literal["continuous", "integer", "ordinal", "categorical", "binary"]
+
+#: A category of more values than this is taken for an identifier.
+MOST_VALUES = 2000
+_TIME_STEPS = (86_400_000_000, 1_000_000, 1)  # a day, a second, a microsecond
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One feature of the training data.
+
+    Attributes
+    ----------
+    name
+        The column's name; the group's name for one-hot columns.
+    kind
+        ``continuous``, ``integer`` and ``ordinal`` features move step by step, ``categorical``
+        and ``binary`` ones switch.
+    columns
+        The positions of its columns: one, or several for a one-hot group.
+    dtype
+        The dtype of its columns.
+    low, high
+        The range of its codes in the training data.
+    values
+        The values behind the codes 0, 1, ... of a category or an ordinal.
+    step
+        The least difference of two codes, 0 for any.
+    can_be_missing
+        Whether the training data has missing values here.
+    """
+
+    name: str
+    kind: Kind
+    columns: tuple[int, ...]
+    dtype: Any
+    low: float
+    high: float
+    values: tuple[Any, ...] | None = None
+    step: float = 0.0
+    can_be_missing: bool = False
+
+    @property
+    def is_category(self) -> bool:
+        """Whether the feature switches between values that have no order."""
+        return self.kind in ("categorical", "binary")
+
+    @property
+    def is_time(self) -> bool:
+        """Whether the codes are microseconds."""
+        return types.is_datetime64_any_dtype(self.dtype)
+
+    def encode(self, frame: pd.DataFrame, what: str) -> Matrix:
+        """Give the codes of the feature's columns in a frame of the same columns."""
+        if len(self.columns) > 1:
+            return _encode_one_hot(frame.iloc[:, list(self.columns)], self.name, what)
+        column = frame.iloc[:, self.columns[0]]
+        if self.values is not None:
+            codes = _encode_values(column, self.values, self.name, what)
+        else:
+            codes = _encode_numbers(column, self.dtype, self.name, what)
+        if not self.can_be_missing and np.isnan(codes).any():
+            row = int(np.flatnonzero(np.isnan(codes))[0])
+            raise InvalidInputError(
+                f"{what} misses a value in feature {self.name!r}, row {row}, where the training "
+                f"data never did. Fill it in, or fit on rows that miss it too."
+            )
+        return codes
+
+    def decode(self, codes: Matrix) -> list[pd.Series]:
+        """Give the columns that belong to codes."""
+        if len(self.columns) > 1:
+            return [
+                pd.Series((codes == i).astype(np.float64)).astype(self.dtype)
+                for i in range(len(self.columns))
+            ]
+        missing = np.isnan(codes)
+        if self.values is not None:
+            return [_decode_values(codes, missing, self.values, self.dtype)]
+        if self.is_time:
+            return [_decode_times(codes, missing, self.dtype)]
+        if types.is_integer_dtype(self.dtype):
+            codes = np.rint(codes)
+        if missing.any() and types.is_extension_array_dtype(self.dtype):
+            return [pd.Series(codes).astype("Float64").mask(missing).astype(self.dtype)]
+        return [pd.Series(codes).astype(self.dtype)]
+
+    def snap(self, codes: Matrix) -> Matrix:
+        """Move codes to the nearest ones that decode without loss."""
+        if self.step:
+            return np.rint(codes / self.step) * self.step
+        if self.dtype == np.float64:
+            return codes
+        held: Matrix = codes.astype(_numpy_dtype(self.dtype)).astype(np.float64)
+        return held
+
+    def describe(self, code: float) -> Any:
+        """Give the value behind one code, for people to read."""
+        if np.isnan(code):
+            return "missing"
+        if self.values is not None:
+            return self.values[int(code)]
+        if self.is_time:
+            moment = pd.Timestamp(int(code), unit="us")
+            return moment.date() if self.step == _TIME_STEPS[0] else moment
+        return round(code) if self.step == 1 else code
+
+    def code_of(self, value: Any) -> float:
+        """Give the code of one value, as users write it in constraints."""
+        if self.values is not None:
+            if value not in self.values:
+                raise InvalidInputError(
+                    f"Feature {self.name!r} has no value {value!r}. Its values are "
+                    f"{_some(self.values)}."
+                )
+            return float(self.values.index(value))
+        if self.is_time:
+            return float(_microseconds(pd.Series([pd.Timestamp(value)]))[0])
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise InvalidInputError(
+                f"Feature {self.name!r} holds numbers, got {value!r}."
+            ) from None
+
+    def __str__(self) -> str:
+        if self.values is not None:
+            seen = f"{len(self.values)} values: {_some(self.values)}"
+        else:
+            seen = f"{self.describe(self.low)} to {self.describe(self.high)}"
+        return f"{self.kind:<12} {seen}{', may be missing' if self.can_be_missing else ''}"
+
+
+def learn_feature(
+    column: pd.Series, position: int, kind: Kind | None, order: Sequence[Any] | None
+) -> tuple[Feature, Matrix]:
+    """Learn one feature from its training column; also give the column's codes.
+
+    Parameters
+    ----------
+    kind, order
+        What the user declared: the kind, and the values of an ordinal from least to most.
+    """
+    name, dtype = str(column.name), column.dtype
+    what = "The training data"
+    kind = kind or _kind_of(column)
+    values: tuple[Any, ...] | None = None
+    step = 0.0
+    if kind in ("ordinal", "categorical", "binary"):
+        values = tuple(order) if order is not None else _values_of(column)
+        if order is None and kind == "ordinal" and not _is_ordered(column):
+            raise InvalidInputError(
+                f"The order of the ordinal feature {name!r} is not known. Declare it: "
+                f"Schema(ordinal={{{name!r}: [...]}}) with its values from least to most."
+            )
+        if kind == "binary" and len(values) > 2:
+            raise InvalidInputError(
+                f"Feature {name!r} is declared binary, but has the values {_some(values)}."
+            )
+        if kind == "categorical" and len(values) == 2:
+            kind = "binary"
+        codes = _encode_values(column, values, name, what)
+        step = 1.0
+    else:
+        codes = _encode_numbers(column, dtype, name, what)
+        if types.is_datetime64_any_dtype(dtype):
+            step = float(next(s for s in _TIME_STEPS if not np.nanmax(np.append(codes % s, 0))))
+        elif kind == "integer":
+            step = 1.0
+    missing = np.isnan(codes)
+    known = codes[~missing]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    return Feature(
+        name, kind, (position,), dtype, low, high, values, step, bool(missing.any())
+    ), codes
+
+
+def learn_one_hot(name: str, frame: pd.DataFrame, columns: list[int]) -> tuple[Feature, Matrix]:
+    """Learn a group of one-hot columns as one category; its values are the columns' names."""
+    members = frame.iloc[:, columns]
+    dtypes = set(members.dtypes)
+    if len(dtypes) > 1:
+        raise InvalidInputError(
+            f"The columns of the one-hot group {name!r} have several dtypes: "
+            f"{sorted(map(str, dtypes))}. Give them one dtype."
+        )
+    codes = _encode_one_hot(members, name, "The training data")
+    values = (*map(str, members.columns), "none of them")
+    return Feature(
+        name, "categorical", tuple(columns), dtypes.pop(), 0.0, float(len(columns)), values, 1.0
+    ), codes
+
+
+def _kind_of(column: pd.Series) -> Kind:
+    dtype = column.dtype
+    if types.is_bool_dtype(dtype):
+        return "binary"
+    if isinstance(dtype, pd.CategoricalDtype):
+        return "ordinal" if dtype.ordered else "categorical"
+    if types.is_integer_dtype(dtype):
+        return "integer"
+    if types.is_complex_dtype(dtype) or types.is_timedelta64_dtype(dtype):
+        raise InvalidInputError(
+            f"Feature {column.name!r} has dtype {dtype}, which is not supported. "
+            f"Turn it into numbers, or leave it out."
+        )
+    if types.is_numeric_dtype(dtype) or types.is_datetime64_any_dtype(dtype):
+        return "continuous"
+    return "categorical"
+
+
+def _is_ordered(column: pd.Series) -> bool:
+    return isinstance(column.dtype, pd.CategoricalDtype) and bool(column.dtype.ordered)
+
+
+def _values_of(column: pd.Series) -> tuple[Any, ...]:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        found = list(column.dtype.categories)
+    else:
+        try:
+            found = list(pd.unique(column.dropna()))
+        except TypeError:
+            raise InvalidInputError(
+                f"Feature {column.name!r} holds values that are neither numbers nor categories "
+                f"(such as lists). Turn them into columns of their own, or leave them out."
+            ) from None
+        if len({type(value) for value in found}) == 1:
+            found = sorted(found)
+    if len(found) > MOST_VALUES:
+        raise InvalidInputError(
+            f"Feature {column.name!r} has {len(found)} different values, as a name or an "
+            f"identifier would. Leave it out, or group its values."
+        )
+    return tuple(found)
+
+
+def _encode_values(column: pd.Series, values: tuple[Any, ...], name: str, what: str) -> Matrix:
+    codes = pd.Index(values, dtype=object).get_indexer(pd.Index(column.astype(object)))
+    missing = column.isna().to_numpy()
+    unknown = (codes < 0) & ~missing
+    if unknown.any():
+        row = int(np.flatnonzero(unknown)[0])
+        raise InvalidInputError(
+            f"{what} has {column.iloc[row]!r} in feature {name!r}, row {row}, which is not one of "
+            f"its known values {_some(values)}."
+        )
+    encoded: Matrix = np.where(missing, np.nan, codes).astype(np.float64)
+    return encoded
+
+
+def _encode_numbers(column: pd.Series, dtype: Any, name: str, what: str) -> Matrix:
+    if types.is_datetime64_any_dtype(dtype):
+        if not types.is_datetime64_any_dtype(column.dtype):
+            column = pd.Series(pd.to_datetime(column)).astype(dtype)
+        return _microseconds(column)
+    try:
+        codes = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"{what} is not numeric in feature {name!r} (dtype {column.dtype}), where numbers "
+            f"were expected."
+        ) from None
+    if np.isinf(codes).any():
+        row = int(np.flatnonzero(np.isinf(codes))[0])
+        raise InvalidInputError(
+            f"{what} has an infinite value in feature {name!r}, row {row}. Cap or drop it."
+        )
+    return codes
+
+
+def _encode_one_hot(members: pd.DataFrame, name: str, what: str) -> Matrix:
+    try:
+        hot = members.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError):
+        hot = np.full(members.shape, np.nan)
+    wrong: Mask = ~np.isin(hot, (0, 1)).all(axis=1) | (hot.sum(axis=1) > 1)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise InvalidInputError(
+            f"{what} is not one-hot in the group {name!r}, row {row}: each row holds at most one "
+            f"1 and otherwise 0, got {members.iloc[row].to_dict()}."
+        )
+    position: Codes = hot.argmax(axis=1)
+    return np.where(hot.any(axis=1), position, members.shape[1]).astype(np.float64)
+
+
+def _decode_values(codes: Matrix, missing: Mask, values: tuple[Any, ...], dtype: Any) -> pd.Series:
+    positions = np.where(missing, -1, codes).astype(np.intp)
+    if isinstance(dtype, pd.CategoricalDtype) and list(dtype.categories) == list(values):
+        return pd.Series(pd.Categorical.from_codes(positions, dtype=dtype))
+    held = np.empty(len(values) + 1, dtype=object)
+    held[:-1] = values
+    held[-1] = None if types.is_object_dtype(dtype) else np.nan
+    if types.is_extension_array_dtype(dtype):
+        held[-1] = pd.NA
+    return pd.Series(held[positions], dtype=object).astype(dtype)
+
+
+def _decode_times(codes: Matrix, missing: Mask, dtype: Any) -> pd.Series:
+    whole = np.where(missing, 0, codes).astype(np.int64)
+    times = pd.Series(pd.to_datetime(whole, unit="us")).mask(missing)
+    zone = getattr(dtype, "tz", None)
+    if zone is not None:
+        times = times.dt.tz_localize("UTC").dt.tz_convert(zone)
+    return times.astype(dtype)
+
+
+def _microseconds(column: pd.Series) -> Matrix:
+    if getattr(column.dtype, "tz", None) is not None:
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+    missing = column.isna().to_numpy()
+    whole = column.to_numpy(dtype="datetime64[us]").astype(np.int64)
+    return np.where(missing, np.nan, whole).astype(np.float64)
+
+
+def _numpy_dtype(dtype: Any) -> Any:
+    """Give the numpy dtype that holds a column's numbers."""
+    return getattr(dtype, "numpy_dtype", dtype)
+
+
+def _some(values: Sequence[Any], most: int = 8) -> str:
+    shown = ", ".join(repr(value) for value in values[:most])
+    return shown if len(values) <= most else f"{shown}, ... ({len(values)} in all)"

@@ -1,0 +1,84 @@
+"""The way from an input to a candidate on mixed data.
+
+Numbers move along the straight line, rounded to what their columns hold. Categories cannot move:
+they switch, one after the other, at fixed shares of the way, the cheapest change first, so that
+at every point the rest is still as close to the input as it can be. So do features that change
+together, and numbers of which one end is missing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterset.arrays import Codes, Matrix
+from counterset.schema import Table, changed
+from counterset.space import TableDistance
+
+__all__ = ["Paths", "unit_costs"]
+
+
+class Paths:
+    """One path per candidate, as a straight line that a line search can halve.
+
+    A feature that switches is a coordinate from 0 to 1: its share of the way. Every other feature
+    is itself.
+
+    Parameters
+    ----------
+    starts, ends
+        The inputs and their candidates, ``(n, d)``.
+    units
+        The features, in groups that change together.
+    costs
+        What changing each unit alone costs, ``(n, units)``.
+    """
+
+    def __init__(
+        self, table: Table, starts: Matrix, ends: Matrix, units: list[Codes], costs: Matrix
+    ) -> None:
+        self._table = table
+        self._starts, self._ends = starts, ends
+        jumps = np.array([feature.is_category for feature in table.features])
+        jumps[[i for unit in units if len(unit) > 1 for i in unit]] = True
+        self._switches = (jumps | (np.isnan(starts) != np.isnan(ends))) & changed(starts, ends)
+        self._shares = self._share_of_each_switch(units, costs)
+
+    @property
+    def starts(self) -> Matrix:
+        """The beginnings of the lines."""
+        return np.where(self._switches, 0.0, self._starts)
+
+    @property
+    def ends(self) -> Matrix:
+        """The ends of the lines."""
+        return np.where(self._switches, 1.0, self._ends)
+
+    def rows(self, points: Matrix, which: Codes) -> Matrix:
+        """Give the rows that belong to points on the lines."""
+        if self._switches.any():
+            switched = np.where(
+                points >= self._shares[which], self._ends[which], self._starts[which]
+            )
+            points = np.where(self._switches[which], switched, points)
+        return self._table.snap(points)
+
+    def _share_of_each_switch(self, units: list[Codes], costs: Matrix) -> Matrix:
+        """Spread the switches of each path evenly over it, the cheapest first."""
+        switching = np.column_stack([self._switches[:, unit].any(axis=1) for unit in units])
+        order = np.argsort(np.where(switching, costs, np.inf), axis=1, kind="stable")
+        rank = np.argsort(order, axis=1, kind="stable")
+        share = (rank + 1) / (switching.sum(axis=1, keepdims=True) + 1)
+        shares = np.empty_like(self._starts)
+        for i, unit in enumerate(units):
+            shares[:, unit] = share[:, [i]]
+        return shares
+
+
+def unit_costs(distance: TableDistance, starts: Matrix, ends: Matrix, units: list[Codes]) -> Matrix:
+    """Give the distance from each input to itself with one unit of its candidate's values."""
+    costs = np.empty((len(starts), len(units)))
+    for i, unit in enumerate(units):
+        moved = starts.copy()
+        moved[:, unit] = ends[:, unit]
+        costs[:, i] = distance.to_own(starts, moved[:, None, :])[:, 0]
+    return costs

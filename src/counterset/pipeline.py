@@ -1,0 +1,242 @@
+"""The four steps of the paper over one batch of inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from counterset.arrays import Codes, Labels, Mask, Matrix
+from counterset.diversity import View
+from counterset.line_search import REFUSED, LineSearch, Segments
+from counterset.models import Classes
+from counterset.paths import Paths, unit_costs
+from counterset.questions import Questions
+from counterset.schema import changed
+from counterset.selection import NONE_LEFT, Selection, Selector
+from counterset.sparsity import undo_needless_changes
+
+__all__ = ["Candidates", "Pipeline"]
+
+#: With sparse answers, candidates fall together: start from this many times as many.
+SPARE_CANDIDATES = 3
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Chosen candidates, each for one input.
+
+    Attributes
+    ----------
+    owners
+        Which input each belongs to, ascending.
+    places
+        The row of the pool that it comes from.
+    rows
+        The candidate itself: that row, moved onto the constraints, and later towards the input.
+    answers
+        The number of the model's answer there.
+    n_candidates
+        For each input, how many acceptable candidates there were to choose from.
+    """
+
+    owners: Codes
+    places: Codes
+    rows: Matrix
+    answers: Codes
+    n_candidates: Codes
+
+    def take(self, which: Codes) -> Candidates:
+        """Give some of the candidates."""
+        return Candidates(
+            self.owners[which],
+            self.places[which],
+            self.rows[which],
+            self.answers[which],
+            self.n_candidates,
+        )
+
+    def counts(self) -> Codes:
+        """Count the candidates of each input."""
+        return np.bincount(self.owners, minlength=len(self.n_candidates))
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Choose candidates, undo what is not needed, search towards the input.
+
+    Attributes
+    ----------
+    pool_labels
+        The label of each row of the pool.
+    usable
+        Which rows of the pool are plausible and confident enough to be candidates.
+    """
+
+    selector: Selector
+    search: LineSearch | None
+    sparsify: bool
+    pool_labels: Labels
+    usable: Mask
+
+    def run(self, questions: Questions) -> Candidates:
+        """Give the counterfactuals of all inputs, nearest first."""
+        if questions.wishes.rules:
+            found = self._choose_constrained(questions)
+        else:
+            found = self._choose(questions)
+        if self.sparsify:
+            found = self._undo(found, questions)
+        if self.search is not None:
+            found = self._search(found, self.search, questions)
+        return self._in_order(found, questions)
+
+    @property
+    def _limit(self) -> int:
+        return self.selector.limit * (SPARE_CANDIDATES if self.sparsify else 1)
+
+    def acceptable(self, questions: Questions) -> Iterator[tuple[Codes, Mask]]:
+        """Give groups of inputs, and the rows of the pool that each group may move towards."""
+        goal, labels = questions.wishes.goal, questions.input_labels
+        if not goal.per_label:
+            yield (
+                np.arange(len(labels)),
+                self.usable & goal.accepts(self.pool_labels, self.pool_labels),
+            )
+            return
+        known, groups = Classes.learn(labels)
+        for group, label in enumerate(known.labels):
+            own = np.full(len(self.pool_labels), label, dtype=self.pool_labels.dtype)
+            yield np.flatnonzero(groups == group), self.usable & goal.accepts(self.pool_labels, own)
+
+    def _choose(self, questions: Questions) -> Candidates:
+        """Take steps 1 to 3."""
+        selector, pool = replace(self.selector, limit=self._limit), self.selector.pool
+        x = pool.distance.points(questions.inputs)
+        selection = Selection.empty(len(x), selector.limit)
+        for members, acceptable in self.acceptable(questions):
+            selection.put(members, selector.select(x.take(members), acceptable))
+        owners, ranks = np.nonzero(selection.places != NONE_LEFT)
+        places = selection.places[owners, ranks]
+        answers = questions.remember(self.pool_labels[places])
+        return Candidates(owners, places, pool.matrix[places], answers, selection.n_candidates)
+
+    def _choose_constrained(self, questions: Questions) -> Candidates:
+        """Take steps 1 to 3 where each candidate must first be moved onto the constraints."""
+        pool = self.selector.pool
+        fixed = questions.wishes.rules.fixed
+        ignored = np.isin(pool.distance.feature_of_coordinate, np.flatnonzero(fixed))
+        x = pool.distance.points(questions.inputs)
+        parts = []
+        n_candidates = np.zeros(len(x), dtype=np.intp)
+        for members, acceptable in self.acceptable(questions):
+            for batch, start, ranking in self.selector.rank(x.take(members), acceptable, ignored):
+                who, which = ranking.left()
+                moved = self._move(questions, members[batch[who]], start + which)
+                np.add.at(n_candidates, moved.owners, 1)
+                parts.append(self._choose_from(moved, questions, self._limit))
+        return _joined(parts, n_candidates, questions.inputs)
+
+    def _move(self, questions: Questions, owners: Codes, places: Codes) -> Candidates:
+        """Move candidates onto the constraints, and keep those that are still acceptable."""
+        pool, rules = self.selector.pool, questions.wishes.rules
+        moved = rules.project(questions.inputs[owners], pool.matrix[places])
+        rows = pool.distance.table.snap(moved)
+        answers = questions.ask(rows, owners)
+        kept = np.flatnonzero(answers != REFUSED)
+        return Candidates(
+            owners[kept], places[kept], rows[kept], answers[kept], np.zeros(0, dtype=np.intp)
+        )
+
+    def _choose_from(self, found: Candidates, questions: Questions, limit: int) -> Candidates:
+        """Take step 3 among candidates of each input's own."""
+        distance = self.selector.pool.distance
+        lengths = self._lengths(found, questions)
+        order = np.lexsort((self.selector.pool.rows[found.places], lengths, found.owners))
+        found, lengths = found.take(order), lengths[order]
+        nearest = np.full(len(questions.inputs), np.inf)
+        np.minimum.at(nearest, found.owners, lengths)
+        view = View(
+            distance.points(questions.inputs),
+            distance.points(found.rows),
+            nearest,
+            distance.in_space,
+        )
+        chosen = replace(self.selector, limit=limit).choose_from_own(view, found.owners)
+        return found.take(np.sort(chosen))
+
+    def _undo(self, found: Candidates, questions: Questions) -> Candidates:
+        """Undo changes that are not needed, and choose again among what is left of them."""
+        if not len(found.owners):
+            return found
+        starts, units = questions.inputs[found.owners], questions.wishes.rules.units
+        rows, answers = undo_needless_changes(
+            starts,
+            found.rows,
+            found.answers,
+            units,
+            unit_costs(self.selector.pool.distance, starts, found.rows, units),
+            lambda tried, which: questions.ask(tried, found.owners[which]),
+        )
+        sparse = Candidates(found.owners, found.places, rows, answers, found.n_candidates)
+        return self._choose_from(sparse, questions, self.selector.limit)
+
+    def _search(self, found: Candidates, search: LineSearch, questions: Questions) -> Candidates:
+        """Take step 4."""
+        if not len(found.owners):
+            return found
+        distance = self.selector.pool.distance
+        starts, units = questions.inputs[found.owners], questions.wishes.rules.units
+        costs = np.zeros((len(starts), len(units)))
+        if not distance.space.is_plain:
+            costs = unit_costs(distance, starts, found.rows, units)
+        paths = Paths(distance.table, starts, found.rows, units, costs)
+        segments = Segments(
+            paths.starts, paths.ends, self._lengths(found, questions), found.owners, found.answers
+        )
+
+        def ask(points: Matrix, which: Codes) -> Codes:
+            return questions.ask(paths.rows(points, which), found.owners[which])
+
+        done = search.search(segments, ask)
+        rows = paths.rows(done.ends, np.arange(len(starts)))
+        return Candidates(found.owners, found.places, rows, done.answers, found.n_candidates)
+
+    def _in_order(self, found: Candidates, questions: Questions) -> Candidates:
+        """Put each input's counterfactuals in order of distance, each once."""
+        lengths = self._lengths(found, questions)
+        order = np.lexsort((np.arange(len(lengths)), lengths, found.owners))
+        found = found.take(order)
+        return found.take(np.flatnonzero(~_repeats(found.owners, lengths[order], found.rows)))
+
+    def _lengths(self, found: Candidates, questions: Questions) -> Matrix:
+        starts = questions.inputs[found.owners]
+        return self.selector.pool.distance.to_own(starts, found.rows[:, None, :])[:, 0]
+
+
+def _joined(parts: list[Candidates], n_candidates: Codes, inputs: Matrix) -> Candidates:
+    """Put candidates of different inputs together, in the order of the inputs."""
+    if not parts:
+        none = np.empty(0, dtype=np.intp)
+        return Candidates(none, none, np.empty((0, inputs.shape[1])), none, n_candidates)
+    joined = Candidates(
+        np.concatenate([part.owners for part in parts]),
+        np.concatenate([part.places for part in parts]),
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.answers for part in parts]),
+        n_candidates,
+    )
+    return joined.take(np.argsort(joined.owners, kind="stable"))
+
+
+def _repeats(owners: Codes, lengths: Matrix, rows: Matrix) -> Mask:
+    """Mark the rows that an input has already; rounding can lead two searches to one row."""
+    repeats = np.zeros(len(owners), dtype=bool)
+    # Equal rows are equally far, so they stand next to each other, or among others as far.
+    gap = 1
+    while (alike := (owners[gap:] == owners[:-gap]) & (lengths[gap:] == lengths[:-gap])).any():
+        at = np.flatnonzero(alike)
+        repeats[at[~changed(rows[at], rows[at + gap]).any(axis=1)] + gap] = True
+        gap += 1
+    return repeats

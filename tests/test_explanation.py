@@ -1,0 +1,310 @@
+"""What an explainer gives back: readable, frozen, and in the shape of the training data."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from counterset import DiverseExplainer, Explanation, Explanations
+
+# Declined below 3000. The search is off, so the counterfactuals are the rows with 3000 and more.
+FRAME = pd.DataFrame(
+    {"age": [30, 40, 30, 50], "income": [1000.0, 2000.0, 3000.0, 4000.0]},
+    index=["ann", "bob", "cem", "dee"],
+)
+
+
+def approve(rows: Any) -> Any:
+    return np.where(np.asarray(rows)[:, 1].astype(float) >= 3000, "yes", "no")
+
+
+def explainer_of(X: Any, model: Any = approve, **parameters: Any) -> DiverseExplainer:
+    options: dict[str, Any] = {"search": None, "diversity": None, "max_counterfactuals": 2}
+    return DiverseExplainer(model, **{**options, **parameters}).fit(X)
+
+
+@pytest.fixture
+def explanation() -> Explanation:
+    return explainer_of(FRAME).explain(FRAME.loc["ann"])
+
+
+@pytest.fixture
+def explanations() -> Explanations:
+    return explainer_of(FRAME).explain_many(FRAME.iloc[:2])
+
+
+def test_the_attributes_worked_out_by_hand(explanation: Explanation) -> None:
+    assert len(explanation) == 2
+    assert explanation.label == "no"
+    assert type(explanation.label) is str
+    assert explanation.labels.tolist() == ["yes", "yes"]
+    assert explanation.examples.tolist() == [2, 3]
+    assert explanation.index == "ann"
+    assert explanation.certificate is None
+    # The ranges are 20 and 3000.
+    assert explanation.distances.tolist() == pytest.approx([2 / 3, 2.0])
+    assert explanation.changed.tolist() == [[False, True], [True, True]]
+    assert explanation.values.tolist() == [[30, 3000], [50, 4000]]
+
+
+def test_a_person_can_read_it(explanation: Explanation) -> None:
+    text = repr(explanation)
+    assert text.splitlines()[0] == "Input 'ann' is decided 'no'. 2 ways to 'yes':"
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines()[2:]}
+    assert rows["income"] == ["1000", "3000", "4000"]
+    assert rows["age"] == ["30", "·", "50"]  # the mark of what does not change
+    assert rows["features"] == ["changed", "1", "2"]
+    assert rows["distance"] == ["0.667", "2"]
+
+
+def test_one_way_is_not_called_ways() -> None:
+    one = explainer_of(FRAME, max_counterfactuals=1).explain(FRAME.loc["ann"])
+    assert "1 way to 'yes':" in repr(one)
+    assert "age" not in repr(one)  # a feature that no option changes is not listed
+
+
+def test_several_classes_are_told_apart() -> None:
+    def three(rows: pd.DataFrame) -> Any:
+        return (rows["income"] // 2000).astype(int).to_numpy()
+
+    text = repr(explainer_of(FRAME, three, max_counterfactuals=3).explain(FRAME.loc["ann"]))
+    assert text.startswith("Input 'ann' is decided 0. 3 ways to 1 or 2:")
+    # Cem is at 2/3, Bob at 5/6, Dee at 2.
+    assert text.splitlines()[-1].split() == ["decided", "1", "1", "2"]
+
+
+def test_the_most_features_are_not_all_listed() -> None:
+    X = np.random.default_rng(0).random((50, 30))
+    text = repr(explainer_of(X, lambda rows: rows.sum(axis=1) > 15).explain(np.zeros(30)))
+    assert "... and 10 more features that change." in text
+    assert len(text.splitlines()) < 30
+
+
+def test_features_named_as_the_lines_below_them_keep_their_own_line() -> None:
+    frame = pd.DataFrame({"distance": [1.0, 2.0, 7.25], "features changed": [1.0, 3.5, 9.75]})
+    one = explainer_of(frame, lambda rows: rows["distance"] > 5, max_counterfactuals=1)
+    text = repr(one.explain(frame.iloc[0]))
+    assert "7.25" in text
+    assert "9.75" in text
+
+
+def test_html_for_notebooks_escapes_what_users_named() -> None:
+    frame = pd.DataFrame(
+        {"<script>age": [30, 40, 50], "a&b": [1.0, 2.0, 3.0]}, index=["<i>1", "<i>2", "<i>3"]
+    )
+
+    def model(rows: pd.DataFrame) -> Any:
+        return np.where(rows["a&b"] > 1.5, "<b>yes", "<b>no")
+
+    explainer = explainer_of(frame, model)
+    for shown in (
+        explainer.explain(frame.iloc[0])._repr_html_(),
+        explainer.explain_many(frame.iloc[:1])._repr_html_(),
+    ):
+        assert "<table" in shown
+        assert "&lt;script&gt;age" in shown
+        assert "a&amp;b" in shown
+        for raw in ("<script>", "<b>yes", "<b>no", "<i>1"):
+            assert raw not in shown
+        assert "&lt;b&gt;yes" in shown
+
+
+def test_a_batch_says_how_many_and_how_far(explanations: Explanations) -> None:
+    text = repr(explanations)
+    assert text.startswith("Explanations of 2 inputs by 4 counterfactuals, median distance ")
+    assert text.endswith("(asked the model 1 times, 2 rows)")
+
+
+def test_changes_list_the_features_that_change_most_often_first(explanation: Explanation) -> None:
+    changes: Any = explanation.changes
+    assert changes.index.tolist() == ["income", "age"]
+    assert changes.columns.tolist() == ["input", 1, 2]
+    assert changes.loc["age"].tolist() == [30, 30, 50]
+    assert changes.loc["income"].tolist() == [1000.0, 3000.0, 4000.0]
+
+
+def test_a_frame_comes_back_as_a_frame(explanation: Explanation) -> None:
+    rows = explanation.counterfactuals
+    assert isinstance(rows, pd.DataFrame)
+    assert rows.columns.equals(FRAME.columns)
+    assert rows.dtypes.tolist() == FRAME.dtypes.tolist()
+    assert rows.index.tolist() == [1, 2]
+    row = explanation.input
+    assert isinstance(row, pd.Series)
+    assert row.name == "ann"
+    assert list(row) == [30, 1000.0]
+
+
+def test_an_array_comes_back_as_an_array() -> None:
+    explanation = explainer_of(FRAME.to_numpy()).explain(FRAME.to_numpy()[0])
+    assert isinstance(explanation.counterfactuals, np.ndarray)
+    assert explanation.counterfactuals.tolist() == [[30, 3000], [50, 4000]]
+    row = explanation.input
+    assert isinstance(row, np.ndarray)
+    assert row.tolist() == [30, 1000]
+    assert "x1" in repr(explanation)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int8", "uint16", "float32", "float64"])
+def test_the_dtype_of_an_array_is_kept(dtype: str) -> None:
+    X = np.array([[0, 0], [1, 9], [2, 40], [3, 80]], dtype=dtype)
+    explainer = explainer_of(X, lambda rows: rows[:, 1] > 30)
+    explanation = explainer.explain(X[0])
+    assert explanation.values.dtype == X.dtype
+    assert explanation.input.dtype == X.dtype
+    assert explanation.values.tolist() == [[2, 40], [3, 80]]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "float32", "float64", "Int64", "Float64"])
+def test_the_dtype_of_a_column_is_kept(dtype: str) -> None:
+    frame = FRAME.astype({"income": dtype})
+
+    def model(rows: pd.DataFrame) -> Any:
+        assert rows.dtypes.equals(frame.dtypes)
+        return (rows["income"] >= 3000).to_numpy(dtype=bool)
+
+    explainer = explainer_of(frame, model, search=DiverseExplainer(model).search)
+    explanations = explainer.explain_many(frame.iloc[:2])
+    for explanation in explanations:
+        rows = explanation.counterfactuals
+        assert isinstance(rows, pd.DataFrame)
+        assert rows.dtypes.equals(frame.dtypes)
+    tidy = explanations.to_frame()
+    assert tidy.dtypes[frame.columns].equals(frame.dtypes)
+
+
+def test_to_frame_has_a_row_per_counterfactual(explanations: Explanations) -> None:
+    tidy = explanations.to_frame()
+    assert tidy.columns.tolist() == ["age", "income", "label", "distance"]
+    assert tidy.index.names == ["input", "rank"]
+    assert tidy.index.tolist() == [("ann", 1), ("ann", 2), ("bob", 1), ("bob", 2)]
+    assert tidy.loc[("ann", 1), "income"] == 3000
+    assert tidy["label"].tolist() == ["yes"] * 4
+    assert tidy["distance"].tolist()[:2] == explanations[0].distances.tolist()
+
+
+def test_to_frame_keeps_the_name_of_the_index() -> None:
+    named = FRAME.rename_axis("person")
+    tidy = explainer_of(named).explain_many(named.iloc[:2]).to_frame()
+    assert tidy.index.names == ["person", "rank"]
+
+
+def test_to_frame_keeps_the_levels_of_a_multi_index() -> None:
+    frame = FRAME.set_axis(
+        pd.MultiIndex.from_tuples(
+            [("x", 1), ("x", 2), ("y", 1), ("y", 2)], names=["branch", "number"]
+        )
+    )
+    explanations = explainer_of(frame).explain_many(frame.iloc[:2])
+    tidy = explanations.to_frame()
+    assert tidy.index.names == ["branch", "number", "rank"]
+    assert tidy.index.tolist() == [("x", 1, 1), ("x", 1, 2), ("x", 2, 1), ("x", 2, 2)]
+    assert explanations[1].index == ("x", 2)
+    assert "('x', 2)" in repr(explanations[1])
+
+
+def test_a_repeated_index_is_kept() -> None:
+    frame = FRAME.set_axis(["same"] * 4)
+    tidy = explainer_of(frame).explain_many(frame.iloc[:2]).to_frame()
+    assert tidy.index.tolist() == [("same", 1), ("same", 2), ("same", 1), ("same", 2)]
+
+
+def test_to_frame_of_an_array_names_the_columns() -> None:
+    tidy = explainer_of(FRAME.to_numpy()).explain_many(FRAME.to_numpy()[:2]).to_frame()
+    assert tidy.columns.tolist() == ["x0", "x1", "label", "distance"]
+    assert tidy.index.tolist() == [(0, 1), (0, 2), (1, 1), (1, 2)]
+
+
+def test_a_feature_named_label_or_distance_is_kept() -> None:
+    frame = FRAME.set_axis(["label", "distance"], axis=1)
+    tidy = explainer_of(frame).explain_many(frame.iloc[:1]).to_frame()
+    assert tidy.columns.tolist() == [
+        "label",
+        "distance",
+        "counterfactual_label",
+        "counterfactual_distance",
+    ]
+    assert tidy["label"].tolist() == [30, 50]
+    assert tidy["counterfactual_label"].tolist() == ["yes", "yes"]
+
+
+def test_no_feature_is_ever_overwritten_in_the_frame() -> None:
+    frame = FRAME.set_axis(["label", "counterfactual_label"], axis=1)
+    tidy = explainer_of(frame).explain_many(frame.iloc[:1]).to_frame()
+    assert tidy["label"].tolist() == [30, 50]
+    assert tidy["counterfactual_label"].tolist() == [3000.0, 4000.0]
+    assert tidy.shape[1] == 4
+
+
+def test_a_batch_is_a_sequence(explanations: Explanations) -> None:
+    assert len(explanations) == 2
+    assert [explanation.index for explanation in explanations] == ["ann", "bob"]
+    assert explanations[-1].index == "bob"
+    assert explanations[np.int64(1)].index == "bob"  # type: ignore[call-overload]
+    for beyond in (2, -3):
+        with pytest.raises(IndexError):
+            explanations[beyond]
+
+
+def test_a_slice_is_a_batch_of_its_own() -> None:
+    batch = explainer_of(FRAME.to_numpy()).explain_many(np.tile(FRAME.to_numpy()[:2], (3, 1)))
+    for piece, places in (
+        (batch[1:4], [1, 2, 3]),
+        (batch[::-2], [5, 3, 1]),
+        (batch[-2:], [4, 5]),
+        (batch[3:3], []),
+    ):
+        assert isinstance(piece, Explanations)
+        assert piece.input_index.tolist() == places
+        assert [one.index for one in piece] == places
+        for one, place in zip(piece, places, strict=True):
+            np.testing.assert_array_equal(one.values, batch[place].values)
+            np.testing.assert_array_equal(one.distances, batch[place].distances)
+            np.testing.assert_array_equal(one.examples, batch[place].examples)
+        assert len(piece.to_frame()) == piece.counts.sum()
+        assert repr(piece).startswith(f"Explanations of {len(places)} inputs")
+
+
+def test_inputs_with_different_counts_keep_their_own() -> None:
+    X = np.array([[0.0], [1.0], [2.0]])
+    # For 0 and 2 there is one other class with one and two rows.
+    explainer = explainer_of(X, lambda rows: rows[:, 0] > 1.5, max_counterfactuals=2)
+    with pytest.warns(match="1 of 2 inputs have fewer than 2"):
+        batch = explainer.explain_many([[0.0], [2.0]])
+    assert batch.counts.tolist() == [1, 2]
+    assert batch[0].values.tolist() == [[2.0]]
+    assert batch[1].values.tolist() == [[1.0], [0.0]]
+    assert batch[1:][0].values.tolist() == [[1.0], [0.0]]
+
+
+def test_results_cannot_be_assigned_to(
+    explanation: Explanation, explanations: Explanations
+) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        explanation.label = "yes"  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        explanations.labels = np.array(["yes"])  # type: ignore[misc]
+
+
+def test_the_arrays_of_a_result_are_read_only(explanations: Explanations) -> None:
+    one = explanations[0]
+    for array in (one.labels, one.distances, one.examples, explanations.labels):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = array[-1]
+
+
+def test_changing_what_was_handed_out_changes_no_explanation(explanations: Explanations) -> None:
+    before = explanations.to_frame()
+    rows = explanations[0].counterfactuals
+    assert isinstance(rows, pd.DataFrame)
+    rows.iloc[:, :] = 0
+    tidy = explanations.to_frame()
+    tidy.iloc[:, :2] = 0
+    pd.testing.assert_frame_equal(explanations.to_frame(), before)
+    values = explainer_of(FRAME.to_numpy()).explain_many(FRAME.to_numpy()[:1])
+    values[0].values[:] = 0
+    assert values[0].values.tolist() == [[30, 3000], [50, 4000]]

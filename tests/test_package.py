@@ -1,0 +1,132 @@
+"""What the package promises as a whole: its names, its types, its imports, its silence."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from importlib import metadata, resources
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import counterset
+from counterset import exceptions
+
+SOURCE = Path(inspect.getfile(counterset)).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+MODULES = sorted(
+    info.name for info in pkgutil.walk_packages(counterset.__path__, prefix="counterset.")
+)
+PUBLIC_MODULES = ["counterset", "counterset.datasets", "counterset.distances", "counterset.metrics"]
+#: Heavy ones are extras, imported only where they are needed.
+EXTRAS = [
+    "dask", "dice_ml", "fastapi", "flask", "highspy", "lightgbm", "matplotlib", "onnxruntime",
+    "ortools", "tensorflow", "torch", "tqdm", "xgboost",
+]  # fmt: skip
+
+
+def is_public(name: str, value: object) -> bool:
+    """Whether a name was made to be used, and not only imported on the way."""
+    return not name.startswith("_") and not isinstance(value, ModuleType)
+
+
+def test_all_is_sorted_and_without_repeats() -> None:
+    assert counterset.__all__ == sorted(set(counterset.__all__))
+
+
+def test_all_is_complete() -> None:
+    public = {name for name, value in vars(counterset).items() if is_public(name, value)}
+    modules = {"datasets", "distances", "metrics"}
+    assert set(counterset.__all__) == public | modules | {"__version__"}
+
+
+@pytest.mark.parametrize("name", PUBLIC_MODULES)
+def test_every_name_in_all_exists_and_has_a_docstring(name: str) -> None:
+    module = importlib.import_module(name)
+    assert module.__doc__
+    for each in module.__all__:
+        value = getattr(module, each)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            assert inspect.getdoc(value), f"{name}.{each} has no docstring"
+
+
+@pytest.mark.parametrize("name", PUBLIC_MODULES[1:])
+def test_every_class_and_function_of_a_public_module_is_in_its_all(name: str) -> None:
+    module = importlib.import_module(name)
+    own = {
+        each
+        for each, value in vars(module).items()
+        if is_public(each, value)
+        and (inspect.isclass(value) or inspect.isfunction(value))
+        and value.__module__ == name
+    }
+    assert own <= set(module.__all__)
+    assert len(set(module.__all__)) == len(module.__all__)
+
+
+def test_every_error_and_warning_is_in_all_and_has_one_root() -> None:
+    for name in exceptions.__all__:
+        assert name in counterset.__all__
+        kind = getattr(exceptions, name)
+        assert issubclass(kind, exceptions.CountersetError | exceptions.CountersetWarning)
+        assert name in (exceptions.__doc__ or ""), f"{name} is missing in the tree"
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    assert counterset.__version__ == metadata.version("counterset")
+
+
+def test_the_types_are_shipped() -> None:
+    assert resources.files("counterset").joinpath("py.typed").is_file()
+
+
+def test_importing_the_package_imports_no_extra() -> None:
+    code = "import counterset, sys; print(*sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stderr == ""
+    loaded = {name.split(".")[0] for name in shown.stdout.split()}
+    assert "counterset" in loaded
+    assert loaded.isdisjoint(EXTRAS)
+
+
+def test_every_module_can_be_imported_first() -> None:
+    # A circle of imports shows only for the module that one starts with.
+    code = (
+        "import importlib, sys\n"
+        "for name in sys.argv[1:]:\n"
+        "    for loaded in [m for m in sys.modules if m.split('.')[0] == 'counterset']:\n"
+        "        del sys.modules[loaded]\n"
+        "    importlib.import_module(name)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, *MODULES], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(SOURCE)))
+def test_no_module_prints_or_draws_from_the_global_random_state(file: Path) -> None:
+    # A module has at most a generator of its own, made from a random_state.
+    may_print = file.relative_to(SOURCE).parts[0].startswith("cli")
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            assert "random" not in [each.name for each in node.names]
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            assert may_print or called not in ("print", "pprint"), f"line {node.lineno} prints"
+            legacy = called.startswith(("np.random.", "numpy.random."))
+            assert not legacy or called.endswith(("default_rng", "Generator", "SeedSequence")), (
+                f"line {node.lineno} draws from the global random state: {called}"
+            )
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(SOURCE)))
+def test_no_module_swallows_every_exception(file: Path) -> None:
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ExceptHandler):
+            assert node.type is not None, f"line {node.lineno}: a bare except"
+            everything = ast.unparse(node.type) in ("Exception", "BaseException")
+            raises = any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
+            assert raises or not everything, f"line {node.lineno}: an error is swallowed"
