@@ -19,8 +19,8 @@ from counterset.sparsity import undo_needless_changes
 
 __all__ = ["Candidates", "Pipeline"]
 
-#: With sparse answers, candidates fall together: start from this many times as many.
-SPARE_CANDIDATES = 3
+#: Candidates of each input that sparse answers are made from.
+SPREAD = 60
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Candidates:
 
     def take(self, which: Codes) -> Candidates:
         """Give some of the candidates."""
-        return Candidates(
-            self.owners[which],
-            self.places[which],
-            self.rows[which],
-            self.answers[which],
-            self.n_candidates,
+        return replace(
+            self,
+            owners=self.owners[which],
+            places=self.places[which],
+            rows=self.rows[which],
+            answers=self.answers[which],
         )
 
     def counts(self) -> Codes:
@@ -82,19 +82,13 @@ class Pipeline:
 
     def run(self, questions: Questions) -> Candidates:
         """Give the counterfactuals of all inputs, nearest first."""
-        if questions.wishes.rules:
-            found = self._choose_constrained(questions)
+        if self.sparsify or questions.wishes.rules:
+            found = self._choose_from_moved(questions)
         else:
             found = self._choose(questions)
-        if self.sparsify:
-            found = self._undo(found, questions)
         if self.search is not None:
             found = self._search(found, self.search, questions)
         return self._in_order(found, questions)
-
-    @property
-    def _limit(self) -> int:
-        return self.selector.limit * (SPARE_CANDIDATES if self.sparsify else 1)
 
     def acceptable(self, questions: Questions) -> Iterator[tuple[Codes, Mask]]:
         """Give groups of inputs, and the rows of the pool that each group may move towards."""
@@ -112,7 +106,7 @@ class Pipeline:
 
     def _choose(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3."""
-        selector, pool = replace(self.selector, limit=self._limit), self.selector.pool
+        selector, pool = self.selector, self.selector.pool
         x = pool.distance.points(questions.inputs)
         selection = Selection.empty(len(x), selector.limit)
         for members, acceptable in self.acceptable(questions):
@@ -122,52 +116,78 @@ class Pipeline:
         answers = questions.remember(self.pool_labels[places])
         return Candidates(owners, places, pool.matrix[places], answers, selection.n_candidates)
 
-    def _choose_constrained(self, questions: Questions) -> Candidates:
-        """Take steps 1 to 3 where each candidate must first be moved onto the constraints."""
+    def _choose_from_moved(self, questions: Questions) -> Candidates:
+        """Take steps 1 to 3 where candidates are moved before step 3 compares them.
+
+        They are moved onto the constraints, and, for sparse answers, some of their changes undone.
+        """
         pool = self.selector.pool
-        fixed = questions.wishes.rules.fixed
-        ignored = np.isin(pool.distance.feature_of_coordinate, np.flatnonzero(fixed))
+        fixed = np.flatnonzero(questions.wishes.rules.fixed)
+        ignored = np.isin(pool.distance.feature_of_coordinate, fixed)
         x = pool.distance.points(questions.inputs)
-        parts = []
         n_candidates = np.zeros(len(x), dtype=np.intp)
+        parts = [self._move(questions, *np.empty((2, 0), dtype=np.intp))]
         for members, acceptable in self.acceptable(questions):
             for batch, start, ranking in self.selector.rank(x.take(members), acceptable, ignored):
                 who, which = ranking.left()
                 moved = self._move(questions, members[batch[who]], start + which)
-                np.add.at(n_candidates, moved.owners, 1)
-                parts.append(self._choose_from(moved, questions, self._limit))
-        return _joined(parts, n_candidates, questions.inputs)
+                n_candidates += np.bincount(moved.owners, minlength=len(x))
+                moved = self._by_distance(moved, questions)
+                if self.sparsify:
+                    parts.append(self._choose_sparse(moved, questions))
+                else:
+                    parts.append(self._choose_from(moved, questions))
+        return _joined(parts, n_candidates)
 
     def _move(self, questions: Questions, owners: Codes, places: Codes) -> Candidates:
         """Move candidates onto the constraints, and keep those that are still acceptable."""
         pool, rules = self.selector.pool, questions.wishes.rules
-        moved = rules.project(questions.inputs[owners], pool.matrix[places])
-        rows = pool.distance.table.snap(moved)
-        answers = questions.ask(rows, owners)
+        rows = pool.matrix[places]
+        if rules:
+            rows = pool.distance.table.snap(rules.project(questions.inputs[owners], rows))
+            answers = questions.ask(rows, owners)
+        else:
+            answers = questions.remember(self.pool_labels[places])
         kept = np.flatnonzero(answers != REFUSED)
-        return Candidates(
-            owners[kept], places[kept], rows[kept], answers[kept], np.zeros(0, dtype=np.intp)
-        )
+        none = np.zeros(0, dtype=np.intp)
+        return Candidates(owners[kept], places[kept], rows[kept], answers[kept], none)
 
-    def _choose_from(self, found: Candidates, questions: Questions, limit: int) -> Candidates:
-        """Take step 3 among candidates of each input's own."""
-        distance = self.selector.pool.distance
+    def _by_distance(self, found: Candidates, questions: Questions) -> Candidates:
+        """Sort candidates by input, then by distance, then by training row."""
         lengths = self._lengths(found, questions)
-        order = np.lexsort((self.selector.pool.rows[found.places], lengths, found.owners))
-        found, lengths = found.take(order), lengths[order]
+        rows = self.selector.pool.rows[found.places]
+        return found.take(np.lexsort((rows, lengths, found.owners)))
+
+    def _choose_from(self, found: Candidates, questions: Questions) -> Candidates:
+        """Take step 3 among candidates of each input's own, sorted by distance."""
+        distance = self.selector.pool.distance
         nearest = np.full(len(questions.inputs), np.inf)
-        np.minimum.at(nearest, found.owners, lengths)
+        np.minimum.at(nearest, found.owners, self._lengths(found, questions))
         view = View(
             distance.points(questions.inputs),
             distance.points(found.rows),
             nearest,
             distance.in_space,
         )
-        chosen = replace(self.selector, limit=limit).choose_from_own(view, found.owners)
-        return found.take(np.sort(chosen))
+        return found.take(np.sort(self.selector.choose_from_own(view, found.owners)))
+
+    def _choose_sparse(self, found: Candidates, questions: Questions) -> Candidates:
+        """Undo the changes that are not needed, then take step 3.
+
+        The nearest candidates fall together on the cheapest changes, so some from farther away
+        are tried too; where there are still too few options, ways are looked for that do without
+        what an option changes.
+        """
+        found = found.take(_spread(found.owners, SPREAD))
+        sparse = self._by_distance(self._undo(found, questions), questions)
+        chosen = self._choose_from(sparse, questions)
+        counts = np.bincount(chosen.owners, minlength=len(questions.inputs))
+        short = found.take(np.flatnonzero(counts[found.owners] < self.selector.limit))
+        without = self._undo(self._do_without(chosen, short, questions), questions)
+        both = _joined([chosen, without], found.n_candidates)
+        return self._choose_from(self._by_distance(both, questions), questions)
 
     def _undo(self, found: Candidates, questions: Questions) -> Candidates:
-        """Undo changes that are not needed, and choose again among what is left of them."""
         if not len(found.owners):
             return found
         starts, units = questions.inputs[found.owners], questions.wishes.rules.units
@@ -179,8 +199,22 @@ class Pipeline:
             unit_costs(self.selector.pool.distance, starts, found.rows, units),
             lambda tried, which: questions.ask(tried, found.owners[which]),
         )
-        sparse = Candidates(found.owners, found.places, rows, answers, found.n_candidates)
-        return self._choose_from(sparse, questions, self.selector.limit)
+        return replace(found, rows=rows, answers=answers)
+
+    def _do_without(
+        self, options: Candidates, found: Candidates, questions: Questions
+    ) -> Candidates:
+        """Undo in each candidate all that an option of the same input changes, where possible."""
+        first, last = (np.searchsorted(found.owners, options.owners, s) for s in ("left", "right"))
+        counts = last - first
+        option = np.repeat(np.arange(len(counts)), counts)
+        which = np.arange(len(option)) - np.repeat(counts.cumsum() - counts, counts) + first[option]
+        tried = found.take(which)
+        x = questions.inputs[tried.owners]
+        rows = np.where(changed(x, options.rows[option]), x, tried.rows)
+        answers = questions.ask(rows, tried.owners)
+        tried = replace(tried, rows=rows, answers=answers)
+        return tried.take(np.flatnonzero(answers != REFUSED))
 
     def _search(self, found: Candidates, search: LineSearch, questions: Questions) -> Candidates:
         """Take step 4."""
@@ -201,7 +235,7 @@ class Pipeline:
 
         done = search.search(segments, ask)
         rows = paths.rows(done.ends, np.arange(len(starts)))
-        return Candidates(found.owners, found.places, rows, done.answers, found.n_candidates)
+        return replace(found, rows=rows, answers=done.answers)
 
     def _in_order(self, found: Candidates, questions: Questions) -> Candidates:
         """Put each input's counterfactuals in order of distance, each once."""
@@ -215,11 +249,22 @@ class Pipeline:
         return self.selector.pool.distance.to_own(starts, found.rows[:, None, :])[:, 0]
 
 
-def _joined(parts: list[Candidates], n_candidates: Codes, inputs: Matrix) -> Candidates:
-    """Put candidates of different inputs together, in the order of the inputs."""
-    if not parts:
-        none = np.empty(0, dtype=np.intp)
-        return Candidates(none, none, np.empty((0, inputs.shape[1])), none, n_candidates)
+def _spread(owners: Codes, most: int) -> Codes:
+    """Pick up to so many candidates of each input, evenly from the nearest to the farthest."""
+    counts = np.bincount(owners)
+    counts = counts[counts > 0]
+    firsts = counts.cumsum() - counts
+    return np.concatenate(
+        [np.empty(0, dtype=np.intp)]
+        + [
+            first + np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.intp))
+            for first, count in zip(firsts, counts, strict=True)
+        ]
+    )
+
+
+def _joined(parts: list[Candidates], n_candidates: Codes) -> Candidates:
+    """Put candidates together, in the order of the inputs."""
     joined = Candidates(
         np.concatenate([part.owners for part in parts]),
         np.concatenate([part.places for part in parts]),

@@ -86,7 +86,8 @@ class Questions:
 
     def decides_otherwise(self, rows: Matrix, owners: Codes) -> Mask:
         """Say for which rows the model's answer is acceptable, whatever else they break."""
-        return np.not_equal(self._ask_model(rows, owners), REFUSED)
+        accepted: Mask = self._ask_model(rows, owners) != REFUSED
+        return accepted
 
     def _ask_model(self, rows: Matrix, owners: Codes) -> Codes:
         answers = self.model.answers(rows)
