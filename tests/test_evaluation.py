@@ -148,9 +148,9 @@ def test_all_copies_are_explained_in_one_batch(frame: pd.DataFrame) -> None:
     batches = []
 
     class Counting(DiverseExplainer):
-        def explain_many(self, X: Any, *, target: Any = None) -> Explanations:
+        def explain_many(self, X: Any, **wanted: Any) -> Explanations:
             batches.append(len(X))
-            return super().explain_many(X, target=target)
+            return super().explain_many(X, **wanted)
 
     explainer = Counting(older, diversity=None).fit(frame)
     evaluate(explainer, frame.iloc[:10], repeats=3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,11 +39,11 @@ def _number(point: Points) -> int:
     return hash(tuple(point.tolist())) % 2**40
 
 
-def segments(starts: Any, ends: Any, lengths: Any, owners: Any = None) -> Segments:
+def segments(starts: Any, ends: Any, lengths: Any, reach: Any = None) -> Segments:
     starts, ends = np.array(starts, dtype=float), np.array(ends, dtype=float)
-    owners = np.arange(len(starts)) if owners is None else np.array(owners)
     answers = np.array([_number(end) for end in ends], dtype=np.intp)
-    return Segments(starts, ends, np.array(lengths, dtype=float), owners, answers)
+    far = np.array(lengths if reach is None else reach, dtype=float)
+    return Segments(starts, ends, np.array(lengths, dtype=float), answers, far)
 
 
 def algorithm_1(
@@ -131,12 +131,12 @@ class Case:
     starts: Points
     ends: Points
     lengths: Points
-    owners: NDArray[np.intp]
+    reach: Points
     accepts: Callable[[Points], Any]
     gamma: float
 
     def segments(self) -> Segments:
-        return segments(self.starts, self.ends, self.lengths, self.owners)
+        return segments(self.starts, self.ends, self.lengths, self.reach)
 
 
 @st.composite
@@ -146,10 +146,10 @@ def cases(draw: st.DrawFn) -> Case:
         st.integers(-4, 4).map(float), st.floats(-4, 4, allow_subnormal=False, width=32)
     )
     starts, ends = (draw(hnp.arrays(np.float64, (n, d), elements=values)) for _ in range(2))
-    owners = np.array(sorted(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))))
     lengths = np.abs(starts - ends).sum(axis=1)
+    reach = lengths + draw(hnp.arrays(np.float64, n, elements=st.sampled_from([0.0, 1.0, 9.0])))
     gamma = draw(st.sampled_from([2.0, 0.5, 0.1, 0.003]))
-    return Case(starts, ends, lengths, owners, draw(models(d)), gamma)
+    return Case(starts, ends, lengths, reach, draw(models(d)), gamma)
 
 
 @given(cases())
@@ -162,22 +162,27 @@ def test_the_search_is_algorithm_1_to_the_last_bit(case: Case) -> None:
 
 
 @given(cases())
-def test_farthest_halves_each_segment_as_often_as_the_farthest_of_its_input(case: Case) -> None:
+def test_farthest_halves_each_segment_as_often_as_the_farthest_candidate_needs(case: Case) -> None:
     search = LineSearch(case.gamma, halvings="farthest")
     found = search.search(case.segments(), Asked(case.accepts))
     for i, (x, c) in enumerate(zip(case.starts, case.ends, strict=True)):
-        farthest = case.lengths[case.owners == case.owners[i]].max()
-        expected = algorithm_1(x, c, case.accepts, case.gamma, farthest)
+        expected = algorithm_1(x, c, case.accepts, case.gamma, case.reach[i])
         assert found.ends[i].tolist() == expected.tolist()
 
 
 def test_farthest_goes_on_where_the_segment_itself_would_stop() -> None:
-    two = segments([[0.0], [0.0], [0.0]], [[1.0], [8.0], [1.0]], [1.0, 8.0, 1.0], [0, 0, 1])
+    two = segments([[0.0], [0.0], [0.0]], [[1.0], [8.0], [1.0]], [1.0, 8.0, 1.0], [8.0, 8.0, 1.0])
     ask = Asked(lambda points: points[:, 0] > 0.3)
     assert LineSearch(1.0).search(two, ask).ends.tolist() == [[1.0], [1.0], [1.0]]
     # Three halvings for the first input's segments: 1 -> 0.5, 0.25 no, 0.375 yes.
     farthest = LineSearch(1.0, halvings="farthest").search(two, ask)
     assert farthest.ends.tolist() == [[0.375], [1.0], [1.0]]
+
+
+def test_without_a_reach_the_prototypes_count_is_refused() -> None:
+    without = replace(segments([[0.0]], [[1.0]], [1.0]), reach=None)
+    with pytest.raises(InvalidInputError, match="reach"):
+        LineSearch(0.5, halvings="farthest").search(without, Asked(lambda p: p[:, 0] > 0.3))
 
 
 @given(cases(), st.integers(1, 5), st.sampled_from([0, 1, 3, 1000]))

@@ -109,6 +109,11 @@ def test_the_wrong_number_of_labels_is_refused(answer: Any) -> None:
         adapter(lambda X: answer).labels(ROWS)
 
 
+def test_labels_of_uneven_length_are_refused() -> None:
+    with pytest.raises(ModelError):
+        adapter(lambda X: [["a"], ["a", "b"], ["c"]]).labels(ROWS)
+
+
 def test_a_model_that_raises_is_reported_with_its_own_error_as_cause() -> None:
     def broken(X: Any) -> Any:
         raise KeyError("income")

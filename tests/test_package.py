@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-import pkgutil
 import subprocess
 import sys
 from importlib import metadata, resources
@@ -19,9 +18,6 @@ from counterset import exceptions
 
 SOURCE = Path(inspect.getfile(counterset)).parent
 FILES = sorted(SOURCE.rglob("*.py"))
-MODULES = sorted(
-    info.name for info in pkgutil.walk_packages(counterset.__path__, prefix="counterset.")
-)
 PUBLIC_MODULES = ["counterset", "counterset.datasets", "counterset.distances", "counterset.metrics"]
 #: Heavy ones are extras, imported only where they are needed.
 EXTRAS = [
@@ -92,18 +88,6 @@ def test_importing_the_package_imports_no_extra() -> None:
     loaded = {name.split(".")[0] for name in shown.stdout.split()}
     assert "counterset" in loaded
     assert loaded.isdisjoint(EXTRAS)
-
-
-def test_every_module_can_be_imported_first() -> None:
-    # A circle of imports shows only for the module that one starts with.
-    code = (
-        "import importlib, sys\n"
-        "for name in sys.argv[1:]:\n"
-        "    for loaded in [m for m in sys.modules if m.split('.')[0] == 'counterset']:\n"
-        "        del sys.modules[loaded]\n"
-        "    importlib.import_module(name)\n"
-    )
-    subprocess.run([sys.executable, "-c", code, *MODULES], check=True, capture_output=True)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(SOURCE)))

@@ -124,6 +124,17 @@ def test_what_is_dropped_never_comes_back(case: Case, data: st.DataObject) -> No
 
 
 @few_examples
+@given(cases(), st.integers(1, 16))
+def test_left_lists_what_is_not_dropped(case: Case, count: int) -> None:
+    ranking = case.ranking()
+    ranking.keep_nearest(count)
+    who, which = ranking.left()
+    expected = {(i, j) for i in range(len(case.x)) for j in case.ordered(i)[:count]}
+    assert set(zip(who.tolist(), which.tolist(), strict=True)) == expected
+    assert len(who) == len(expected)
+
+
+@few_examples
 @given(cases())
 def test_first_of_some_inputs_is_that_of_all(case: Case) -> None:
     ranking = case.ranking()

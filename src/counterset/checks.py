@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
+from typing import Any
 
+import numpy as np
+
+from counterset.arrays import Matrix
 from counterset.exceptions import InvalidInputError
 
-__all__ = ["check_at_least", "check_between", "check_count", "check_positive"]
+__all__ = ["check_at_least", "check_between", "check_count", "check_positive", "numbers"]
 
 
 def check_count(value: object, name: str) -> None:
@@ -33,6 +37,14 @@ def check_between(value: object, least: float, most: float, name: str) -> None:
     """Check that a value is a number from ``least`` to ``most``, both included."""
     if not _is_number(value) or not least <= value <= most:  # type: ignore[operator]
         raise InvalidInputError(f"{name} must be between {least} and {most}, got {value!r}.")
+
+
+def numbers(values: Any) -> Matrix:
+    """Give values as a new float array, or an array of one NaN if they are not numbers."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.array([np.nan])
 
 
 def _is_number(value: object) -> bool:

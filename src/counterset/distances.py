@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from counterset.arrays import Codes, Matrix
+from counterset.checks import numbers
 from counterset.exceptions import InvalidInputError
 
 __all__ = [
@@ -128,10 +129,11 @@ class _Norm(Distance):
     def __post_init__(self) -> None:
         if self.weights is None:
             return
-        weights = np.asarray(self.weights, dtype=np.float64)
+        weights = numbers(self.weights)
         if weights.ndim != 1 or not np.all(np.isfinite(weights)) or np.any(weights < 0):
             raise InvalidInputError(
-                f"weights must be one finite, non-negative number per feature, got {self.weights!r}"
+                f"weights must be one finite, non-negative number per feature, got "
+                f"{self.weights!r}."
             )
         weights.setflags(write=False)
         object.__setattr__(self, "weights", weights)
@@ -176,6 +178,15 @@ class _Norm(Distance):
 
     def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
         return _in_threads(lambda a, b: cdist(a, b, self._metric), self._weigh(A), self._weigh(B))
+
+    def scores(self, A: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
+        scores, errors = super().scores(A, B)
+        if self.weights is not None:
+            # Weighing before subtracting loses digits far from the origin.
+            unit = 4 * A.shape[1] * np.finfo(np.float64).eps
+            farthest = np.abs(self._weigh(B)).max(initial=0.0)
+            errors += unit * (np.abs(self._weigh(A)).max(axis=1, initial=0.0) + farthest)
+        return scores, errors
 
     def to_own(self, x: Matrix, own: Matrix) -> Matrix:
         # numpy adds up a contiguous last axis in an order that depends on its length alone.
@@ -371,7 +382,10 @@ class CustomDistance(Distance):
         return values
 
     def to_own(self, x: Matrix, own: Matrix) -> Matrix:
-        return np.stack([self.pairwise(x[i : i + 1], own[i])[0] for i in range(len(x))])
+        distances = np.empty(own.shape[:2])
+        for i in range(len(x)):
+            distances[i] = self.pairwise(x[i : i + 1], own[i])[0]
+        return distances
 
 
 DistanceLike: TypeAlias = str | Distance | Callable[[Matrix, Matrix], ArrayLike]

@@ -159,6 +159,7 @@ class DiverseExplainer(BaseEstimator):
             places, measure = self.pool_.points.places, self.distance_.in_space
             self.support_ = self.plausibility.learn(places, measure)
         self.n_features_in_ = len(table.columns)
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if table.array_dtype is None:
             self.feature_names_in_ = np.asarray(table.columns, dtype=object)
         self._rules(None)  # a constraint that does not fit the data shows now, not later
@@ -224,6 +225,7 @@ class DiverseExplainer(BaseEstimator):
     def _explain(
         self, matrix: Matrix, index: pd.Index, wanted: _Wanted, if_none: str
     ) -> Explanations:
+        self._check_parameters()  # set_params may have come after fit
         probability = wanted.probability
         check_probability(probability)
         model = ModelAdapter(self.model, self.schema_, with_confidence=probability is not None)
@@ -261,7 +263,13 @@ class DiverseExplainer(BaseEstimator):
             asked = ModelAdapter(self.model, self.schema_, with_confidence=True)
             usable &= is_confident(asked.answers(self.pool_.matrix), probability)
         return Pipeline(
-            Selector(self.pool_, self.candidates, self.diversity, self.max_counterfactuals),
+            Selector(
+                self.pool_,
+                self.candidates,
+                self.diversity,
+                self.max_counterfactuals,
+                find_reach=self.search is not None and self.search.needs_reach,
+            ),
             self.search,
             self.sparsify,
             self.classes_[self.pool_.codes],

@@ -110,7 +110,8 @@ class Explanation:
     def _heading(self) -> str:
         reached = sorted({repr(plain(label)) for label in self.labels})
         ways = f"{len(self)} way{'s' if len(self) != 1 else ''}"
-        return f"Input {plain(self.index)!r} is decided {self.label!r}. {ways} to " + (
+        index = tuple(map(plain, self.index)) if isinstance(self.index, tuple) else self.index
+        return f"Input {plain(index)!r} is decided {self.label!r}. {ways} to " + (
             " or ".join(reached) + ":"
         )
 
@@ -121,11 +122,14 @@ class Explanation:
         for column in text.columns[1:]:
             text.loc[changes[column] == changes["input"], column] = UNCHANGED
         text.columns = pd.Index(["input", *(f"option {i}" for i in range(1, len(self) + 1))])
-        text.loc["features changed"] = ["", *self.changed.sum(axis=1).astype(str)]
-        text.loc["distance"] = ["", *(f"{distance:.3g}" for distance in self.distances)]
-        if len(np.unique(self.labels)) > 1:
-            text.loc["decided"] = ["", *(str(plain(label)) for label in self.labels)]
-        return text
+        rows: dict[str, list[Any]] = {
+            "features changed": list(self.changed.sum(axis=1)),
+            "distance": [f"{distance:.3g}" for distance in self.distances],
+        }
+        if len({str(label) for label in self.labels}) > 1:
+            rows["decided"] = [plain(label) for label in self.labels]
+        summary = [["", *map(str, values)] for values in rows.values()]
+        return pd.concat([text, pd.DataFrame(summary, columns=text.columns, index=list(rows))])
 
     def _rest(self) -> str:
         more = len(self.changes) - MOST_FEATURES
@@ -160,6 +164,10 @@ class Explanations(Sequence[Explanation]):
     _distances: Matrix
     _examples: Codes
     _plausibility: Matrix | None
+
+    def __post_init__(self) -> None:
+        for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
+            array.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self._inputs)
@@ -198,8 +206,11 @@ class Explanations(Sequence[Explanation]):
         rows = self._table.decode(self._matrix)
         frame = pd.DataFrame(rows) if isinstance(rows, np.ndarray) else rows
         frame.columns = self._table.columns
-        for name, values in (("label", self._labels), ("distance", self._distances)):
-            frame[name if name not in frame else f"counterfactual_{name}"] = values
+        for told, values in (("label", self._labels), ("distance", self._distances)):
+            name = told
+            while name in frame:
+                name = f"counterfactual_{name}"
+            frame[name] = values
         owners = np.repeat(np.arange(len(self)), self.counts)
         firsts = self.counts.cumsum() - self.counts
         index = self.input_index[owners]

@@ -79,7 +79,7 @@ class Feature:
         if self.values is not None:
             codes = _encode_values(column, self.values, self.name, what)
         else:
-            codes = _encode_numbers(column, self.dtype, self.name, what)
+            codes = self._check_held(_encode_numbers(column, self.dtype, self.name, what), what)
         if not self.can_be_missing and np.isnan(codes).any():
             row = int(np.flatnonzero(np.isnan(codes))[0])
             raise InvalidInputError(
@@ -87,6 +87,23 @@ class Feature:
                 f"data never did. Fill it in, or fit on rows that miss it too."
             )
         return codes
+
+    def _check_held(self, codes: Matrix, what: str) -> Matrix:
+        """Check that the training data's dtype can hold the numbers; round to its precision."""
+        if self.is_time:
+            return codes
+        held = self.snap(codes)
+        if types.is_integer_dtype(self.dtype):
+            limits = np.iinfo(_numpy_dtype(self.dtype))
+            wrong = (codes != held) & ~np.isnan(codes) | (codes < limits.min) | (codes > limits.max)
+            if wrong.any():
+                row = int(np.flatnonzero(wrong)[0])
+                raise InvalidInputError(
+                    f"{what} has {codes[row]} in feature {self.name!r}, row {row}, which its dtype "
+                    f"in the training data, {self.dtype}, cannot hold. Pass whole numbers in its "
+                    f"range, or fit on a column of floats."
+                )
+        return held
 
     def decode(self, codes: Matrix) -> list[pd.Series]:
         """Give the columns that belong to codes."""

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from counterset import distances
 from counterset.distances import DistanceLike
@@ -67,10 +68,10 @@ def k_diversity(S: Any, distance: DistanceLike = "l1") -> float:
     0.0
     """
     _check_not_empty(S)
-    if len(S) == 1:
-        return 0.0
     between = distances.get(distance)(S, S)
-    return float(between[np.triu_indices(len(S), k=1)].mean())
+    if len(between) == 1:
+        return 0.0
+    return float(between[np.triu_indices(len(between), k=1)].mean())
 
 
 def set_distance(
@@ -107,13 +108,24 @@ def sparsity(x: Any, S: Any) -> float:
     >>> sparsity([0, 0, 0], [[1, 0, 0], [1, 2, 0]])
     1.5
     """
-    _check_not_empty(S)
-    row, rows = (
-        pd.DataFrame(np.atleast_2d(np.asarray(x, dtype=object))),
-        pd.DataFrame(np.asarray(S)),
-    )
-    changed = rows.to_numpy(dtype=object) != row.to_numpy(dtype=object)
-    return float(changed.sum(axis=1).mean())
+    row, rows = _cells(x), _cells(S)
+    _check_not_empty(rows)
+    if len(row) != 1 or row.shape[1] != rows.shape[1]:
+        raise InvalidInputError(
+            f"sparsity compares one row with rows of the same features, got shapes {row.shape} and "
+            f"{rows.shape}."
+        )
+    missing = pd.isna(row) & pd.isna(rows)
+    return float(((rows != row) & ~missing).sum(axis=1).mean())
+
+
+def _cells(rows: Any) -> NDArray[Any]:
+    """Give one row or many as a 2-d array of their values."""
+    try:
+        cells = np.asarray(rows, dtype=object)
+    except ValueError:
+        raise InvalidInputError("The rows have different lengths.") from None
+    return cells[None, :] if cells.ndim == 1 and len(cells) else cells
 
 
 def _check_not_empty(S: Any) -> None:

@@ -149,7 +149,12 @@ def _predict_function(model: Any) -> Callable[[Any], Any]:
 
 
 def _check_labels(answer: Any, n_rows: int) -> Labels:
-    labels = np.asarray(answer)
+    try:
+        labels = np.asarray(answer)
+    except ValueError:
+        raise ModelError(
+            "The model gave answers of different lengths; one label per row is needed."
+        ) from None
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim == 2 and labels.shape[0] == n_rows:

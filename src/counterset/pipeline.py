@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -39,6 +39,10 @@ class Candidates:
         The number of the model's answer there.
     n_candidates
         For each input, how many acceptable candidates there were to choose from.
+    reach
+        For each input, the distance of the farthest candidate of step 2, if that is looked for.
+    n_chosen
+        For each input, how many of them step 3 chose.
     """
 
     owners: Codes
@@ -46,6 +50,8 @@ class Candidates:
     rows: Matrix
     answers: Codes
     n_candidates: Codes
+    reach: Matrix
+    n_chosen: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
     def take(self, which: Codes) -> Candidates:
         """Give some of the candidates."""
@@ -86,6 +92,7 @@ class Pipeline:
             found = self._choose_from_moved(questions)
         else:
             found = self._choose(questions)
+        found = replace(found, n_chosen=found.counts())
         if self.search is not None:
             found = self._search(found, self.search, questions)
         return self._in_order(found, questions)
@@ -114,7 +121,8 @@ class Pipeline:
         owners, ranks = np.nonzero(selection.places != NONE_LEFT)
         places = selection.places[owners, ranks]
         answers = questions.remember(self.pool_labels[places])
-        return Candidates(owners, places, pool.matrix[places], answers, selection.n_candidates)
+        rows = pool.matrix[places]
+        return Candidates(owners, places, rows, answers, selection.n_candidates, selection.reach)
 
     def _choose_from_moved(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3 where candidates are moved before step 3 compares them.
@@ -125,10 +133,11 @@ class Pipeline:
         fixed = np.flatnonzero(questions.wishes.rules.fixed)
         ignored = np.isin(pool.distance.feature_of_coordinate, fixed)
         x = pool.distance.points(questions.inputs)
-        n_candidates = np.zeros(len(x), dtype=np.intp)
+        n_candidates, reach = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
         parts = [self._move(questions, *np.empty((2, 0), dtype=np.intp))]
         for members, acceptable in self.acceptable(questions):
             for batch, start, ranking in self.selector.rank(x.take(members), acceptable, ignored):
+                reach[members[batch]] = self.selector.reach(ranking)
                 who, which = ranking.left()
                 moved = self._move(questions, members[batch[who]], start + which)
                 n_candidates += np.bincount(moved.owners, minlength=len(x))
@@ -137,7 +146,7 @@ class Pipeline:
                     parts.append(self._choose_sparse(moved, questions))
                 else:
                     parts.append(self._choose_from(moved, questions))
-        return _joined(parts, n_candidates)
+        return _joined(parts, n_candidates, reach)
 
     def _move(self, questions: Questions, owners: Codes, places: Codes) -> Candidates:
         """Move candidates onto the constraints, and keep those that are still acceptable."""
@@ -149,8 +158,8 @@ class Pipeline:
         else:
             answers = questions.remember(self.pool_labels[places])
         kept = np.flatnonzero(answers != REFUSED)
-        none = np.zeros(0, dtype=np.intp)
-        return Candidates(owners[kept], places[kept], rows[kept], answers[kept], none)
+        of_none = (np.zeros(0, dtype=np.intp), np.zeros(0))  # filled in for all inputs later
+        return Candidates(owners[kept], places[kept], rows[kept], answers[kept], *of_none)
 
     def _by_distance(self, found: Candidates, questions: Questions) -> Candidates:
         """Sort candidates by input, then by distance, then by training row."""
@@ -184,7 +193,7 @@ class Pipeline:
         counts = np.bincount(chosen.owners, minlength=len(questions.inputs))
         short = found.take(np.flatnonzero(counts[found.owners] < self.selector.limit))
         without = self._undo(self._do_without(chosen, short, questions), questions)
-        both = _joined([chosen, without], found.n_candidates)
+        both = _joined([chosen, without], found.n_candidates, found.reach)
         return self._choose_from(self._by_distance(both, questions), questions)
 
     def _undo(self, found: Candidates, questions: Questions) -> Candidates:
@@ -227,7 +236,11 @@ class Pipeline:
             costs = unit_costs(distance, starts, found.rows, units)
         paths = Paths(distance.table, starts, found.rows, units, costs)
         segments = Segments(
-            paths.starts, paths.ends, self._lengths(found, questions), found.owners, found.answers
+            paths.starts,
+            paths.ends,
+            self._lengths(found, questions),
+            found.answers,
+            found.reach[found.owners],
         )
 
         def ask(points: Matrix, which: Codes) -> Codes:
@@ -263,7 +276,7 @@ def _spread(owners: Codes, most: int) -> Codes:
     )
 
 
-def _joined(parts: list[Candidates], n_candidates: Codes) -> Candidates:
+def _joined(parts: list[Candidates], n_candidates: Codes, reach: Matrix) -> Candidates:
     """Put candidates together, in the order of the inputs."""
     joined = Candidates(
         np.concatenate([part.owners for part in parts]),
@@ -271,6 +284,7 @@ def _joined(parts: list[Candidates], n_candidates: Codes) -> Candidates:
         np.concatenate([part.rows for part in parts]),
         np.concatenate([part.answers for part in parts]),
         n_candidates,
+        reach,
     )
     return joined.take(np.argsort(joined.owners, kind="stable"))
 

@@ -77,7 +77,7 @@ class Questions:
     def keeps_the_rules(self, rows: Matrix, owners: Codes) -> Mask:
         """Say which rows differ from their inputs, keep the constraints, and lie near data."""
         x = self.inputs[owners]
-        possible = np.any(changed(x, rows), axis=1)
+        possible = np.asarray(changed(x, rows).any(axis=1))
         if self.wishes.rules:
             possible &= self.wishes.rules.hold(x, rows)
         if self.wishes.support is not None and possible.any():
@@ -86,8 +86,7 @@ class Questions:
 
     def decides_otherwise(self, rows: Matrix, owners: Codes) -> Mask:
         """Say for which rows the model's answer is acceptable, whatever else they break."""
-        accepted: Mask = self._ask_model(rows, owners) != REFUSED
-        return accepted
+        return np.asarray(self._ask_model(rows, owners) != REFUSED)
 
     def _ask_model(self, rows: Matrix, owners: Codes) -> Codes:
         answers = self.model.answers(rows)

@@ -93,6 +93,14 @@ class Ranking:
         nearest, found = self.first(everyone)
         return np.where(found, self._exact(everyone, nearest), np.inf)
 
+    def farthest_distance(self) -> Matrix:
+        """Give the distance from each input to the farthest candidate that is left, 0 if none."""
+        scores = np.where(self._scores < DROPPED, self._scores, -1.0)
+        farthest = scores.argmax(axis=1)
+        everyone = np.arange(len(self))
+        found = scores[everyone, farthest] >= 0
+        return np.where(found, self._exact(everyone, farthest), 0.0)
+
     def first(self, who: Codes) -> tuple[Codes, Mask]:
         """Give the nearest candidate left to each of these inputs, and whether there is one."""
         scores = self._scores if len(who) == len(self) else self._scores[who]

@@ -152,7 +152,10 @@ class Table:
         if isinstance(x, pd.Series):
             x = x.to_frame().T
         elif not isinstance(x, pd.DataFrame):
-            x = np.asarray(x)
+            try:
+                x = np.asarray(x)
+            except ValueError:
+                raise InvalidInputError("explain takes one row, got a ragged one.") from None
             if x.ndim == 1:
                 x = x[None, :]
         if x.ndim != 2 or len(x) != 1:
@@ -232,7 +235,10 @@ def _as_frame(X: Any, what: str) -> tuple[pd.DataFrame, Any]:
         return X, None
     if hasattr(X, "toarray"):
         raise InvalidInputError(f"{what} is a sparse matrix. Pass X.toarray().")
-    array = np.asarray(X)
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        raise InvalidInputError(f"{what} has rows of different lengths.") from None
     if array.ndim != 2:
         raise InvalidInputError(
             f"{what} must be 2-d, rows by features, got shape {array.shape}. "

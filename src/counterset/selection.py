@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset.arrays import Codes, Mask
+from counterset.arrays import Codes, Mask, Matrix
 from counterset.candidates import CandidatePool, Cutoff
 from counterset.diversity import Diversity, View
 from counterset.ranking import Ranking
@@ -32,30 +32,39 @@ class Selection:
         Where in the pool, ``(n, limit)``, padded with ``NONE_LEFT``.
     n_candidates
         How many candidates step 2 left to choose from, ``(n,)``.
+    reach
+        The distance of the farthest of them, ``(n,)``; 0 unless the selector looks for it.
     """
 
     places: Codes
     n_candidates: Codes
+    reach: Matrix
 
     @classmethod
     def empty(cls, n: int, limit: int) -> Selection:
         """Give a selection to fill in."""
-        return cls(np.full((n, limit), NONE_LEFT, dtype=np.intp), np.zeros(n, dtype=np.intp))
+        none = np.full((n, limit), NONE_LEFT, dtype=np.intp)
+        return cls(none, np.zeros(n, dtype=np.intp), np.zeros(n))
 
     def put(self, where: Codes, part: Selection) -> None:
         """Fill in the selection of some inputs."""
         self.places[where] = part.places
         self.n_candidates[where] = part.n_candidates
+        self.reach[where] = part.reach
 
 
 @dataclass(frozen=True)
 class Selector:
-    """Order, cut off, filter."""
+    """Order, cut off, filter.
+
+    ``find_reach`` also looks for the farthest candidate that step 2 leaves.
+    """
 
     pool: CandidatePool
     cutoff: Cutoff
     diversity: Diversity | None
     limit: int
+    find_reach: bool = False
 
     def select(self, x: Points, acceptable: Mask) -> Selection:
         """Choose diverse candidates for each input.
@@ -69,7 +78,7 @@ class Selector:
         """
         selection = Selection.empty(len(x), self.limit)
         for batch, start, ranking in self.rank(x, acceptable):
-            n_candidates = ranking.count()
+            n_candidates, reach = ranking.count(), self.reach(ranking)
             view = View(
                 x.take(batch),
                 self.pool.points.take(slice(start, start + len(ranking.points))),
@@ -78,8 +87,12 @@ class Selector:
             )
             chosen = self._choose(ranking, view)
             places = np.where(chosen == NONE_LEFT, NONE_LEFT, chosen + start)
-            selection.put(batch, Selection(places, n_candidates))
+            selection.put(batch, Selection(places, n_candidates, reach))
         return selection
+
+    def reach(self, ranking: Ranking) -> Matrix:
+        """Give the distance of the farthest candidate that is left, if it is looked for."""
+        return ranking.farthest_distance() if self.find_reach else np.zeros(len(ranking))
 
     def rank(
         self, x: Points, acceptable: Mask, ignored: Mask | None = None

@@ -17,7 +17,7 @@ def why_fewer(found: Candidates, wanted: int) -> str | None:
     if not short.any():
         return None
     few_candidates = short & (found.n_candidates < wanted)
-    few_different = short & ~few_candidates
+    few_different = short & ~few_candidates & (found.n_chosen < wanted)
     reasons = (
         (
             few_candidates,
@@ -26,8 +26,11 @@ def why_fewer(found: Candidates, wanted: int) -> str | None:
         ),
         (
             few_different,
-            "step 3 found too few that differ enough, or the search led several to the same "
-            "point: lower beta, or raise alpha or epsilon",
+            "step 3 found too few that differ enough: lower beta, or raise alpha or epsilon",
+        ),
+        (
+            short & ~few_candidates & ~few_different,
+            "step 4 led several candidates to the same point",
         ),
     )
     told = "; ".join(f"{int(who.sum())} because {reason}" for who, reason in reasons if who.any())

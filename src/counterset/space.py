@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterset.arrays import Codes, Matrix
+from counterset.checks import numbers
 from counterset.distances import Distance
 from counterset.exceptions import InvalidInputError
 from counterset.features import Feature
@@ -202,7 +203,7 @@ class TableDistance(Distance):
 
     def to_own(self, x: Matrix, own: Matrix) -> Matrix:
         points = self.embed(own.reshape(-1, own.shape[-1]))
-        return self.in_space.to_own(self.embed(x), points.reshape(*own.shape[:2], -1))
+        return self.in_space.to_own(self.embed(x), points.reshape(*own.shape[:2], points.shape[1]))
 
 
 def _scaling(
@@ -245,7 +246,7 @@ def _weights(scale: ArrayLike | Mapping[str, float], table: Table) -> Matrix:
             raise InvalidInputError(f"scale names unknown features {unknown}. Known: {names}.")
         weights = np.array([float(scale.get(name, 1.0)) for name in names])
     else:
-        weights = np.asarray(scale, dtype=np.float64)
+        weights = numbers(scale)
     if weights.shape != (len(names),) or not np.all(np.isfinite(weights)) or np.any(weights <= 0):
         raise InvalidInputError(
             f"scale must be one finite, positive weight for each of the {len(names)} features, "

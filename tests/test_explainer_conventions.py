@@ -1,0 +1,134 @@
+"""The explainer keeps scikit-learn's conventions, and can be saved."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import pickle
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
+from toys import FRAME, X, approve, fitted
+
+from counterset import (
+    CountersetError,
+    DiverseExplainer,
+    NotFittedError,
+)
+
+
+def test_all_parameters_but_the_model_are_keyword_only() -> None:
+    parameters = inspect.signature(DiverseExplainer).parameters
+    for name, parameter in parameters.items():
+        positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        expected = positional if name == "model" else inspect.Parameter.KEYWORD_ONLY
+        assert parameter.kind == expected, name
+    for method in (DiverseExplainer.explain, DiverseExplainer.explain_many):
+        assert inspect.signature(method).parameters["target"].kind == expected
+
+
+def test_parameters_can_be_read_and_set() -> None:
+    explainer = DiverseExplainer(approve, distance="l2")
+    parameters = explainer.get_params(deep=False)
+    assert parameters["model"] is approve
+    assert parameters["distance"] == "l2"
+    assert explainer.set_params(max_counterfactuals=3) is explainer
+    assert explainer.max_counterfactuals == 3
+    with pytest.raises(ValueError, match="alpha"):
+        explainer.set_params(alpha=3)
+
+
+def test_a_clone_has_the_parameters_and_the_fitted_model_but_is_not_fitted() -> None:
+    model = LogisticRegression().fit(X, approve(X))
+    explainer = fitted(model=model, distance="l2")
+    copy = clone(explainer)
+    assert copy.get_params(deep=False) == explainer.get_params(deep=False)
+    check_is_fitted(copy.model)
+    with pytest.raises(NotFittedError):
+        copy.explain(X[0])
+    np.testing.assert_array_equal(copy.fit(X).explain(X[0]).values, explainer.explain(X[0]).values)
+
+
+def test_explain_before_fit_is_an_error_of_both_libraries() -> None:
+    explainer = DiverseExplainer(approve)
+    for call in (lambda: explainer.explain(X[0]), lambda: explainer.explain_many(X)):
+        with pytest.raises(NotFittedError, match=r"not fitted yet\. Call fit") as caught:
+            call()
+        assert isinstance(caught.value, CountersetError)
+        assert isinstance(caught.value, sklearn.exceptions.NotFittedError)
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        check_is_fitted(explainer)
+    check_is_fitted(explainer.fit(X))
+
+
+def test_fit_returns_the_explainer_and_ignores_y() -> None:
+    explainer = DiverseExplainer(approve)
+    assert explainer.fit(X, ["something else"] * 80) is explainer
+    assert explainer.classes_.tolist() == ["no", "yes"]
+
+
+def test_learned_names() -> None:
+    of_frame = fitted(FRAME)
+    assert of_frame.n_features_in_ == 2
+    assert of_frame.feature_names_in_.tolist() == ["age", "income"]
+    of_array = fitted(X)
+    assert of_array.n_features_in_ == 2
+    assert not hasattr(of_array, "feature_names_in_")
+
+
+def test_fitting_again_forgets_the_first_data() -> None:
+    explainer = fitted(FRAME)
+    explainer.fit(X + 0.25)
+    assert explainer.explain(X[0]).values.shape == (2, 2)
+    assert not hasattr(explainer, "feature_names_in_")
+    np.testing.assert_array_equal(
+        explainer.explain(X[0]).values, fitted(X + 0.25).explain(X[0]).values
+    )
+
+
+def test_it_prints_as_scikit_learn_does() -> None:
+    assert repr(DiverseExplainer(approve, distance="l2")).startswith("DiverseExplainer(")
+    assert "distance='l2'" in repr(DiverseExplainer(approve, distance="l2"))
+
+
+def test_pickle_and_joblib_give_bit_identical_answers(tmp_path: Path) -> None:
+    model = LogisticRegression().fit(FRAME, approve(FRAME))
+    explainer = fitted(FRAME, model)
+    before = explainer.explain_many(FRAME).to_frame()
+    joblib.dump(explainer, tmp_path / "explainer.joblib")
+    for again in (
+        pickle.loads(pickle.dumps(explainer)),
+        joblib.load(tmp_path / "explainer.joblib"),
+    ):
+        pd.testing.assert_frame_equal(
+            again.explain_many(FRAME).to_frame(), before, check_exact=True
+        )
+
+
+def test_results_can_be_pickled() -> None:
+    explanations = fitted(FRAME).explain_many(FRAME.iloc[:4])
+    again = pickle.loads(pickle.dumps(explanations))
+    pd.testing.assert_frame_equal(again.to_frame(), explanations.to_frame())
+    assert repr(again[0]) == repr(explanations[0])
+
+
+def test_a_saved_explainer_holds_the_training_rows_once() -> None:
+    data = np.random.default_rng(1).random((5000, 10))
+    explainer = fitted(data, approve_half)
+    explainer.explain(data[0])  # by now the points of the scaled space are there
+    held = io.BytesIO()
+    pickle.dump(explainer, held)
+    # Beside the rows: their positions and their classes, two numbers for ten.
+    assert held.tell() < 1.3 * data.nbytes
+
+
+def approve_half(rows: Any) -> Any:
+    return rows.sum(axis=1) > 5
