@@ -3,13 +3,39 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
+
+from counterset import __version__
+from counterset.demo import run_demo
+from counterset.exceptions import CountersetError
 
 __all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(prog="counterset", description=__doc__)
-    parser.parse_args(argv)
+    """Run the command line; give the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="counterset", description="Explain a model's decision by diverse counterfactuals."
+    )
+    parser.add_argument("--version", action="version", version=f"counterset {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True)
+    _add_demo(commands)
+    options = parser.parse_args(argv)
+    try:
+        return int(options.run(options))
+    except CountersetError as error:
+        print(f"counterset: {error}", file=sys.stderr)
+        return 1
+
+
+def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    about = "explain why someone was declined a loan, on bundled data"
+    demo = commands.add_parser("demo", help=about, description=about)
+    demo.add_argument("--applicant", type=int, metavar="ROW", help="which row of the data")
+    demo.set_defaults(run=_demo)
+
+
+def _demo(options: argparse.Namespace) -> int:
+    print(run_demo(options.applicant))
     return 0

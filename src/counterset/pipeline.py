@@ -19,8 +19,9 @@ from counterset.sparsity import undo_needless_changes
 
 __all__ = ["Candidates", "Pipeline"]
 
-#: Candidates of each input that sparse answers are made from.
-SPREAD = 60
+#: What sparse answers are made from: so many of the nearest candidates, and every so-manieth row
+#: of the pool, up to so many of those.
+NEAREST, LANDMARK_STRIDE, MOST_LANDMARKS = 15, 16, 40
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ class Pipeline:
         are tried too; where there are still too few options, ways are looked for that do without
         what an option changes.
         """
-        found = found.take(_spread(found.owners, SPREAD))
+        found = found.take(_near_and_far(found.owners, found.places))
         sparse = self._by_distance(self._undo(found, questions), questions)
         chosen = self._choose_from(sparse, questions)
         counts = np.bincount(chosen.owners, minlength=len(questions.inputs))
@@ -262,18 +263,19 @@ class Pipeline:
         return self.selector.pool.distance.to_own(starts, found.rows[:, None, :])[:, 0]
 
 
-def _spread(owners: Codes, most: int) -> Codes:
-    """Pick up to so many candidates of each input, evenly from the nearest to the farthest."""
-    counts = np.bincount(owners)
-    counts = counts[counts > 0]
-    firsts = counts.cumsum() - counts
-    return np.concatenate(
-        [np.empty(0, dtype=np.intp)]
-        + [
-            first + np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.intp))
-            for first, count in zip(firsts, counts, strict=True)
-        ]
-    )
+def _near_and_far(owners: Codes, places: Codes) -> Codes:
+    """Pick candidates of each input: the nearest, and landmarks among all of them.
+
+    Landmarks are fixed rows of the pool, so that nearly equal inputs share them; picking by rank
+    would give each its own.
+    """
+    landmark = places % LANDMARK_STRIDE == 0
+    first = np.searchsorted(owners, owners)
+    rank = np.arange(len(owners)) - first
+    landmarks_before = landmark.cumsum() - landmark
+    landmark_rank = landmarks_before - landmarks_before[first]
+    picked = (rank < NEAREST) | landmark & (landmark_rank < MOST_LANDMARKS)
+    return np.flatnonzero(picked)
 
 
 def _joined(parts: list[Candidates], n_candidates: Codes, reach: Matrix) -> Candidates:
