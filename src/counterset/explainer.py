@@ -24,9 +24,9 @@ from counterset.exceptions import (
     NotFittedError,
 )
 from counterset.explanation import Explanation, Explanations
-from counterset.goals import check_probability, is_confident, set_goal
+from counterset.goals import check_probability, set_goal
 from counterset.line_search import LineSearch
-from counterset.models import Classes, ModelAdapter, plain
+from counterset.models import Answers, Classes, ModelAdapter, plain
 from counterset.pipeline import Candidates, Pipeline
 from counterset.plausibility import NearData
 from counterset.questions import Questions, Wishes
@@ -155,9 +155,12 @@ class DiverseExplainer(BaseEstimator):
         self.pool_ = CandidatePool.build(matrix, codes, self.distance_)
         self.classes_ = classes.labels
         self.support_ = None
+        self._plausible = np.ones(len(matrix), dtype=bool)
+        self._confidence: Answers | None = None  # asked for when it is first needed
         if self.plausibility is not None:
             places, measure = self.pool_.points.places, self.distance_.in_space
             self.support_ = self.plausibility.learn(places, measure)
+            self._plausible = self.support_.has(places)
         self.n_features_in_ = len(table.columns)
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if table.array_dtype is None:
@@ -256,12 +259,12 @@ class DiverseExplainer(BaseEstimator):
         )
 
     def _pipeline(self, probability: float | None) -> Pipeline:
-        usable = np.ones(len(self.pool_), dtype=bool)
-        if self.support_ is not None:
-            usable = self.support_.has(self.pool_.points.places)
+        usable = self._plausible
         if probability is not None:
-            asked = ModelAdapter(self.model, self.schema_, with_confidence=True)
-            usable &= is_confident(asked.answers(self.pool_.matrix), probability)
+            if self._confidence is None:
+                model = ModelAdapter(self.model, self.schema_, with_confidence=True)
+                self._confidence = model.answers(self.pool_.matrix)
+            usable = usable & is_confident(self._confidence, probability)
         return Pipeline(
             Selector(
                 self.pool_,

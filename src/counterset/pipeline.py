@@ -109,13 +109,13 @@ class Pipeline:
             return
         known, groups = Classes.learn(labels)
         for group, label in enumerate(known.labels):
-            own = np.full(len(self.pool_labels), label, dtype=self.pool_labels.dtype)
+            own = np.full(len(self.pool_labels), label, dtype=labels.dtype)
             yield np.flatnonzero(groups == group), self.usable & goal.accepts(self.pool_labels, own)
 
     def _choose(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3."""
         selector, pool = self.selector, self.selector.pool
-        x = pool.distance.points(questions.inputs)
+        x = questions.points
         selection = Selection.empty(len(x), selector.limit)
         for members, acceptable in self.acceptable(questions):
             selection.put(members, selector.select(x.take(members), acceptable))
@@ -133,7 +133,7 @@ class Pipeline:
         pool = self.selector.pool
         fixed = np.flatnonzero(questions.wishes.rules.fixed)
         ignored = np.isin(pool.distance.feature_of_coordinate, fixed)
-        x = pool.distance.points(questions.inputs)
+        x = questions.points
         n_candidates, reach = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
         parts = [self._move(questions, *np.empty((2, 0), dtype=np.intp))]
         for members, acceptable in self.acceptable(questions):
@@ -174,7 +174,7 @@ class Pipeline:
         nearest = np.full(len(questions.inputs), np.inf)
         np.minimum.at(nearest, found.owners, self._lengths(found, questions))
         view = View(
-            distance.points(questions.inputs),
+            questions.points,
             distance.points(found.rows),
             nearest,
             distance.in_space,

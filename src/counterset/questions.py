@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from counterset.line_search import REFUSED
 from counterset.models import ModelAdapter
 from counterset.plausibility import DataSupport
 from counterset.schema import changed
-from counterset.space import TableDistance
+from counterset.space import Points, TableDistance
 
 __all__ = ["Questions", "Wishes"]
 
@@ -54,6 +55,11 @@ class Questions:
     input_labels: Labels
     _labels: list[Labels] = field(default_factory=list, init=False)
     _count: int = field(default=0, init=False)
+
+    @cached_property
+    def points(self) -> Points:
+        """The inputs as points of the space."""
+        return self.distance.points(self.inputs)
 
     def remember(self, labels: Labels) -> Codes:
         """Keep labels, and give the numbers to recall them by."""
