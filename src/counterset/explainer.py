@@ -24,7 +24,7 @@ from counterset.exceptions import (
     NotFittedError,
 )
 from counterset.explanation import Explanation, Explanations
-from counterset.goals import check_probability, set_goal
+from counterset.goals import check_probability, is_confident, set_goal
 from counterset.line_search import LineSearch
 from counterset.models import Answers, Classes, ModelAdapter, plain
 from counterset.pipeline import Candidates, Pipeline
