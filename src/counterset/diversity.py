@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterset.arrays import Codes, Mask, Matrix
 from counterset.checks import check_between
@@ -19,6 +18,10 @@ __all__ = ["AngleDiversity", "DistanceDiversity", "Diversity", "View"]
 #: Given one kept candidate of each input: the candidates, ``(n, m)``, that are surely too much
 #: like it. A few on the brink may be missing; ``differ`` decides those.
 TooAlike: TypeAlias = Callable[[Codes], Mask]
+
+
+#: Longer directions than this, squared, do not fit single precision.
+LONGEST = 1e60
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,16 @@ class View:
         The distance m from each input to its nearest candidate, ``(n,)``.
     distance
         The distance that is in use, between points.
+    squared_lengths
+        The squared lengths of the directions to the candidates, ``(n, m)``, if they are at hand;
+        anything for candidates that are out of the question.
     """
 
     x: Points
     candidates: Points
     nearest: Matrix
     distance: Distance
+    squared_lengths: Matrix | None = None
 
     def of(self, who: Codes) -> View:
         """Give what some of the inputs see; an input may be named more than once."""
@@ -105,22 +112,26 @@ class AngleDiversity:
         # cos(u, c - x) > limit is u(c - x) > limit * |c - x| for a unit vector u: one matrix
         # product for all candidates. Single precision will do, with an allowance for its error.
         x, candidates = view.x.directions, view.candidates.directions
-        squared, _ = L2().scores(x, candidates)
+        squared = view.squared_lengths
+        if squared is None:
+            squared, _ = L2().scores(x, candidates)
         reach = np.sqrt(np.einsum("md,md->m", candidates, candidates).max()) + _length(x)
         error = 8 * (x.shape[1] + 8) * float(np.finfo(np.float32).eps) * reach
-        bounds = np.sqrt(np.maximum(squared, 0, out=squared), out=squared).astype(np.float32)
+        bounds = np.sqrt(np.clip(squared, 0, LONGEST)).astype(np.float32)
         bounds *= np.float32(self.beta if self.absolute else 1 - self.beta)
         bounds += error.astype(np.float32)[:, None]
         single = candidates.astype(np.float32)
+        along = np.empty_like(bounds)
 
         def too_alike(kept: Codes) -> Mask:
             u = candidates[kept] - x
             u /= np.maximum(_length(u), np.finfo(np.float64).tiny)[:, None]
-            along: NDArray[np.float32] = u.astype(np.float32) @ single.T
-            along -= np.einsum("nd,nd->n", u, x).astype(np.float32)[:, None]
+            np.matmul(u.astype(np.float32), single.T, out=along)
+            here = np.einsum("nd,nd->n", u, x).astype(np.float32)
+            np.subtract(along, here[:, None], out=along)
             if self.absolute:
                 np.abs(along, out=along)
-            return along > bounds
+            return np.greater(along, bounds)
 
         return too_alike
 

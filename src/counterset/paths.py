@@ -41,21 +41,23 @@ class Paths:
         jumps = np.array([feature.is_category for feature in table.features])
         jumps[[i for unit in units if len(unit) > 1 for i in unit]] = True
         self._switches = (jumps | (np.isnan(starts) != np.isnan(ends))) & changed(starts, ends)
-        self._shares = self._share_of_each_switch(units, costs)
+        self._any_switch = bool(self._switches.any())
+        if self._any_switch:
+            self._shares = self._share_of_each_switch(units, costs)
 
     @property
     def starts(self) -> Matrix:
         """The beginnings of the lines."""
-        return np.where(self._switches, 0.0, self._starts)
+        return np.where(self._switches, 0.0, self._starts) if self._any_switch else self._starts
 
     @property
     def ends(self) -> Matrix:
         """The ends of the lines."""
-        return np.where(self._switches, 1.0, self._ends)
+        return np.where(self._switches, 1.0, self._ends) if self._any_switch else self._ends
 
     def rows(self, points: Matrix, which: Codes) -> Matrix:
         """Give the rows that belong to points on the lines."""
-        if self._switches.any():
+        if self._any_switch:
             switched = np.where(
                 points >= self._shares[which], self._ends[which], self._starts[which]
             )

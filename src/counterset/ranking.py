@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterset.arrays import Codes, Mask, Matrix
-from counterset.distances import ROUNDING, Distance
+from counterset.distances import L2, ROUNDING, Distance
 
 __all__ = ["Ranking"]
 
@@ -40,6 +40,7 @@ class Ranking:
         self.distance = distance
         self._rows = rows
         self._scores, self._errors = distance.scores(x, points)
+        self._spare = np.empty_like(self._scores)  # large arrays are dear to get
         self._drop_the_inputs_themselves()
 
     def __len__(self) -> int:
@@ -53,7 +54,8 @@ class Ranking:
     def drop(self, mask: Mask) -> None:
         """Drop candidates, given as a mask ``(n, m)`` or ``(m,)`` for all inputs."""
         # Arithmetic, because assigning under a mask stalls on branches.
-        np.maximum(self._scores, mask * DROPPED, out=self._scores)
+        np.multiply(mask, DROPPED, out=self._spare)
+        np.maximum(self._scores, self._spare, out=self._scores)
 
     def drop_at(self, who: Codes, which: Codes) -> None:
         """Drop single candidates of single inputs."""
@@ -119,6 +121,11 @@ class Ranking:
             winners, at = np.unique(inputs, return_index=True)
             nearest[contested[winners]] = which[at]
         return nearest, found
+
+    def squared_lengths(self) -> Matrix | None:
+        """Give the squared Euclidean distances of the candidates that are left, if known."""
+        plain = isinstance(self.distance, L2) and self.distance.weights is None
+        return self._scores if plain else None
 
     def left(self) -> tuple[Codes, Codes]:
         """Give all candidates that are left, as inputs and candidates."""

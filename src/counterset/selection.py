@@ -79,11 +79,14 @@ class Selector:
         selection = Selection.empty(len(x), self.limit)
         for batch, start, ranking in self.rank(x, acceptable):
             n_candidates, reach = ranking.count(), self.reach(ranking)
+            candidates = self.pool.points.take(slice(start, start + len(ranking.points)))
+            same = candidates.directions is candidates.places
             view = View(
                 x.take(batch),
-                self.pool.points.take(slice(start, start + len(ranking.points))),
+                candidates,
                 ranking.nearest_distance(),
                 ranking.distance,
+                ranking.squared_lengths() if same else None,
             )
             chosen = self._choose(ranking, view)
             places = np.where(chosen == NONE_LEFT, NONE_LEFT, chosen + start)
