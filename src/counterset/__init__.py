@@ -3,6 +3,7 @@
 from counterset import datasets, distances, metrics
 from counterset.candidates import CandidatesWithin, NearestCandidates
 from counterset.diversity import AngleDiversity, DistanceDiversity
+from counterset.evaluation import evaluate
 from counterset.exceptions import (
     CountersetError,
     CountersetWarning,
@@ -15,6 +16,7 @@ from counterset.exceptions import (
 from counterset.explainer import DiverseExplainer
 from counterset.explanation import Explanation, Explanations
 from counterset.line_search import LineSearch
+from counterset.noise import GaussianNoise
 
 __all__ = [
     "AngleDiversity",
@@ -26,6 +28,7 @@ __all__ = [
     "Explanation",
     "Explanations",
     "FewerCounterfactualsWarning",
+    "GaussianNoise",
     "InvalidInputError",
     "LineSearch",
     "ModelError",
@@ -35,6 +38,7 @@ __all__ = [
     "__version__",
     "datasets",
     "distances",
+    "evaluate",
     "metrics",
 ]
 

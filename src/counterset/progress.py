@@ -1,0 +1,94 @@
+"""A progress bar with the time left, on one line of the error stream."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self, TextIO
+
+__all__ = ["Progress"]
+
+WIDTH = 24
+
+
+class Progress:
+    r"""Show how much of the work is done and how long the rest will take.
+
+    Parameters
+    ----------
+    total
+        How many steps there are.
+    label
+        What is being done.
+    shown
+        Nothing is written when False.
+    stream
+        Where to write; the error stream by default, so that piped output stays clean.
+    clock
+        Gives the time in seconds.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> stream = StringIO()
+    >>> with Progress(2, "evaluate", stream=stream, clock=lambda: 0.0) as bar:
+    ...     bar.advance()
+    >>> stream.getvalue().split("\r")[-1]
+    'evaluate [############............] 1/2, 0:00 left\n'
+    """
+
+    def __init__(
+        self,
+        total: int,
+        label: str,
+        *,
+        shown: bool = True,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.total = total
+        self.done = 0
+        self._label = label
+        self._shown = shown
+        self._stream = stream if stream is not None else sys.stderr
+        self._clock = clock
+        self._start = clock()
+        self._width = 0
+
+    def __enter__(self) -> Self:
+        self._write()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._shown:
+            self._stream.write("\n")
+            self._stream.flush()
+
+    def advance(self, steps: int = 1, label: str | None = None) -> None:
+        """Tell that some steps are done, and perhaps what comes next."""
+        self.done += steps
+        self._label = label if label is not None else self._label
+        self._write()
+
+    def _write(self) -> None:
+        if not self._shown:
+            return
+        share = self.done / self.total if self.total else 1.0
+        bar = "#" * int(WIDTH * share)
+        left = ""
+        if self.done and self.done < self.total:
+            spent = self._clock() - self._start
+            minutes, seconds = divmod(round(spent / self.done * (self.total - self.done)), 60)
+            left = f", {minutes}:{seconds:02d} left"
+        line = f"{self._label} [{bar:.<{WIDTH}}] {self.done}/{self.total}{left}"
+        # A shorter line must cover the one before it.
+        self._stream.write(f"\r{line:<{self._width}}")
+        self._stream.flush()
+        self._width = len(line)
