@@ -78,7 +78,11 @@ class Oracle:
             if all(self.differ(x, candidate[2], kept[2], m) for kept in s3):
                 s3.append(candidate)
         # Step 4.
-        far = [self.binary_search(x, row, length, label) for length, _, row in s3]
+        farthest = self.search is not None and self.search.halvings == "farthest"
+        far = [
+            self.binary_search(x, row, s2[-1][0] if farthest else length, label)
+            for length, _, row in s3
+        ]
         ordered = sorted(far, key=lambda row: self.d(x, row))
         return list(dict.fromkeys(ordered))
 

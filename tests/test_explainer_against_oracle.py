@@ -120,6 +120,20 @@ def test_fast_sets_equal_literal_sets(case: dict[str, Any]) -> None:
         assert [tuple(row) for row in explanation.values] == expected
 
 
+@given(cases(), st.sampled_from([1.0, 0.1, 0.01]))
+def test_the_prototypes_halvings_equal_the_literal_ones(case: dict[str, Any], gamma: float) -> None:
+    case["search"] = LineSearch(gamma, halvings="farthest")
+    # Rows that differ by less than the scaled space can tell are another matter.
+    case["X"], case["inputs"] = case["X"].round(3), case["inputs"].round(3)
+    explainer, oracle = explainer_and_oracle(case)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+        explanations = explainer.explain_many(case["inputs"])
+    for explanation, x in zip(explanations, case["inputs"], strict=True):
+        expected = oracle.explain(tuple(map(float, x)))
+        assert [tuple(row) for row in explanation.values] == expected
+
+
 @given(cases(), st.sampled_from("abc"))
 def test_fast_sets_equal_literal_sets_with_a_target(case: dict[str, Any], target: str) -> None:
     explainer, oracle = explainer_and_oracle(case)

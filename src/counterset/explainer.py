@@ -175,6 +175,7 @@ class DiverseExplainer(BaseEstimator):
             lengths=selection.lengths[owners, ranks],
             owners=owners,
             answers=questions.remember(self.classes_[self.pool_.classes_at(places)]),
+            reach=selection.reach[owners],
         )
         if self.search is not None:
             segments = self.search.search(segments, questions)
@@ -188,6 +189,7 @@ class DiverseExplainer(BaseEstimator):
             self.candidates,
             self.diversity,
             self.max_counterfactuals,
+            whole=getattr(self.search, "needs_reach", False),
         )
         points = self.pool_.space.embed(matrix)
         selection = Selection.empty(len(matrix), self.max_counterfactuals)

@@ -40,6 +40,8 @@ class Segments:
         Which input each segment belongs to, ``(n,)``.
     answers
         What the model answered at the end, see ``Ask``.
+    reach
+        How far the input's farthest candidate of step 2 is, ``(n,)``; None if not looked for.
     """
 
     starts: Matrix
@@ -47,6 +49,7 @@ class Segments:
     lengths: Matrix
     owners: Codes
     answers: Codes
+    reach: Matrix | None = None
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,8 @@ class LineSearch:
         for norms is its own distance.
     halvings
         ``"segment"``: as many as the segment's own length needs. ``"farthest"``: for all
-        segments of an input as many as its farthest one needs, as the prototype of the paper's
-        authors does.
+        segments of an input as many as its farthest candidate of step 2 would need, kept by
+        step 3 or not, as the prototype of the paper's authors does.
 
     Examples
     --------
@@ -91,7 +94,7 @@ class LineSearch:
     def search(self, segments: Segments, ask: Ask) -> Segments:
         """Shorten each segment to its last acceptable point before the boundary."""
         near, far, answers = segments.starts.copy(), segments.ends.copy(), segments.answers.copy()
-        left = self._count_halvings(segments.lengths, segments.owners)
+        left = self._count_halvings(segments)
         while len(open_ := np.flatnonzero(left)):
             depth = HALVINGS_PER_CALL if len(open_) <= FEW_SEGMENTS else 1
             steps = np.minimum(left[open_], depth)
@@ -101,12 +104,20 @@ class LineSearch:
             left[open_] -= steps
         return replace(segments, ends=far, answers=answers)
 
-    def _count_halvings(self, lengths: Matrix, owners: Codes) -> Codes:
-        lengths = lengths.copy()
-        if self.halvings == "farthest":
-            farthest = np.zeros(owners.max(initial=0) + 1)
-            np.maximum.at(farthest, owners, lengths)
-            lengths = farthest[owners]
+    @property
+    def needs_reach(self) -> bool:
+        """Whether the segments must tell how far the farthest candidate of step 2 is."""
+        return self.halvings == "farthest"
+
+    def _count_halvings(self, segments: Segments) -> Codes:
+        lengths = segments.lengths.copy()
+        if self.needs_reach:
+            if segments.reach is None:
+                raise InvalidInputError(
+                    "halvings='farthest' needs segments that tell their reach. "
+                    "Set Segments.reach, or choose halvings='segment'."
+                )
+            lengths = segments.reach.copy()
         count = np.zeros(len(lengths), dtype=np.intp)
         while (too_long := lengths > self.gamma).any():
             count += too_long

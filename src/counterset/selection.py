@@ -40,11 +40,14 @@ class Selection:
         Their distances from the input, same shape.
     n_candidates
         How many candidates step 2 left of those looked at, ``(n,)``.
+    reach
+        The distance of the farthest of them, ``(n,)``.
     """
 
     positions: Codes
     lengths: Matrix
     n_candidates: Codes
+    reach: Matrix
 
     @classmethod
     def empty(cls, n: int, limit: int) -> Selection:
@@ -53,6 +56,7 @@ class Selection:
             np.full((n, limit), NONE_LEFT, dtype=np.intp),
             np.full((n, limit), np.nan),
             np.zeros(n, dtype=np.intp),
+            np.zeros(n),
         )
 
     def put(self, where: Codes, part: Selection) -> None:
@@ -60,17 +64,22 @@ class Selection:
         self.positions[where] = part.positions
         self.lengths[where] = part.lengths
         self.n_candidates[where] = part.n_candidates
+        self.reach[where] = part.reach
 
 
 @dataclass(frozen=True)
 class Selector:
-    """Steps 1 to 3, composed: order, cut off, filter."""
+    """Steps 1 to 3, composed: order, cut off, filter.
+
+    ``whole`` orders everything that step 2 leaves, even where step 3 needs no more.
+    """
 
     pool: CandidatePool
     distance: Distance
     cutoff: Cutoff
     diversity: Diversity | None
     limit: int
+    whole: bool = False
 
     def select(self, x: Matrix, slices: list[slice]) -> Selection:
         """Choose diverse candidates from these slices of the pool for each input.
@@ -140,9 +149,11 @@ class Selector:
             np.where(missing, NONE_LEFT, np.take_along_axis(places, chosen, axis=1)),
             np.where(missing, np.nan, np.take_along_axis(distances, chosen, axis=1)),
             usable.sum(axis=1),
+            np.where(usable & np.isfinite(distances), distances, 0.0).max(axis=1),
         )
         cut_is_certain = (certain & ~close).any(axis=1)
-        return selection, ~missing[:, -1] | cut_is_certain | np.isinf(beyond)
+        enough = ~missing[:, -1] & (not self.whole)
+        return selection, enough | cut_is_certain | np.isinf(beyond)
 
 
 def _batches(items: Codes, numbers_each: int) -> Iterator[Codes]:
