@@ -7,6 +7,7 @@ from counterset.evaluation import evaluate
 from counterset.exceptions import (
     CountersetError,
     CountersetWarning,
+    DataUnavailableError,
     FewerCounterfactualsWarning,
     InvalidInputError,
     ModelError,
@@ -23,6 +24,7 @@ __all__ = [
     "CandidatesWithin",
     "CountersetError",
     "CountersetWarning",
+    "DataUnavailableError",
     "DistanceDiversity",
     "DiverseExplainer",
     "Explanation",

@@ -3,6 +3,7 @@
 ::
 
     CountersetError (Exception)
+    ├── DataUnavailableError (LookupError)    a dataset is not here, and cannot be fetched
     ├── InvalidInputError (ValueError)        what was passed in cannot be used
     ├── ModelError (RuntimeError)             the model failed, or answered something unusable
     ├── NoCounterfactualError (LookupError)   nothing acceptable exists to move towards
@@ -17,6 +18,7 @@ from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 __all__ = [
     "CountersetError",
     "CountersetWarning",
+    "DataUnavailableError",
     "FewerCounterfactualsWarning",
     "InvalidInputError",
     "ModelError",
@@ -27,6 +29,10 @@ __all__ = [
 
 class CountersetError(Exception):
     """Base of every error that counterset raises on purpose."""
+
+
+class DataUnavailableError(CountersetError, LookupError):
+    """A dataset is neither bundled nor in a folder nor reachable."""
 
 
 class InvalidInputError(CountersetError, ValueError):
