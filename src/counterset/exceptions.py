@@ -5,6 +5,7 @@
     CountersetError (Exception)
     ├── DataUnavailableError (LookupError)    a dataset is not here, and cannot be fetched
     ├── InvalidInputError (ValueError)        what was passed in cannot be used
+    ├── MissingExtraError (ImportError)       an optional dependency is not installed
     ├── ModelError (RuntimeError)             the model failed, or answered something unusable
     ├── NoCounterfactualError (LookupError)   nothing acceptable exists to move towards
     └── NotFittedError (sklearn's)            ``explain`` before ``fit``
@@ -21,6 +22,7 @@ __all__ = [
     "DataUnavailableError",
     "FewerCounterfactualsWarning",
     "InvalidInputError",
+    "MissingExtraError",
     "ModelError",
     "NoCounterfactualError",
     "NotFittedError",
@@ -37,6 +39,10 @@ class DataUnavailableError(CountersetError, LookupError):
 
 class InvalidInputError(CountersetError, ValueError):
     """A parameter or a table that cannot be used as it is."""
+
+
+class MissingExtraError(CountersetError, ImportError):
+    """Something optional is needed that is not installed; the message names the extra."""
 
 
 class ModelError(CountersetError, RuntimeError):
