@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal, TypeAlias
@@ -85,7 +85,7 @@ def published_results() -> pd.DataFrame:
 
 
 def select_cells(
-    stage: Stage, datasets: Collection[str], norms: Collection[int] = (1, 2)
+    stage: Stage, datasets: Sequence[str], norms: Sequence[int] = (1, 2)
 ) -> list[Cell]:
     """Give the published runs of a stage as cells: every setting that the authors published."""
     table = published_results()
@@ -95,6 +95,8 @@ def select_cells(
         & table["dataset"].isin(datasets)
         & table["norm"].isin(norms)
     ]
+    # In the order of the datasets asked for; the published order is that of the alphabet.
+    mine = mine.sort_values("dataset", kind="stable", key=lambda names: names.map(datasets.index))
     return [
         Cell(
             stage=stage,

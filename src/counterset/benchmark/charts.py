@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ import pandas as pd
 
 from counterset.benchmark.cells import METRICS, published_results
 from counterset.benchmark.comparison import deviations
-from counterset.benchmark.tables import HEADINGS, PUBLISHED_ACCURACY
+from counterset.benchmark.data import Split
+from counterset.benchmark.networks import Network
+from counterset.benchmark.tables import HEADINGS, PUBLISHED_ACCURACY, PUBLISHED_SHAPES
 from counterset.exceptions import MissingExtraError
 
 __all__ = ["draw_all", "draw_trade_off"]
@@ -21,12 +23,14 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = "osD^vP*X<>"
 
 
-def draw_all(summary: pd.DataFrame, accuracy: dict[str, float], folder: Path) -> list[Path]:
+def draw_all(
+    summary: pd.DataFrame, setups: Sequence[tuple[Split, Network]], folder: Path
+) -> list[Path]:
     """Draw every table that has results into a folder; give the files."""
     plt = _pyplot()
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
-    for name, figure in _figures(plt, summary, accuracy):
+    for name, figure in _figures(plt, summary, setups):
         drawn.append(folder / f"{name}.png")
         figure.savefig(drawn[-1], dpi=120, bbox_inches="tight")
         plt.close(figure)
@@ -34,10 +38,10 @@ def draw_all(summary: pd.DataFrame, accuracy: dict[str, float], folder: Path) ->
 
 
 def _figures(
-    plt: Any, summary: pd.DataFrame, accuracy: dict[str, float]
+    plt: Any, summary: pd.DataFrame, setups: Sequence[tuple[Split, Network]]
 ) -> Iterator[tuple[str, Any]]:
-    if accuracy:
-        yield "accuracy", _accuracy(plt, accuracy)
+    yield "datasets", _datasets(plt, [split for split, _ in setups])
+    yield "accuracy", _accuracy(plt, {split.name: net.accuracy(split) for split, net in setups})
     minimised = summary["minimised"].astype(bool)
     for flag, label in ((True, "minimised"), (False, "unminimised")):
         part = summary[(summary["stage"] == "final") & (minimised == flag)]
@@ -60,15 +64,37 @@ def _figures(
 
 
 def _accuracy(plt: Any, accuracy: dict[str, float]) -> Any:
-    figure, axis = plt.subplots(figsize=(5, 2.6))
+    figure, axis = plt.subplots(figsize=(5, 2.8), layout="constrained")
     names = list(accuracy)
     axis.barh(names, list(accuracy.values()), color=COLOURS[0], label="measured")
     published = [PUBLISHED_ACCURACY[name] for name in names]
     axis.plot(published, names, "D", color=COLOURS[1], label="published")
     axis.set(xlabel="accuracy on the test rows", xlim=(0, 1))
     axis.invert_yaxis()
-    axis.legend(loc="lower left")
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
+
+
+def _datasets(plt: Any, splits: Sequence[Split]) -> Any:
+    figure, axes = plt.subplots(1, 2, figsize=(8, 2.6), sharey=True, layout="constrained")
+    names = [split.name for split in splits]
+    shapes = [(len(split.X_train) + len(split.X_test), split.X_train.shape[1]) for split in splits]
+    for i, (axis, label) in enumerate(zip(axes, ("instances", "variables"), strict=True)):
+        bars = axis.barh(names, [shape[i] for shape in shapes], color=COLOURS[0], label="here")
+        axis.bar_label(bars, padding=8)
+        published = [PUBLISHED_SHAPES[name][i] for name in names]
+        axis.plot(published, names, "D", color=COLOURS[1], label="published")
+        axis.set(xlabel=label, xscale="log", xlim=(1, 10 * max(shape[i] for shape in shapes)))
+    axes[0].invert_yaxis()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """Give the numbers 1, 2, 5, 10, ... between two."""
+    decades = range(-4, 5)
+    numbers = [step * 10.0**decade for decade in decades for step in (1, 2, 5)]
+    return [number for number in numbers if low <= number <= high]
 
 
 def _final(plt: Any, part: pd.DataFrame, minimised: bool) -> Any:
@@ -91,7 +117,10 @@ def _final(plt: Any, part: pd.DataFrame, minimised: bool) -> Any:
                 markersize=9 if label == "measured" else 4, label=label,
             )  # fmt: skip
         axis.set(xlabel=HEADINGS[metric], xscale="log")
-        axis.grid(axis="y", alpha=0.3)
+        axis.set_xticks(_round_numbers(*axis.get_xlim()), minor=False)
+        axis.set_xticks([], minor=True)
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.grid(alpha=0.3)
     axes[0].set_yticks(range(len(places)), [f"{dataset} L{norm}" for dataset, norm in places])
     axes[0].invert_yaxis()
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)

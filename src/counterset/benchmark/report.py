@@ -62,6 +62,5 @@ class Report:
         written[1].write_text(latex + "\n", encoding="utf-8")
         self.summary.to_csv(written[2], index=False)
         if plots:
-            accuracy = {split.name: network.accuracy(split) for split, network in self.setups}
-            written += draw_all(self.summary, accuracy, folder / "plots")
+            written += draw_all(self.summary, self.setups, folder / "plots")
         return written
