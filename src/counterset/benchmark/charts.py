@@ -84,7 +84,7 @@ def _datasets(plt: Any, splits: Sequence[Split]) -> Any:
         axis.bar_label(bars, padding=8)
         published = [PUBLISHED_SHAPES[name][i] for name in names]
         axis.plot(published, names, "D", color=COLOURS[1], label="published")
-        axis.set(xlabel=label, xscale="log", xlim=(1, 10 * max(shape[i] for shape in shapes)))
+        axis.set(xlabel=label, xscale="log", xlim=(1, 50 * max(shape[i] for shape in shapes)))
     axes[0].invert_yaxis()
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
