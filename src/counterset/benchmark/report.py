@@ -27,10 +27,13 @@ class Report:
         One row per cell.
     setups
         The rows and networks of the datasets it ran on.
+    as_published
+        Whether by the prototype's choices, or by the paper's own definitions.
     """
 
     summary: pd.DataFrame
     setups: Sequence[tuple[Split, Network]]
+    as_published: bool = False
 
     def tables(self) -> list[ReportTable]:
         """Give the tables that have something in them."""
@@ -44,7 +47,7 @@ class Report:
                 for flag in (True, False)
             ),
             tables.peers_table(self.summary),
-            *tables.comparison_tables(self.summary),
+            tables.comparison_table(self.summary, as_published=self.as_published),
         ]
         return [table for table in found if len(table.frame)]
 

@@ -66,7 +66,7 @@ def reproduce(
         for norm in norms
     ]
     results.run_all(others, runner, retry=retry, progress=progress)
-    return Report(results.summary([*cells, *others]), setups)
+    return Report(results.summary([*cells, *others]), setups, experiment.as_published)
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 
 from counterset.benchmark.cells import METRICS, published_results
-from counterset.benchmark.comparison import REASONS, compare, deviations
+from counterset.benchmark.comparison import OTHER_DEFINITIONS, REASONS, compare, deviations
 from counterset.benchmark.data import Split
 from counterset.benchmark.networks import Network
 
 __all__ = [
     "ReportTable",
     "accuracy_table",
-    "comparison_tables",
+    "comparison_table",
     "dataset_table",
     "final_table",
     "peers_table",
@@ -215,11 +215,11 @@ def peers_table(summary: pd.DataFrame) -> ReportTable:
     return ReportTable("peers", "Other explainers", pd.DataFrame(records))
 
 
-def comparison_tables(summary: pd.DataFrame) -> list[ReportTable]:
-    """Give the last two tables: how many figures equal the published ones, and why not all."""
+def comparison_table(summary: pd.DataFrame, *, as_published: bool) -> ReportTable:
+    """Give the last table: how many figures equal the published ones, and why not all."""
     table = compare(summary)
     if len(table) == 0:
-        return []
+        return ReportTable("comparison", "Ours vs published", table)
     shown = table.assign(
         **{
             "metric": table["metric"].map(HEADINGS),
@@ -229,18 +229,17 @@ def comparison_tables(summary: pd.DataFrame) -> list[ReportTable]:
     )
     both = deviations(summary)
     worst = both.iloc[int(both["deviation"].abs().to_numpy().argmax())]
-    note = (
+    notes = [
         f"Equal: to four decimals, {int(both['equal'].sum())} of {len(both)} figures. The largest "
         f"deviation is {abs(worst['deviation']):.4f} ({worst['stage']}, {worst['dataset']}, "
         f"L{worst['norm']}, {HEADINGS[worst['metric']]}: {worst['measured']:.4f} for "
         f"{worst['published']:.4f})."
-    )
-    tables = [ReportTable("comparison", "Ours vs published", shown, note)]
+    ]
     unmet = table.loc[table["equal"] < table["figures"], "dataset"].unique()
-    reasons = [{"dataset": name, "why not equal": REASONS.get(name, "")} for name in unmet]
-    if any(reason["why not equal"] for reason in reasons):
-        tables.append(ReportTable("reasons", "Figures that differ, and why", pd.DataFrame(reasons)))
-    return tables
+    if not as_published:
+        notes.append(OTHER_DEFINITIONS)
+    notes += [f"{name}: {REASONS[name]}" for name in unmet if as_published and name in REASONS]
+    return ReportTable("comparison", "Ours vs published", shown, "\n\n".join(notes))
 
 
 def _figures(row: Any) -> dict[str, str]:
