@@ -38,7 +38,7 @@ def test_demo_explains_the_applicant_that_was_asked_for(
 def test_demo_says_why_an_applicant_cannot_be_explained(
     applicant: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["demo", "--applicant", applicant]) == 1
+    assert main(["demo", "--applicant", applicant]) == 2
     assert message in capsys.readouterr().err
 
 

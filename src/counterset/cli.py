@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from counterset import __version__
+from counterset.benchmark.commands import add_commands
 from counterset.demo import run_demo
 from counterset.exceptions import CountersetError
 
@@ -19,14 +20,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="counterset", description="Explain a model's decision by diverse counterfactuals."
     )
     parser.add_argument("--version", action="version", version=f"counterset {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_demo(commands)
-    options = parser.parse_args(argv)
+    add_commands(commands)
+    arguments = parser.parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = arguments.run
     try:
-        return int(options.run(options))
+        return run(arguments)
     except CountersetError as error:
-        print(f"counterset: {error}", file=sys.stderr)
-        return 1
+        sys.stderr.write(f"counterset: {error}\n")
+        return 2
 
 
 def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -36,6 +39,6 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     demo.set_defaults(run=_demo)
 
 
-def _demo(options: argparse.Namespace) -> int:
-    print(run_demo(options.applicant))
+def _demo(arguments: argparse.Namespace) -> int:
+    sys.stdout.write(f"{run_demo(arguments.applicant)}\n")
     return 0

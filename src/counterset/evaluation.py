@@ -18,7 +18,7 @@ from counterset.exceptions import InvalidInputError, NoCounterfactualError
 from counterset.models import ModelAdapter
 from counterset.noise import GaussianNoise, Noise, NumericColumns
 from counterset.progress import Progress
-from counterset.schema import Table
+from counterset.schema import Table, changed
 from counterset.space import Space, TableDistance
 
 __all__ = ["evaluate"]
@@ -106,7 +106,7 @@ def evaluate(
     0.0
     """
     check_count(repeats, "repeats")
-    judge = _Judge.of(explainer, X, model, training, distance)
+    judge = _Judge.of(explainer, model, training, distance)
     rows, index = judge.table.encode(X)
     labels = judge.model.labels(rows)
 
@@ -152,29 +152,16 @@ class _Judge:
     distance: CustomDistance
 
     @classmethod
-    def of(
-        cls, explainer: Any, X: Any, model: Any, training: Any, distance: DistanceLike | None
-    ) -> _Judge:
+    def of(cls, explainer: Any, model: Any, training: Any, distance: DistanceLike | None) -> _Judge:
         """Take from the explainer what it knows, and the rest from the caller."""
         model = model if model is not None else getattr(explainer, "model", None)
-        own = getattr(explainer, "distance_", None)
-        if isinstance(own, TableDistance) and training is None:
-            measure = own
-        elif training is not None:
-            table, matrix = Table.learn(training)
-            measure = TableDistance(table, Space.learn(matrix, table, "range"), distances.get("l1"))
-        else:
-            measure = None
+        measure = _measure(explainer, training, distance)
         if model is None or measure is None:
             raise InvalidInputError(
                 f"evaluate needs to know the model and the training rows, but "
                 f"{type(explainer).__name__} does not tell them. Pass model=... and training=..., "
                 f"or a fitted explainer of this library."
             )
-        if isinstance(distance, TableDistance):
-            measure = distance
-        elif distance is not None:
-            measure = replace(measure, inner=distances.get(distance))
         return cls(
             measure.table, ModelAdapter(model, measure.table), CustomDistance(measure.pairwise)
         )
@@ -190,7 +177,7 @@ class _Judge:
             "validity": float(np.mean(answers != label)),
             "k_distance": metrics.k_distance(x, S, self.distance),
             "k_diversity": metrics.k_diversity(S, self.distance),
-            "sparsity": float((x != S).sum(axis=1).mean()),
+            "sparsity": float(changed(x, S).sum(axis=1).mean()),
         }
 
     def of_pair(self, x: Matrix, copy: Matrix, S: Matrix, other: Matrix) -> dict[str, float]:
@@ -201,6 +188,19 @@ class _Judge:
             pair["set_distance_mean"] = metrics.set_distance(S, other, self.distance, how="mean")
             pair["set_distance_max"] = metrics.set_distance(S, other, self.distance, how="max")
         return pair
+
+
+def _measure(explainer: Any, training: Any, distance: DistanceLike | None) -> TableDistance | None:
+    """Find the distance on rows in the model's own units; None if nobody tells the scale."""
+    if isinstance(distance, TableDistance):
+        return distance
+    measure = getattr(explainer, "distance_", None)
+    if training is not None:
+        table, matrix = Table.learn(training)
+        measure = TableDistance(table, Space.learn(matrix, table, "range"), distances.get("l1"))
+    if not isinstance(measure, TableDistance):
+        return None
+    return measure if distance is None else replace(measure, inner=distances.get(distance))
 
 
 def _explain_all(

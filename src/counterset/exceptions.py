@@ -3,7 +3,9 @@
 ::
 
     CountersetError (Exception)
+    ├── DataUnavailableError (LookupError)    a dataset is not here, and cannot be fetched
     ├── InvalidInputError (ValueError)        what was passed in cannot be used
+    ├── MissingExtraError (ImportError)       an optional dependency is not installed
     ├── ModelError (RuntimeError)             the model failed, or answered something unusable
     ├── NoCounterfactualError (LookupError)   nothing acceptable exists to move towards
     └── NotFittedError (sklearn's)            ``explain`` before ``fit``
@@ -17,8 +19,10 @@ from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 __all__ = [
     "CountersetError",
     "CountersetWarning",
+    "DataUnavailableError",
     "FewerCounterfactualsWarning",
     "InvalidInputError",
+    "MissingExtraError",
     "ModelError",
     "NoCounterfactualError",
     "NotFittedError",
@@ -29,8 +33,16 @@ class CountersetError(Exception):
     """Base of every error that counterset raises on purpose."""
 
 
+class DataUnavailableError(CountersetError, LookupError):
+    """A dataset is neither bundled nor in a folder nor reachable."""
+
+
 class InvalidInputError(CountersetError, ValueError):
     """A parameter or a table that cannot be used as it is."""
+
+
+class MissingExtraError(CountersetError, ImportError):
+    """Something optional is needed that is not installed; the message names the extra."""
 
 
 class ModelError(CountersetError, RuntimeError):

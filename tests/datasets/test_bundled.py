@@ -190,7 +190,7 @@ def test_load_by_name_gives_what_the_loader_gives(loader: Callable[[], Dataset])
 
 
 def test_an_unknown_name_is_refused_with_the_known_names() -> None:
-    with pytest.raises(InvalidInputError, match=r"'iris'.*'diabetes', 'german_credit'") as caught:
+    with pytest.raises(InvalidInputError, match=r"'iris'.*'diabetes', 'german_credit', ") as caught:
         load("iris")
     assert isinstance(caught.value, CountersetError)
 

@@ -1,12 +1,12 @@
-"""Datasets to try an explainer on, ready to use without a download.
+"""Datasets to try an explainer on: bundled, from a folder of yours, or from OpenML.
 
 >>> from counterset import datasets
 >>> datasets.load("german_credit")
 Dataset('german_credit', 1000 rows x 20 features, class: bad 300, good 700)
 """
 
-from counterset.datasets.bundled import load_diabetes, load_german_credit
-from counterset.datasets.catalogue import load
+from counterset.datasets.bundled import load_diabetes, load_german_credit, load_spambase
+from counterset.datasets.catalogue import load, names
 from counterset.datasets.dataset import Dataset
 
-__all__ = ["Dataset", "load", "load_diabetes", "load_german_credit"]
+__all__ = ["Dataset", "load", "load_diabetes", "load_german_credit", "load_spambase", "names"]

@@ -1,0 +1,37 @@
+"""The simplest peer: the nearest training rows of another class."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from counterset.arrays import Matrix
+from counterset.benchmark.networks import Network
+from counterset.benchmark.peers.protocol import LIMIT
+
+__all__ = ["NearestRows"]
+
+
+class NearestRows:
+    """Give the five nearest training rows that the model decides otherwise."""
+
+    name = "nearest-rows"
+    uses_norm = True
+
+    def __init__(self, norm: int) -> None:
+        self._metric = {1: "cityblock", 2: "euclidean"}[norm]
+
+    def fit(self, model: Network, X: Matrix) -> None:
+        """Keep the rows, by predicted class."""
+        self._model = model
+        labels = model.predict(X)
+        self._others = {label: X[labels != label] for label in np.unique(labels)}
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        """Give a set for each row."""
+        sets = []
+        for x, label in zip(X, self._model.predict(X), strict=True):
+            rows = self._others[label]
+            distances = cdist(x[None, :], rows, self._metric)[0]
+            sets.append(rows[np.argsort(distances, kind="stable")[:LIMIT]])
+        return sets

@@ -1,0 +1,74 @@
+"""What an explainer must offer to be measured, and which ones are known by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Protocol
+
+from counterset.arrays import Matrix
+from counterset.benchmark.networks import Network
+from counterset.exceptions import InvalidInputError
+
+__all__ = ["PEERS", "Peer", "find_peer"]
+
+#: The most counterfactuals that a peer is asked for, as many as ours gives.
+LIMIT = 5
+
+
+class Peer(Protocol):
+    """An explainer of another kind.
+
+    It is made with the norm to be measured in, 1 or 2. ``uses_norm`` says whether its answers
+    depend on it; if not, they are computed once for both.
+    """
+
+    name: str
+    uses_norm: bool
+
+    def fit(self, model: Network, X: Matrix) -> None:
+        """Learn what there is to learn from the training rows."""
+        ...
+
+    def explain_many(self, X: Matrix) -> Sequence[Matrix]:
+        """Give a set of counterfactuals for each row; an empty one where none is found."""
+        ...
+
+
+#: Where the known ones are: module, class, arguments.
+PEERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "nearest-rows": ("neighbours", "NearestRows", {}),
+    "literal": ("literal", "LiteralPaper", {}),
+    "counterset": ("own", "Own", {}),
+    "nice": ("nice", "Nice", {}),
+    **{
+        f"dice-{method}{suffix}": ("dice", "Dice", {"method": method, "refined": bool(suffix)})
+        for method in ("random", "genetic", "kdtree", "gradient")
+        for suffix in ("", "-binary")
+    },
+}
+
+
+def find_peer(name: str, norm: int) -> Peer:
+    """Make a peer: a known one, or any class given as ``package.module:Class``.
+
+    Examples
+    --------
+    >>> find_peer("nearest-rows", norm=1).name
+    'nearest-rows'
+    """
+    if ":" in name:
+        module, attribute = name.split(":", 1)
+        arguments: dict[str, Any] = {}
+    elif name in PEERS:
+        file, attribute, arguments = PEERS[name]
+        module = f"counterset.benchmark.peers.{file}"
+    else:
+        known = ", ".join(PEERS)
+        raise InvalidInputError(
+            f"There is no peer named {name!r}. Choose from {known}, or give a class of yours as "
+            f"package.module:Class."
+        )
+    peer: Peer = getattr(import_module(module), attribute)(norm=norm, **arguments)
+    peer.name = name
+    return peer

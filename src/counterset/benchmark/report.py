@@ -1,0 +1,69 @@
+"""Put the tables of a reproduction together, and write them down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from counterset.benchmark import tables
+from counterset.benchmark.charts import draw_all
+from counterset.benchmark.data import Split
+from counterset.benchmark.networks import Network
+from counterset.benchmark.tables import ReportTable
+
+__all__ = ["Report"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a reproduction found.
+
+    Attributes
+    ----------
+    summary
+        One row per cell.
+    setups
+        The rows and networks of the datasets it ran on.
+    as_published
+        Whether by the prototype's choices, or by the paper's own definitions.
+    """
+
+    summary: pd.DataFrame
+    setups: Sequence[tuple[Split, Network]]
+    as_published: bool = False
+
+    def tables(self) -> list[ReportTable]:
+        """Give the tables that have something in them."""
+        found = [
+            tables.dataset_table([split for split, _ in self.setups]),
+            tables.accuracy_table(self.setups),
+            *(tables.final_table(self.summary, minimised=flag) for flag in (True, False)),
+            *(
+                tables.tuning_table(self.summary, filter_, minimised=flag)
+                for filter_ in ("angle", "distance")
+                for flag in (True, False)
+            ),
+            tables.peers_table(self.summary),
+            tables.comparison_table(self.summary, as_published=self.as_published),
+        ]
+        return [table for table in found if len(table.frame)]
+
+    def to_text(self) -> str:
+        """Give the report for a terminal."""
+        return "\n\n".join(table.to_text() for table in self.tables()) + "\n"
+
+    def write(self, folder: Path, *, plots: bool = True) -> list[Path]:
+        """Write the report in Markdown and LaTeX, and draw a plot per table; give the files."""
+        folder.mkdir(parents=True, exist_ok=True)
+        written = [folder / "report.md", folder / "report.tex", folder / "summary.csv"]
+        markdown = "\n\n".join(table.to_markdown() for table in self.tables())
+        written[0].write_text(f"# The paper's tables\n\n{markdown}\n", encoding="utf-8")
+        latex = "\n\n".join(table.to_latex() for table in self.tables())
+        written[1].write_text(latex + "\n", encoding="utf-8")
+        self.summary.to_csv(written[2], index=False)
+        if plots:
+            written += draw_all(self.summary, self.setups, folder / "plots")
+        return written

@@ -1,0 +1,68 @@
+"""Measure one peer on one dataset; run as a process of its own by :mod:`isolation`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from counterset.arrays import Matrix
+from counterset.benchmark.experiment import PROTOCOLS, Experiment
+from counterset.benchmark.peers.protocol import Peer, find_peer
+from counterset.evaluation import evaluate
+from counterset.explainer import DiverseExplainer
+
+__all__ = ["main", "measure"]
+
+
+class _Remembering:
+    """Explains each row once."""
+
+    def __init__(self, peer: Peer) -> None:
+        self.peer = peer
+        self._sets: dict[bytes, Matrix] = {}
+
+    def explain_many(self, X: Matrix) -> Sequence[Matrix]:
+        new = [i for i, row in enumerate(X) if row.tobytes() not in self._sets]
+        if new:
+            for i, found in zip(new, self.peer.explain_many(X[new]), strict=True):
+                self._sets[X[i].tobytes()] = found
+        return [self._sets[row.tobytes()] for row in X]
+
+
+def measure(job: dict[str, Any]) -> dict[int, pd.DataFrame]:
+    """Measure a peer in the norms of the job."""
+    weights = None if job["weights"] is None else Path(job["weights"])
+    split, network = Experiment(weights=weights, cache=Path(job["cache"])).setup(job["dataset"])
+    rows = split.X_test[PROTOCOLS["final"].rows][: job["inputs"]]
+    tables: dict[int, pd.DataFrame] = {}
+    explainer: _Remembering | None = None
+    for norm in job["norms"]:
+        if explainer is None or explainer.peer.uses_norm:
+            peer = find_peer(job["peer"], norm)
+            peer.fit(network, split.X_train)
+            explainer = _Remembering(peer)
+        plain = DiverseExplainer(network, distance=f"l{norm}", scale=None).fit(split.X_train)
+        table = evaluate(
+            explainer, rows, repeats=job["repeats"], model=network, distance=plain.distance_
+        )
+        if tables and not explainer.peer.uses_norm:
+            # The second norm finds the sets ready; the time is that of the first.
+            table["seconds"] = tables[job["norms"][0]]["seconds"]
+        tables[norm] = table
+    return tables
+
+
+def main() -> None:
+    """Read a job from the standard input; write a table per norm to the files that it names."""
+    job = json.load(sys.stdin)
+    for norm, table in measure(job).items():
+        table.to_csv(job["outputs"][str(norm)], index=False)
+
+
+if __name__ == "__main__":
+    main()

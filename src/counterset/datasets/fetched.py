@@ -1,0 +1,181 @@
+"""The datasets that do not ship with the package: from a folder, a local cache, or OpenML."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import pandas as pd
+from sklearn.datasets import fetch_openml
+
+from counterset.datasets.bundled import with_categories
+from counterset.datasets.dataset import Dataset
+from counterset.exceptions import DataUnavailableError
+
+__all__ = ["FETCHED", "cache_folder", "fetch"]
+
+FOLDER_VARIABLE = "COUNTERSET_DATA"
+CACHE_VARIABLE = "COUNTERSET_CACHE"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a dataset comes from and how its file is read.
+
+    Attributes
+    ----------
+    openml_name, openml_version
+        What OpenML knows it by.
+    description
+        What a row is, what the target means, and the licence.
+    parts
+        The files that hold it, put together in this order, without their endings.
+    dropped
+        Columns of OpenML's copy that are no features.
+    missing
+        The text that stands for a missing value.
+    positive_from
+        Make two classes of a number: 1 from this value on, else 0.
+    target
+        What to call the target, if not as in the file.
+    """
+
+    openml_name: str
+    openml_version: int
+    description: str
+    parts: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    positive_from: float | None = None
+    target: str | None = None
+
+
+FETCHED: Mapping[str, Source] = MappingProxyType(
+    {
+        "adult": Source(
+            "adult",
+            2,
+            "Each row is a person in the United States census of 1994. The target says whether "
+            "the person earned more than 50 000 dollars a year. Licence: CC BY 4.0, Barry Becker "
+            "and Ronny Kohavi, UCI Machine Learning Repository, doi:10.24432/C5XW20.",
+            ("adult",),
+            missing=("?",),
+        ),
+        "credit": Source(
+            "GiveMeSomeCredit",
+            1,
+            "Each row is a borrower. SeriousDlqin2yrs says whether a payment was 90 days late "
+            "within two years; in the copy of the paper 0 stands for yes and 1 for no. Terms: "
+            "those of the Kaggle competition Give Me Some Credit.",
+            ("credit_train", "credit_test"),
+        ),
+        "news": Source(
+            "OnlineNewsPopularity",
+            1,
+            "Each row is an article on Mashable. It is popular (1) if it was shared at least 1400 "
+            "times. Licence: CC BY 4.0, Kelwin Fernandes and others, UCI Machine Learning "
+            "Repository, doi:10.24432/C5NS3V.",
+            ("news",),
+            dropped=("url", "timedelta"),
+            positive_from=1400,
+            target="popular",
+        ),
+        "no2": Source(
+            "no2",
+            2,
+            "Each row is an hour at a road in Oslo, between October 2001 and August 2003: traffic "
+            "and weather, and the concentration of nitrogen dioxide. The target is P for a day "
+            "before the mean day, else N. Origin: Magne Aldrin, StatLib.",
+            ("no2",),
+        ),
+    }
+)
+
+
+def fetch(name: str) -> Dataset:
+    """Read a dataset from the folder or the cache; else ask OpenML, and keep the answer."""
+    source = FETCHED[name]
+    for folder in _folders():
+        files = [_find(folder, part) for part in (name, *source.parts)]
+        if files[0] is not None:
+            return _read(name, source, [files[0]])
+        parts = [file for file in files[1:] if file is not None]
+        if len(parts) == len(source.parts):
+            return _read(name, source, parts)
+    file = cache_folder() / f"{name}.csv.gz"
+    table = _download(name, source)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    # Written aside first: an interrupted run leaves no half file behind.
+    unfinished = file.with_name(f"{name}.{os.getpid()}.csv.gz")
+    table.to_csv(unfinished, index=False)
+    unfinished.replace(file)
+    return _read(name, source, [file])
+
+
+def cache_folder() -> Path:
+    """Give the folder where fetched data and trained models are kept."""
+    if chosen := os.environ.get(CACHE_VARIABLE):
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "counterset"
+
+
+def _folders() -> Iterator[Path]:
+    if chosen := os.environ.get(FOLDER_VARIABLE):
+        yield Path(chosen)
+    yield cache_folder()
+
+
+def _find(folder: Path, part: str) -> Path | None:
+    files = (folder / f"{part}{ending}" for ending in (".csv", ".csv.gz"))
+    return next((file for file in files if file.is_file()), None)
+
+
+def _read(name: str, source: Source, files: list[Path]) -> Dataset:
+    tables = [
+        pd.read_csv(file, na_values=list(source.missing), keep_default_na=False) for file in files
+    ]
+    table = pd.concat(tables, ignore_index=True)
+    y = table.iloc[:, -1].rename(source.target or str(table.columns[-1]))
+    if source.positive_from is not None:
+        y = (y >= source.positive_from).astype("int64")
+    X = with_categories(table.iloc[:, :-1], {})
+    return Dataset(name=name, X=X, y=y, description=source.description)
+
+
+def _download(name: str, source: Source) -> pd.DataFrame:
+    ask: Callable[..., object] = fetch_openml
+    try:
+        bunch = ask(
+            source.openml_name,
+            version=source.openml_version,
+            as_frame=True,
+            parser="auto",
+            cache=False,
+        )
+    # Resolving, connecting, reading and OpenML's own refusals all mean: not from there.
+    except (OSError, ValueError) as error:
+        raise DataUnavailableError(_ways(name, source, error)) from error
+    table: pd.DataFrame = bunch.frame  # type: ignore[attr-defined]
+    target: str = bunch.target_names[0]  # type: ignore[attr-defined]
+    table = table.drop(columns=[column for column in source.dropped if column in table])
+    complete = table if source.missing else table.dropna()
+    ordered = complete[[column for column in complete if column != target] + [target]]
+    return ordered.astype(object).fillna(source.missing[0]) if source.missing else ordered
+
+
+def _ways(name: str, source: Source, error: Exception) -> str:
+    files = " and ".join(f"{part}.csv (or .csv.gz)" for part in source.parts)
+    return (
+        f"The dataset {name!r} is not bundled, not in a folder and could not be fetched "
+        f"({type(error).__name__}: {error}). There are three ways to get it: "
+        f"(1) put {files}, target in the last column, into a folder and set "
+        f"{FOLDER_VARIABLE} to that folder; "
+        f"(2) go online once: it is fetched from OpenML ({source.openml_name!r}, version "
+        f"{source.openml_version}) and kept; "
+        f"(3) copy {name}.csv.gz from the cache of a machine that has it to {cache_folder()}. "
+        f"Bundled datasets need none of this."
+    )

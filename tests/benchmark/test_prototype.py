@@ -1,0 +1,94 @@
+"""The prototype's choices: its random stream, its filters, its halvings."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from counterset import (
+    AngleDiversity,
+    DiverseExplainer,
+    FewerCounterfactualsWarning,
+    LineSearch,
+    NearestCandidates,
+)
+from counterset.arrays import Codes, Mask, Matrix
+from counterset.benchmark.data import prepare
+from counterset.benchmark.networks import Network
+from counterset.benchmark.prototype import PrototypeExplainer, PrototypeNoise
+from counterset.noise import NumericColumns
+from counterset.schema import Table
+
+
+def left_half(copies: Matrix, owners: Codes) -> Mask:
+    return copies[:, 0] < 0.5
+
+
+def drawn_by_numpy(rows: Matrix, X: Matrix, repeats: int, keep_trying: bool) -> list[Matrix]:
+    """Draw from numpy's own global stream, as the prototype did."""
+    variance = 0.08 * (X.max(axis=0) - X.min(axis=0)) / 100
+    state = np.random.get_state()
+    np.random.seed(42)
+    drawn = []
+    for row in rows:
+        for _ in range(repeats):
+            while True:
+                copy = np.random.multivariate_normal(row, np.diag(variance))
+                copy = np.clip(copy, X.min(axis=0), X.max(axis=0))
+                if copy[0] < 0.5 or not keep_trying:
+                    break
+            drawn.append(copy)
+    np.random.set_state(state)
+    return drawn
+
+
+@pytest.mark.parametrize("redraw", [True, False])
+def test_the_random_stream_is_numpys_own(redraw: bool) -> None:
+    X = np.array([[0.0, 0.0, 0.1], [0.499, 1.0, 0.4], [0.9, 0.2, 0.7], [0.498, 0.5, 0.2]])
+    rows = X[[0, 1, 3]]
+    table, _ = Table.learn(X)
+    columns = NumericColumns.of(table)
+    copies, found = PrototypeNoise(redraw).copies(
+        rows, columns, 3, left_half, np.random.default_rng(0)
+    )
+    np.testing.assert_array_equal(copies.reshape(-1, 3), drawn_by_numpy(rows, X, 3, redraw))
+    np.testing.assert_array_equal(found, copies[:, :, 0] < 0.5)
+    assert found.all() == redraw
+
+
+@pytest.mark.parametrize("gamma", [None, 0.1, 0.001])
+@pytest.mark.parametrize("beta", [0.1, 0.5])
+def test_the_librarys_options_give_the_prototypes_sets(
+    network: Network, beta: float, gamma: float | None
+) -> None:
+    split = prepare("diabetes")
+    prototype = PrototypeExplainer(network, 1, 50, "angle", beta, gamma).fit(split.X_train)
+    ours = DiverseExplainer(
+        network,
+        distance="l2",
+        candidates=NearestCandidates(50),
+        diversity=AngleDiversity(beta, absolute=True),
+        search=None if gamma is None else LineSearch(gamma, halvings="farthest"),
+        scale=None,
+    ).fit(split.X_train)
+    inputs = split.X_test[:10]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+        explanations = ours.explain_many(inputs)
+    for explanation, found in zip(explanations, prototype.explain_many(inputs), strict=True):
+        assert {tuple(row) for row in explanation.values} == {tuple(row) for row in found}
+
+
+@pytest.mark.parametrize(("norm", "kept"), [(1, 3), (2, 2)])
+def test_with_norm_1_the_distance_filter_takes_the_chebyshev_distance(
+    norm: Literal[1, 2], kept: int
+) -> None:
+    # x = 0; the nearest row is (1, 1): m is 1 for norm 1 (Chebyshev), sqrt(2) for norm 2.
+    # The others are apart from it by 1.2 and 1.5 in both norms, and by more from each other.
+    rows = np.array([[1.0, 1.0], [1.0, 2.2], [2.5, 1.0], [0.0, 0.0]])
+    above = Network((np.array([[-1.0, 1.0], [-1.0, 1.0]]),), (np.array([1.0, 0.0]),))
+    explainer = PrototypeExplainer(above, norm, 10, "distance", 0.0, None).fit(rows)
+    assert len(explainer.explain_many(np.zeros((1, 2)))[0]) == kept
