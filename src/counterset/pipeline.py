@@ -144,7 +144,8 @@ class Pipeline:
         pool, rules = self.selector.pool, questions.wishes.rules
         rows = pool.matrix[places]
         if rules:
-            rows = pool.distance.table.snap(rules.project(questions.inputs[owners], rows))
+            x = questions.inputs[owners]
+            rows = pool.distance.table.snap(rules.project(x, rows), x)
             answers = questions.ask(rows, owners)
         else:
             answers = questions.remember(self.pool_labels[places])
