@@ -100,8 +100,8 @@ class Pipeline:
             )
             return
         known, groups = Classes.learn(labels)
-        for group, label in enumerate(known.labels):
-            own = np.full(len(self.pool_labels), label, dtype=self.pool_labels.dtype)
+        for group in range(len(known)):
+            own = np.repeat(known.labels[[group]], len(self.pool_labels))
             yield np.flatnonzero(groups == group), self.usable & goal.accepts(self.pool_labels, own)
 
     def _choose(self, questions: Questions) -> Candidates:
