@@ -15,6 +15,7 @@ import pandas as pd
 
 from counterset.arrays import Codes, Mask, Matrix
 from counterset.exceptions import InvalidInputError
+from counterset.features import Feature
 from counterset.relations import parse_relations
 from counterset.rules import Allowed, Fixed, OneWay, Rule, Together, Within, WithinReach
 from counterset.schema import Table
@@ -70,6 +71,18 @@ class Constraints:
                     f"{each.name} takes a list of names, got the text "
                     f"{getattr(self, each.name)!r}. Put it in brackets."
                 )
+        for name, values in self.allowed.items():
+            if isinstance(values, str):
+                raise InvalidInputError(
+                    f"allowed[{name!r}] takes a list of values, got the text {values!r}. Put it in "
+                    f"brackets."
+                )
+        for names in self.together:
+            if isinstance(names, str):
+                raise InvalidInputError(
+                    f"together takes groups, each a list of names, got {names!r}. Write "
+                    f"together=[['a', 'b']]."
+                )
 
     def __repr__(self) -> str:
         given = ((each.name, getattr(self, each.name)) for each in fields(self))
@@ -91,21 +104,18 @@ class Constraints:
             if not values:
                 raise InvalidInputError(f"allowed[{name!r}] is empty. Name at least one value.")
             codes = np.array([feature.code_of(value) for value in values])
+            # What serves where nothing is nearest is better something that the model knows.
+            unseen = ~np.isin(codes, codes if feature.seen is None else feature.seen)
+            codes = codes[np.argsort(unseen, kind="stable")]
             rules.append(Allowed(at, codes, feature.is_category, f"allowed[{name!r}]"))
-        for name, (least, most) in self.ranges.items():
+        for name, ends in self.ranges.items():
             at = self._number(table, name, "ranges")
-            feature = table.features[at]
-            low = -np.inf if least is None else feature.code_of(least)
-            high = np.inf if most is None else feature.code_of(most)
-            if low > high:
-                raise InvalidInputError(
-                    f"ranges[{name!r}] is empty: the least, {least!r}, is above the most, {most!r}."
-                )
-            rules.append(Within(at, low, high, feature.step, f"ranges[{name!r}]"))
+            low, high = _ends(ends, table.features[at])
+            rules.append(Within(at, low, high, f"ranges[{name!r}]"))
         for name in dict.fromkeys([*self.max_increase, *self.max_decrease]):
             at = self._number(table, name, "max_increase and max_decrease")
-            up = _amount(self.max_increase.get(name), table, at)
-            down = _amount(self.max_decrease.get(name), table, at)
+            up = _amount(self.max_increase.get(name), table.features[at])
+            down = _amount(self.max_decrease.get(name), table.features[at])
             rules.append(WithinReach(at, down, up, f"the most that {name!r} may change"))
         for names, sign, parameter in (
             (self.increase_only, 1, "increase_only"),
@@ -176,19 +186,45 @@ class Rules:
         return Rules(self.rules[:count], self.n_features)
 
 
-def _amount(value: Any, table: Table, at: int) -> float:
+def _ends(ends: Any, feature: Feature) -> tuple[float, float]:
+    """Read a range, as the least and the most that the feature can hold in it."""
+    what = f"ranges[{feature.name!r}]"
+    try:
+        least, most = ends
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"{what} must be two values (least, most), None for an open end, got {ends!r}."
+        ) from None
+    low = -np.inf if least is None else feature.code_of(least)
+    high = np.inf if most is None else feature.code_of(most)
+    if low > high:
+        raise InvalidInputError(
+            f"{what} is empty: the least, {least!r}, is above the most, {most!r}."
+        )
+    low, high = feature.ends(low, high)
+    if low > high:
+        raise InvalidInputError(
+            f"{what} holds no value that the feature can take: from {least!r} to {most!r}, where "
+            f"it is {feature}."
+        )
+    return low, high
+
+
+def _amount(value: Any, feature: Feature) -> float:
     """Read how far a feature may move: a number, or a timedelta for a time."""
     if value is None:
         return np.inf
-    feature = table.features[at]
-    if feature.is_time:
-        return float(pd.Timedelta(value) / pd.Timedelta(microseconds=1))
     try:
-        amount = float(value)
+        if feature.is_time:
+            amount = pd.Timedelta(value) / pd.Timedelta(microseconds=1)
+        else:
+            amount = float(value)
     except (TypeError, ValueError):
         amount = -1.0
     if not amount >= 0:
         raise InvalidInputError(
-            f"How far {feature.name!r} may move must be a number of at least 0, got {value!r}."
+            f"How far {feature.name!r} may move must be a "
+            f"{'timedelta' if feature.is_time else 'number'} of at least 0, got {value!r}."
         )
-    return amount
+    # Half a step cannot be taken.
+    return float(np.floor(amount / feature.step) * feature.step) if feature.step else amount

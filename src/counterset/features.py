@@ -7,6 +7,7 @@ its position among the category's values, and whatever is missing is NaN.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -49,6 +50,10 @@ class Feature:
         The least difference of two codes, 0 for any.
     can_be_missing
         Whether the training data has missing values here.
+    seen
+        The codes of the values that the training data has, of a category or an ordinal.
+    blank
+        What stands for a missing value in a column of objects: None, NaN or NA.
     """
 
     name: str
@@ -60,6 +65,8 @@ class Feature:
     values: tuple[Any, ...] | None = None
     step: float = 0.0
     can_be_missing: bool = False
+    seen: tuple[float, ...] | None = None
+    blank: Any = None
 
     @property
     def is_category(self) -> bool:
@@ -114,7 +121,7 @@ class Feature:
             ]
         missing = np.isnan(codes)
         if self.values is not None:
-            return [_decode_values(codes, missing, self.values, self.dtype)]
+            return [self._decode_values(codes, missing)]
         if self.is_time:
             return [_decode_times(codes, missing, self.dtype)]
         if types.is_integer_dtype(self.dtype):
@@ -123,14 +130,50 @@ class Feature:
             return [pd.Series(codes).astype("Float64").mask(missing).astype(self.dtype)]
         return [pd.Series(codes).astype(self.dtype)]
 
+    def _decode_values(self, codes: Matrix, missing: Mask) -> pd.Series:
+        dtype, values = self.dtype, self.values or ()
+        positions = np.where(missing, -1, codes).astype(np.intp)
+        if isinstance(dtype, pd.CategoricalDtype) and list(dtype.categories) == list(values):
+            return pd.Series(pd.Categorical.from_codes(positions, dtype=dtype))
+        held = np.empty(len(values) + 1, dtype=object)
+        held[:-1] = values
+        held[-1] = self.blank if types.is_object_dtype(dtype) else np.nan
+        if types.is_extension_array_dtype(dtype) and not self.is_time:
+            held[-1] = pd.NA
+        return pd.Series(held[positions], dtype=object).astype(dtype)
+
     def snap(self, codes: Matrix) -> Matrix:
-        """Move codes to the nearest ones that decode without loss."""
+        """Move codes to the nearest ones that decode without loss.
+
+        An ordinal has gaps where the training data never had a value: the model may not know it.
+        """
         if self.step:
-            return np.rint(codes / self.step) * self.step
-        if self.dtype == np.float64:
+            snapped: Matrix = np.rint(codes / self.step) * self.step
+            if self.kind == "ordinal" and self.seen and len(self.seen) < len(self.values or ()):
+                seen = np.array(self.seen)
+                nearest = seen[np.searchsorted((seen[1:] + seen[:-1]) / 2, codes)]
+                snapped = np.where(np.isnan(codes), np.nan, nearest)
+            return snapped
+        held = _numpy_dtype(self.dtype)
+        if held in (np.float64, object):
             return codes
-        held: Matrix = codes.astype(_numpy_dtype(self.dtype)).astype(np.float64)
-        return held
+        if types.is_integer_dtype(held):
+            return np.rint(codes)
+        single: Matrix = codes.astype(held).astype(np.float64)
+        return single
+
+    def ends(self, low: float, high: float) -> tuple[float, float]:
+        """Give the least and the most code between two that the column can hold."""
+        if self.seen is not None:
+            inside = [code for code in self.seen if low <= code <= high]
+            return (min(inside), max(inside)) if inside else (np.inf, -np.inf)
+        step = self.step or (1.0 if types.is_integer_dtype(self.dtype) else 0.0)
+        if step:
+            low, high = float(np.ceil(low / step) * step), float(np.floor(high / step) * step)
+        if types.is_integer_dtype(self.dtype):
+            limits = np.iinfo(_numpy_dtype(self.dtype))
+            low, high = max(low, float(limits.min)), min(high, float(limits.max))
+        return low, high
 
     def describe(self, code: float) -> Any:
         """Give the value behind one code, for people to read."""
@@ -140,6 +183,9 @@ class Feature:
             return self.values[int(code)]
         if self.is_time:
             moment = pd.Timestamp(int(code), unit="us")
+            zone = getattr(self.dtype, "tz", None)
+            if zone is not None:
+                return moment.tz_localize("UTC").tz_convert(zone)
             return moment.date() if self.step == _TIME_STEPS[0] else moment
         return round(code) if self.step == 1 else code
 
@@ -152,14 +198,22 @@ class Feature:
                     f"{_some(self.values)}."
                 )
             return float(self.values.index(value))
-        if self.is_time:
-            return float(_microseconds(pd.Series([pd.Timestamp(value)]))[0])
+        held = "times" if self.is_time else "numbers"
         try:
-            return float(value)
+            code = self._code_of_time(value) if self.is_time else float(value)
         except (TypeError, ValueError):
-            raise InvalidInputError(
-                f"Feature {self.name!r} holds numbers, got {value!r}."
-            ) from None
+            code = np.nan
+        if np.isnan(code):
+            raise InvalidInputError(f"Feature {self.name!r} holds {held}, got {value!r}.")
+        # Single precision holds 0.1 as 0.10000000149: that is the value meant.
+        return code if self.step else float(self.snap(np.array([code]))[0])
+
+    def _code_of_time(self, value: Any) -> float:
+        moment = pd.Timestamp(value)
+        zone = getattr(self.dtype, "tz", None)
+        if zone is not None and moment.tzinfo is None:
+            moment = moment.tz_localize(zone)
+        return float(_microseconds(pd.Series([moment]))[0])
 
     def __str__(self) -> str:
         if self.values is not None:
@@ -186,6 +240,8 @@ def learn_feature(
     step = 0.0
     if kind in ("ordinal", "categorical", "binary"):
         values = tuple(order) if order is not None else _values_of(column)
+        if len(set(values)) < len(values):
+            raise InvalidInputError(f"The order of {name!r} names a value twice: {_some(values)}.")
         if order is None and kind == "ordinal" and not _is_ordered(column):
             raise InvalidInputError(
                 f"The order of the ordinal feature {name!r} is not known. Declare it: "
@@ -201,6 +257,7 @@ def learn_feature(
         step = 1.0
     else:
         codes = _encode_numbers(column, dtype, name, what)
+        _check_numbers(codes, dtype, kind, name)
         if types.is_datetime64_any_dtype(dtype):
             step = float(next(s for s in _TIME_STEPS if not np.nanmax(np.append(codes % s, 0))))
         elif kind == "integer":
@@ -209,12 +266,27 @@ def learn_feature(
     known = codes[~missing]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     return Feature(
-        name, kind, (position,), dtype, low, high, values, step, bool(missing.any())
+        name,
+        kind,
+        (position,),
+        dtype,
+        low,
+        high,
+        values,
+        step,
+        bool(missing.any()),
+        None if values is None else tuple(np.unique(known).tolist()),
+        next(iter(column[missing]), None) if types.is_object_dtype(dtype) else None,
     ), codes
 
 
 def learn_one_hot(name: str, frame: pd.DataFrame, columns: list[int]) -> tuple[Feature, Matrix]:
     """Learn a group of one-hot columns as one category; its values are the columns' names."""
+    if len(columns) < 2:
+        raise InvalidInputError(
+            f"The one-hot group {name!r} has {len(columns)} columns. Name at least two; a single "
+            f"column of 0 and 1 is a feature of its own."
+        )
     members = frame.iloc[:, columns]
     dtypes = set(members.dtypes)
     if len(dtypes) > 1:
@@ -225,7 +297,15 @@ def learn_one_hot(name: str, frame: pd.DataFrame, columns: list[int]) -> tuple[F
     codes = _encode_one_hot(members, name, "The training data")
     values = (*map(str, members.columns), "none of them")
     return Feature(
-        name, "categorical", tuple(columns), dtypes.pop(), 0.0, float(len(columns)), values, 1.0
+        name,
+        "categorical",
+        tuple(columns),
+        dtypes.pop(),
+        0.0,
+        float(len(columns)),
+        values,
+        1.0,
+        seen=tuple(np.unique(codes).tolist()),
     ), codes
 
 
@@ -256,13 +336,13 @@ def _values_of(column: pd.Series) -> tuple[Any, ...]:
         found = list(column.dtype.categories)
     else:
         try:
-            found = list(pd.unique(column.dropna()))
+            found = list(dict.fromkeys(column.dropna().tolist()))
         except TypeError:
             raise InvalidInputError(
                 f"Feature {column.name!r} holds values that are neither numbers nor categories "
                 f"(such as lists). Turn them into columns of their own, or leave them out."
             ) from None
-        if len({type(value) for value in found}) == 1:
+        with suppress(TypeError):  # values that do not compare keep their order of appearance
             found = sorted(found)
     if len(found) > MOST_VALUES:
         raise InvalidInputError(
@@ -290,8 +370,15 @@ def _encode_numbers(column: pd.Series, dtype: Any, name: str, what: str) -> Matr
     if types.is_datetime64_any_dtype(dtype):
         if not types.is_datetime64_any_dtype(column.dtype):
             column = pd.Series(pd.to_datetime(column)).astype(dtype)
+        if (column.dt.nanosecond > 0).any():
+            raise InvalidInputError(
+                f"{what} has times finer than a microsecond in feature {name!r}, which cannot be "
+                f"computed with exactly. Round them: column.dt.floor('us')."
+            )
         return _microseconds(column)
     try:
+        if not types.is_numeric_dtype(column.dtype) and any(isinstance(v, str) for v in column):
+            raise TypeError("text that reads as a number would come back as another text")
         codes = column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         raise InvalidInputError(
@@ -304,6 +391,21 @@ def _encode_numbers(column: pd.Series, dtype: Any, name: str, what: str) -> Matr
             f"{what} has an infinite value in feature {name!r}, row {row}. Cap or drop it."
         )
     return codes
+
+
+def _check_numbers(codes: Matrix, dtype: Any, kind: Kind, name: str) -> None:
+    """Check that codes stand for the training column's numbers without loss."""
+    if types.is_integer_dtype(dtype) and (np.abs(codes) >= 2.0**53).any():
+        raise InvalidInputError(
+            f"Feature {name!r} has whole numbers beyond 2**53, as an identifier would, which "
+            f"cannot be computed with exactly. Leave it out, or declare it categorical."
+        )
+    fractions = np.flatnonzero(codes % 1 > 0)
+    if kind == "integer" and len(fractions):
+        raise InvalidInputError(
+            f"Feature {name!r} is declared integer, but has {codes[fractions[0]]} in row "
+            f"{fractions[0]} of the training data. Declare it continuous."
+        )
 
 
 def _encode_one_hot(members: pd.DataFrame, name: str, what: str) -> Matrix:
@@ -320,18 +422,6 @@ def _encode_one_hot(members: pd.DataFrame, name: str, what: str) -> Matrix:
         )
     position: Codes = hot.argmax(axis=1)
     return np.where(hot.any(axis=1), position, members.shape[1]).astype(np.float64)
-
-
-def _decode_values(codes: Matrix, missing: Mask, values: tuple[Any, ...], dtype: Any) -> pd.Series:
-    positions = np.where(missing, -1, codes).astype(np.intp)
-    if isinstance(dtype, pd.CategoricalDtype) and list(dtype.categories) == list(values):
-        return pd.Series(pd.Categorical.from_codes(positions, dtype=dtype))
-    held = np.empty(len(values) + 1, dtype=object)
-    held[:-1] = values
-    held[-1] = None if types.is_object_dtype(dtype) else np.nan
-    if types.is_extension_array_dtype(dtype):
-        held[-1] = pd.NA
-    return pd.Series(held[positions], dtype=object).astype(dtype)
 
 
 def _decode_times(codes: Matrix, missing: Mask, dtype: Any) -> pd.Series:

@@ -62,7 +62,7 @@ class Paths:
                 points >= self._shares[which], self._ends[which], self._starts[which]
             )
             points = np.where(self._switches[which], switched, points)
-        return self._table.snap(points)
+        return self._table.snap(points, self._starts[which])
 
     def _share_of_each_switch(self, units: list[Codes], costs: Matrix) -> Matrix:
         """Spread the switches of each path evenly over it, the cheapest first."""

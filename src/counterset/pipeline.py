@@ -108,8 +108,8 @@ class Pipeline:
             )
             return
         known, groups = Classes.learn(labels)
-        for group, label in enumerate(known.labels):
-            own = np.full(len(self.pool_labels), label, dtype=labels.dtype)
+        for group in range(len(known)):
+            own = np.repeat(known.labels[[group]], len(self.pool_labels))
             yield np.flatnonzero(groups == group), self.usable & goal.accepts(self.pool_labels, own)
 
     def _choose(self, questions: Questions) -> Candidates:
@@ -154,7 +154,8 @@ class Pipeline:
         pool, rules = self.selector.pool, questions.wishes.rules
         rows = pool.matrix[places]
         if rules:
-            rows = pool.distance.table.snap(rules.project(questions.inputs[owners], rows))
+            x = questions.inputs[owners]
+            rows = pool.distance.table.snap(rules.project(x, rows), x)
             answers = questions.ask(rows, owners)
         else:
             answers = questions.remember(self.pool_labels[places])

@@ -47,7 +47,7 @@ class Relation:
         start, end = self._excess(x[broken]), self._excess(c[broken])
         share = np.clip(start / np.where(start == end, 1, start - end), 0, 1)
         if self.strict or self.equal:
-            share = np.where(share < 1, share * (1 - TOLERANCE), share)
+            share *= 1 - TOLERANCE
         used = np.flatnonzero(self.weights)
         own, new = x[np.ix_(broken, used)], c[np.ix_(broken, used)]
         moved = own + share[:, None] * (new - own)

@@ -73,15 +73,11 @@ class Within:
     at: int
     low: float
     high: float
-    step: float
     text: str
 
     def project(self, x: Matrix, c: Matrix) -> Matrix:
-        low, high = self.low, self.high
-        if self.step:  # the least and the most that the column can hold
-            low, high = np.ceil(low / self.step) * self.step, np.floor(high / self.step) * self.step
         own, new = x[:, self.at], c[:, self.at]
-        c[:, self.at] = np.clip(np.where(np.isnan(new), own, new), low, high)
+        c[:, self.at] = np.clip(np.where(np.isnan(new), own, new), self.low, self.high)
         return c
 
     def holds(self, x: Matrix, c: Matrix) -> Mask:

@@ -56,6 +56,12 @@ class Schema:
     one_hot: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for each in fields(self):
+            if isinstance(getattr(self, each.name), str):
+                raise InvalidInputError(
+                    f"{each.name} takes a list of names, got the text "
+                    f"{getattr(self, each.name)!r}. Put it in brackets."
+                )
         names = [*self.ordinal, *self.categorical, *self.continuous, *self.integer, *self.binary]
         names += [column for columns in self.one_hot.values() for column in columns]
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -122,7 +128,7 @@ class Table:
     @cached_property
     def is_plain(self) -> bool:
         """Whether every feature is a float that is never missing."""
-        return all(
+        return (self.array_dtype is None or self.array_dtype == np.float64) and all(
             feature.step == 0 and feature.dtype == np.float64 and not feature.can_be_missing
             for feature in self.features
         )
@@ -182,13 +188,17 @@ class Table:
             frame.index = index
         return frame
 
-    def snap(self, matrix: Matrix) -> Matrix:
-        """Move a matrix to the nearest values that can be decoded without loss."""
+    def snap(self, matrix: Matrix, inputs: Matrix | None = None) -> Matrix:
+        """Move a matrix to the nearest values that can be decoded without loss.
+
+        The inputs' own values stay, even one finer than what the training data has.
+        """
         if self.is_plain:
             return matrix
-        return np.column_stack(
+        snapped = np.column_stack(
             [feature.snap(matrix[:, i]) for i, feature in enumerate(self.features)]
         )
+        return snapped if inputs is None else np.where(matrix == inputs, inputs, snapped)
 
     def __repr__(self) -> str:
         width = max(len(name) for name in self.names)
@@ -244,8 +254,17 @@ def _as_frame(X: Any, what: str) -> tuple[pd.DataFrame, Any]:
             f"{what} must be 2-d, rows by features, got shape {array.shape}. "
             f"For a single row use explain(x), or reshape it with x.reshape(1, -1)."
         )
-    frame = pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
-    return (frame.infer_objects() if array.dtype == object else frame), array.dtype
+    names = [f"x{i}" for i in range(array.shape[1])]
+    if array.dtype != object:
+        return pd.DataFrame(array, columns=names), array.dtype
+    columns = {name: _infer(pd.Series(array[:, i], dtype=object)) for i, name in enumerate(names)}
+    return pd.DataFrame(columns), array.dtype
+
+
+def _infer(column: pd.Series) -> pd.Series:
+    """Find the dtype of a column of objects; text stays as it is, or it would lose its None."""
+    inferred = column.infer_objects()
+    return column if pd.api.types.is_string_dtype(inferred.dtype) else inferred
 
 
 def _learn_features(frame: pd.DataFrame, schema: Schema) -> list[tuple[Feature, Matrix]]:
@@ -256,6 +275,12 @@ def _learn_features(frame: pd.DataFrame, schema: Schema) -> list[tuple[Feature, 
     if unknown:
         raise InvalidInputError(f"The schema names unknown columns {unknown}. Known: {names}.")
     group_of = {column: name for name, group in schema.one_hot.items() for column in group}
+    clashing = sorted(set(schema.one_hot) & {name for name in names if name not in group_of})
+    if clashing:
+        raise InvalidInputError(
+            f"The one-hot groups {clashing} are named like columns outside of them. Choose other "
+            f"names."
+        )
     learned, done = [], set()
     for position, name in enumerate(names):
         group = group_of.get(name)

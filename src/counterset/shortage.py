@@ -58,7 +58,7 @@ def why_nothing(pipeline: Pipeline, questions: Questions, position: int) -> str:
     before = len(places)
     for count in range(1, len(rules.rules) + 1):
         some = rules.first(count)
-        rows = pool.distance.table.snap(some.project(x, pool.matrix[places]))
+        rows = pool.distance.table.snap(some.project(x, pool.matrix[places]), x)
         left = some.hold(x, rows) & (questions.decides_otherwise(rows, owners))
         if not left.any():
             return (
