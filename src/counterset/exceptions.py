@@ -4,24 +4,38 @@
 
     CountersetError (Exception)
     ├── InvalidInputError (ValueError)        what was passed in cannot be used
+    │   ├── DomainError                       the domain is empty, or the input lies outside it
+    │   ├── UnsupportedDistanceError          no exact method takes this distance
+    │   └── UnsupportedModelError             no exact method reads this model
+    ├── MissingExtraError (ImportError)       an optional dependency is not installed
     ├── ModelError (RuntimeError)             the model failed, or answered something unusable
     ├── NoCounterfactualError (LookupError)   nothing acceptable exists to move towards
-    └── NotFittedError (sklearn's)            ``explain`` before ``fit``
+    │   └── NoCounterfactualExistsError       proved: the whole domain is decided alike
+    ├── NotFittedError (sklearn's)            ``explain`` before ``fit``
+    └── TooManyCounterfactualsError           an exhaustive explanation passed its cap
 
     CountersetWarning (UserWarning)
     └── FewerCounterfactualsWarning           fewer counterfactuals than asked for
 """
+
+from __future__ import annotations
 
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 __all__ = [
     "CountersetError",
     "CountersetWarning",
+    "DomainError",
     "FewerCounterfactualsWarning",
     "InvalidInputError",
+    "MissingExtraError",
     "ModelError",
     "NoCounterfactualError",
+    "NoCounterfactualExistsError",
     "NotFittedError",
+    "TooManyCounterfactualsError",
+    "UnsupportedDistanceError",
+    "UnsupportedModelError",
 ]
 
 
@@ -33,12 +47,49 @@ class InvalidInputError(CountersetError, ValueError):
     """A parameter or a table that cannot be used as it is."""
 
 
+class DomainError(InvalidInputError):
+    """A domain without points, or an input that lies outside it."""
+
+
+class UnsupportedDistanceError(InvalidInputError):
+    """A distance that no exact method takes for this model."""
+
+
+class UnsupportedModelError(InvalidInputError):
+    """A model that no exact method reads."""
+
+
+class MissingExtraError(CountersetError, ImportError):
+    """An optional dependency is needed and not installed."""
+
+
 class ModelError(CountersetError, RuntimeError):
     """The model raised, or its answer has the wrong shape or content."""
 
 
 class NoCounterfactualError(CountersetError, LookupError):
     """There is nothing acceptable to move towards."""
+
+
+class NoCounterfactualExistsError(NoCounterfactualError):
+    """Proved: the model decides the whole domain like the input."""
+
+
+class TooManyCounterfactualsError(CountersetError, RuntimeError):
+    """An exhaustive explanation holds more counterfactuals than its cap.
+
+    Attributes
+    ----------
+    count
+        How many were found before it was given up.
+    """
+
+    def __init__(self, message: str, count: int) -> None:
+        super().__init__(message)
+        self.count = count
+
+    def __reduce__(self) -> tuple[type[TooManyCounterfactualsError], tuple[str, int]]:
+        return type(self), (str(self), self.count)  # so that a worker can send it home
 
 
 class NotFittedError(CountersetError, _SklearnNotFittedError):
