@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from counterset import distances
-from counterset.arrays import Matrix
+from counterset.arrays import Mask, Matrix
 from counterset.checks import check_positive
 from counterset.distances import Distance, DistanceLike
 from counterset.exact.bounds import DistanceBounds
@@ -28,7 +28,7 @@ from counterset.exceptions import (
 from counterset.models import ModelAdapter, plain
 from counterset.schema import Table
 
-__all__ = ["Method", "Question", "counterfactual_distance"]
+__all__ = ["Method", "Question", "counterfactual_distance", "table_integers"]
 
 Method: TypeAlias = Literal["auto", "exact", "search"]
 
@@ -142,7 +142,19 @@ class Question:
 
     def bounds(self, x: Any, start: Any = None) -> DistanceBounds:
         """Bound the distance of one input."""
-        problem = self.problem(x)
+        if not isinstance(x, pd.DataFrame) and np.ndim(x) == 1:
+            x = x.to_frame().T.infer_objects() if isinstance(x, pd.Series) else np.array([x])
+        table, matrix = self.read(x)
+        if len(matrix) != 1:
+            raise InvalidInputError(
+                f"counterfactual_distance takes one row, got {len(matrix)}. Use "
+                f"counterfactual_distances for several."
+            )
+        return self.bounds_of(table, matrix[0], start)
+
+    def bounds_of(self, table: Table, row: Matrix, start: Any = None) -> DistanceBounds:
+        """Bound the distance of one input, given as a row of a table."""
+        problem = self.problem(table, row)
         known = None if start is None else self._check_start(problem, start)
         answer = self._solve(problem, known)
         if answer.none_exists:
@@ -153,56 +165,51 @@ class Question:
             )
         return self._bounds(problem, answer)
 
-    def problem(self, x: Any) -> Problem:
+    def problem(self, table: Table, row: Matrix) -> Problem:
         """Put the question for one input."""
-        table, row = self._read(x)
-        distance_norm = read_norm(self.distance, len(row))
         model = ModelAdapter(self.model, table)
-        low, high = self._limits(table, row)
-        integer = np.array([feature.kind == "integer" for feature in table.features])
+        low, high = (bound[0] for bound in self.limits(table, row[None, :]))
+        integer = table_integers(table)
         return Problem(
             x=row,
             label=model.labels(row[None, :])[0],
             model=model,
             distance=self.distance,
-            norm=distance_norm,
+            norm=read_norm(self.distance, len(row)),
             low=np.where(integer, np.ceil(low), low),
             high=np.where(integer, np.floor(high), high),
             integer=integer,
             clock=Clock.start(self.time_limit),
         )
 
-    def _read(self, x: Any) -> tuple[Table, Matrix]:
-        """Give the columns to ask the model in, and the input as a row of them."""
-        table = getattr(self.domain, "table", None)
+    def read(self, X: Any) -> tuple[Table, Matrix]:
+        """Give the columns to ask the model in, and the inputs as rows of them."""
+        table = self.domain.table
         if table is None:
-            if isinstance(x, pd.Series):
-                x = x.to_frame().T.infer_objects()
-            rows = x if isinstance(x, pd.DataFrame) else np.atleast_2d(np.asarray(x, dtype=float))
-            table, _ = Table.learn(rows)
-        matrix, _ = table.encode_one(x)
-        return table, matrix[0]
+            rows = X if isinstance(X, pd.DataFrame) else np.asarray(X, dtype=np.float64)
+            return Table.learn(rows)
+        return table, table.encode(X)[0]
 
-    def _limits(self, table: Table, row: Matrix) -> tuple[Matrix, Matrix]:
-        """Give the bounds of each feature; both are the input's value where it may not change."""
+    def limits(self, table: Table, matrix: Matrix) -> tuple[Matrix, Matrix]:
+        """Give the bounds of each input; both are its own value where it may not change."""
         if not isinstance(self.domain, Box):
-            if self.domain.n_features != len(row):
+            if self.domain.n_features != matrix.shape[1]:
                 raise InvalidInputError(
                     f"The domain has {self.domain.n_features} features, but the input has "
-                    f"{len(row)}."
+                    f"{matrix.shape[1]}."
                 )
-            return np.full(len(row), -np.inf), np.full(len(row), np.inf)
-        low, high = self.domain.bounds(len(row))
-        outside = np.flatnonzero((row < low) | (row > high))
+            return np.full(matrix.shape, -np.inf), np.full(matrix.shape, np.inf)
+        low, high = self.domain.bounds(matrix.shape[1])
+        outside = np.argwhere((matrix < low) | (matrix > high))
         if len(outside):
-            i = int(outside[0])
+            row, i = outside[0]
             raise DomainError(
-                f"The input lies outside the domain: feature {table.names[i]!r} is {row[i]:g}, "
-                f"not between {low[i]:g} and {high[i]:g}. Widen the domain, or leave the input "
-                f"out."
+                f"The input lies outside the domain: feature {table.names[i]!r} is "
+                f"{matrix[row, i]:g}, not between {low[i]:g} and {high[i]:g}. Widen the domain, "
+                f"or leave the input out."
             )
         mask = changeable_mask(self.domain.may_change, table.names)
-        return np.where(mask, low, row), np.where(mask, high, row)
+        return np.where(mask, low, matrix), np.where(mask, high, matrix)
 
     def _check_start(self, problem: Problem, start: Any) -> Matrix:
         matrix, _ = problem.model.table.encode_one(start)
@@ -239,3 +246,8 @@ class Question:
             reason="" if exact else answer.reason,
             tolerance=self.tolerance,
         )
+
+
+def table_integers(table: Table) -> Mask:
+    """Give which features take whole numbers only."""
+    return np.array([feature.kind == "integer" for feature in table.features])

@@ -26,6 +26,8 @@ __all__ = ["HalfSpaces", "has_closed_form", "solve_linear", "solve_linear_many"]
 
 #: How much more gain to ask for until the model itself agrees that the class has changed. Always
 #: more than rounding can hide, unless the box has no room for it (None).
+METHOD = "closed form of a linear model"
+BORDER_ONLY = "the other classes touch the box in its border at most"
 PUSHES = (*(float(step) for step in np.geomspace(1e-15, 1e-6, 19)), None)
 
 
@@ -154,8 +156,8 @@ def solve_linear(model: LinearModel, problem: Problem, norm: Norm) -> Answer:
     return Answer(
         float(lower[0]),
         witnesses[0] if found else None,
-        "closed form of a linear model",
-        "" if found else "the other classes touch the box in its border at most",
+        METHOD,
+        BORDER_ONLY,
         bool(none_exists[0]),
     )
 
