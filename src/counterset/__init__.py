@@ -2,40 +2,77 @@
 
 from counterset import datasets, distances, metrics
 from counterset.candidates import CandidatesWithin, NearestCandidates
+from counterset.certificate import Certificate
+from counterset.definitions import Answer
 from counterset.diversity import AngleDiversity, DistanceDiversity
+from counterset.exact import (
+    Box,
+    DistanceBounds,
+    Grid,
+    Points,
+    counterfactual_distance,
+    counterfactual_distances,
+)
 from counterset.exceptions import (
     CountersetError,
     CountersetWarning,
+    DomainError,
     FewerCounterfactualsWarning,
     InvalidInputError,
+    MissingExtraError,
     ModelError,
     NoCounterfactualError,
+    NoCounterfactualExistsError,
     NotFittedError,
+    TooManyCounterfactualsError,
+    UndecidedError,
+    UnsupportedDistanceError,
+    UnsupportedModelError,
 )
+from counterset.exhaustive import ExhaustiveExplainer
 from counterset.explainer import DiverseExplainer
 from counterset.explanation import Explanation, Explanations
 from counterset.line_search import LineSearch
+from counterset.robustness import empirical_robustness, weak_robustness
 
 __all__ = [
     "AngleDiversity",
+    "Answer",
+    "Box",
     "CandidatesWithin",
+    "Certificate",
     "CountersetError",
     "CountersetWarning",
+    "DistanceBounds",
     "DistanceDiversity",
     "DiverseExplainer",
+    "DomainError",
+    "ExhaustiveExplainer",
     "Explanation",
     "Explanations",
     "FewerCounterfactualsWarning",
+    "Grid",
     "InvalidInputError",
     "LineSearch",
+    "MissingExtraError",
     "ModelError",
     "NearestCandidates",
     "NoCounterfactualError",
+    "NoCounterfactualExistsError",
     "NotFittedError",
+    "Points",
+    "TooManyCounterfactualsError",
+    "UndecidedError",
+    "UnsupportedDistanceError",
+    "UnsupportedModelError",
     "__version__",
+    "counterfactual_distance",
+    "counterfactual_distances",
     "datasets",
     "distances",
+    "empirical_robustness",
     "metrics",
+    "weak_robustness",
 ]
 
 __version__ = "0.1.0"

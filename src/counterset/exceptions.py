@@ -12,7 +12,8 @@
     ├── NoCounterfactualError (LookupError)   nothing acceptable exists to move towards
     │   └── NoCounterfactualExistsError       proved: the whole domain is decided alike
     ├── NotFittedError (sklearn's)            ``explain`` before ``fit``
-    └── TooManyCounterfactualsError           an exhaustive explanation passed its cap
+    ├── TooManyCounterfactualsError           an exhaustive explanation passed its cap
+    └── UndecidedError (TypeError)            "unknown" was taken for yes or no
 
     CountersetWarning (UserWarning)
     └── FewerCounterfactualsWarning           fewer counterfactuals than asked for
@@ -34,6 +35,7 @@ __all__ = [
     "NoCounterfactualExistsError",
     "NotFittedError",
     "TooManyCounterfactualsError",
+    "UndecidedError",
     "UnsupportedDistanceError",
     "UnsupportedModelError",
 ]
@@ -90,6 +92,10 @@ class TooManyCounterfactualsError(CountersetError, RuntimeError):
 
     def __reduce__(self) -> tuple[type[TooManyCounterfactualsError], tuple[str, int]]:
         return type(self), (str(self), self.count)  # so that a worker can send it home
+
+
+class UndecidedError(CountersetError, TypeError):
+    """The answer is unknown, and was taken for yes or no."""
 
 
 class NotFittedError(CountersetError, _SklearnNotFittedError):

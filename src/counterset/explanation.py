@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from counterset.arrays import Codes, Labels, Mask, Matrix
+from counterset.certificate import Certificate
 from counterset.models import plain
 from counterset.schema import Rows, Table
 
@@ -49,7 +50,7 @@ class Explanation:
     distances: Matrix
     examples: Codes
     index: Any
-    certificate: Any
+    certificate: Certificate | None
     _table: Table
     _input: Matrix
     _matrix: Matrix
@@ -117,13 +118,16 @@ class Explanation:
         text.columns = ["input", *(f"option {i}" for i in range(1, len(self) + 1))]
         text.loc["features changed"] = ["", *self.changed.sum(axis=1).astype(str)]
         text.loc["distance"] = ["", *(f"{distance:.3g}" for distance in self.distances)]
+        if self.certificate is not None and self.certificate.safety is not None:
+            text.loc["safe within"] = ["", *self.certificate.column()]
         if len(np.unique(self.labels)) > 1:
             text.loc["decided"] = ["", *(str(plain(label)) for label in self.labels)]
         return text
 
     def _rest(self) -> str:
         more = len(self.changes) - MOST_FEATURES
-        return f"\n... and {more} more features that change." if more > 0 else ""
+        rest = f"\n... and {more} more features that change." if more > 0 else ""
+        return rest if self.certificate is None else f"{rest}\n{self.certificate}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

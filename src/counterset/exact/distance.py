@@ -78,7 +78,7 @@ def counterfactual_distance(
     tolerance
         How near the bounds must be to be called exact.
     start
-        A counterfactual that is known already, as a row; a near one saves time.
+        A counterfactual that is known already, as a row, or several; a near one saves time.
     method
         ``"exact"``: raise rather than search; ``"search"``: search only.
 
@@ -142,19 +142,33 @@ class Question:
 
     def bounds(self, x: Any, start: Any = None) -> DistanceBounds:
         """Bound the distance of one input."""
-        if not isinstance(x, pd.DataFrame) and np.ndim(x) == 1:
-            x = x.to_frame().T.infer_objects() if isinstance(x, pd.Series) else np.array([x])
+        return self._answer(self.problem_of(x), start)
+
+    def problem_of(self, x: Any) -> Problem:
+        """Put the question for one input."""
+        if isinstance(x, pd.Series):
+            x = x.to_frame().T.infer_objects()
+        elif np.ndim(x) == 1:
+            x = np.asarray(x)[None, :]
         table, matrix = self.read(x)
         if len(matrix) != 1:
             raise InvalidInputError(
-                f"counterfactual_distance takes one row, got {len(matrix)}. Use "
+                f"A counterfactual distance is of one row, got {len(matrix)}. Use "
                 f"counterfactual_distances for several."
             )
-        return self.bounds_of(table, matrix[0], start)
+        return self.problem(table, matrix[0])
 
-    def bounds_of(self, table: Table, row: Matrix, start: Any = None) -> DistanceBounds:
+    def bounds_of(self, table: Table, row: Matrix) -> DistanceBounds:
         """Bound the distance of one input, given as a row of a table."""
-        problem = self.problem(table, row)
+        return self._answer(self.problem(table, row), None)
+
+    def holds(self, problem: Problem, row: Matrix) -> bool:
+        """Say whether a point belongs to the domain, as seen from an input."""
+        if isinstance(self.domain, Box):
+            return bool(((row >= problem.low) & (row <= problem.high)).all())
+        return self.domain.holds(row, problem.x, problem.model.table.names)
+
+    def _answer(self, problem: Problem, start: Any) -> DistanceBounds:
         known = None if start is None else self._check_start(problem, start)
         answer = self._solve(problem, known)
         if answer.none_exists:
@@ -212,7 +226,9 @@ class Question:
         return np.where(mask, low, matrix), np.where(mask, high, matrix)
 
     def _check_start(self, problem: Problem, start: Any) -> Matrix:
-        matrix, _ = problem.model.table.encode_one(start)
+        table = problem.model.table
+        one = np.ndim(start) == 1
+        matrix = (table.encode_one(start) if one else table.encode(start))[0]
         known = problem.nearest_flip(matrix)
         if known is None:
             raise InvalidInputError(

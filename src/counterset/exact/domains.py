@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -83,6 +83,14 @@ class Box:
             table,
         )
 
+    def holding(self, x: Any) -> Box:
+        """Give the box, widened where a row of its table lies outside."""
+        if self.table is None:
+            raise InvalidInputError("A box is widened by rows of its table, but it has none.")
+        row = self.table.encode_one(x)[0][0]
+        low, high = self.bounds(len(row))
+        return replace(self, low=np.minimum(low, row), high=np.maximum(high, row))
+
     def bounds(self, n_features: int) -> tuple[Matrix, Matrix]:
         """Give the bounds of each of so many features."""
         bounds = []
@@ -129,6 +137,11 @@ class Points:
         """The number of features."""
         return int(self.matrix.shape[1])
 
+    def holds(self, row: Matrix, x: Matrix, names: list[str]) -> bool:
+        """Say whether a point is one of them."""
+        del x, names  # a set of points is the same for every input
+        return bool((self.matrix == row).all(axis=1).any())
+
     @property
     def table(self) -> Table | None:
         """The columns of the points, where they have names."""
@@ -174,6 +187,21 @@ class Grid:
     def n_features(self) -> int:
         """The number of features."""
         return len(self.values)
+
+    def holds(self, row: Matrix, x: Matrix, names: list[str]) -> bool:
+        """Say whether a point is one of the combinations, as seen from an input."""
+        return all(
+            bool(np.isin(value, some))
+            for value, some in zip(row, self.values_for(x, names), strict=True)
+        )
+
+    def values_for(self, x: Matrix, names: list[str]) -> list[Matrix]:
+        """Give the values of each feature, its own alone where it may not change."""
+        mask = changeable_mask(self.may_change, names)
+        return [
+            np.asarray(some) if free else x[i : i + 1]
+            for i, (some, free) in enumerate(zip(self.values, mask, strict=True))
+        ]
 
     @property
     def size(self) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from counterset.arrays import Matrix
-from counterset.exact.domains import Grid, Points, changeable_mask
+from counterset.exact.domains import Grid, Points
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Answer, Problem
 from counterset.exceptions import UnsupportedDistanceError
@@ -42,11 +42,7 @@ def nearest_first(problem: Problem, domain: Points | Grid) -> Iterator[tuple[Mat
     if isinstance(domain, Points):
         yield from _sorted(problem, domain.matrix)
         return
-    mask = changeable_mask(domain.may_change, problem.model.table.names)
-    values = [
-        np.asarray(some) if free else problem.x[i : i + 1]
-        for i, (some, free) in enumerate(zip(domain.values, mask, strict=True))
-    ]
+    values = domain.values_for(problem.x, problem.model.table.names)
     if problem.norm is None:
         if domain.size > LARGEST_SORTED_GRID:
             raise UnsupportedDistanceError(

@@ -109,8 +109,8 @@ def last_left(thresholds: Matrix, single: bool = False, strict: bool = False) ->
     Examples
     --------
     >>> cut = last_left(np.array([0.1]), single=True)
-    >>> bool(np.float32(cut[0]) <= 0.1), bool(np.float32(np.nextafter(cut[0], 1)) <= 0.1)
-    (True, False)
+    >>> [float(np.float32(value)) <= 0.1 for value in (cut[0], np.nextafter(cut[0], 1))]
+    [True, False]
     """
     cuts = np.asarray(thresholds, dtype=np.float64)
     if not single:
