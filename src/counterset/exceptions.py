@@ -5,14 +5,22 @@
     CountersetError (Exception)
     ├── DataUnavailableError (LookupError)    a dataset is not here, and cannot be fetched
     ├── InvalidInputError (ValueError)        what was passed in cannot be used
+    │   ├── DomainError                       the domain is empty, or the input lies outside it
+    │   ├── UnsupportedDistanceError          no exact method takes this distance
+    │   └── UnsupportedModelError             no exact method reads this model
     ├── MissingExtraError (ImportError)       an optional dependency is not installed
     ├── ModelError (RuntimeError)             the model failed, or answered something unusable
     ├── NoCounterfactualError (LookupError)   nothing acceptable exists to move towards
-    └── NotFittedError (sklearn's)            ``explain`` before ``fit``
+    │   └── NoCounterfactualExistsError       proved: the whole domain is decided alike
+    ├── NotFittedError (sklearn's)            ``explain`` before ``fit``
+    ├── TooManyCounterfactualsError           an exhaustive explanation passed its cap
+    └── UndecidedError (TypeError)            "unknown" was taken for yes or no
 
     CountersetWarning (UserWarning)
     └── FewerCounterfactualsWarning           fewer counterfactuals than asked for
 """
+
+from __future__ import annotations
 
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
@@ -20,12 +28,18 @@ __all__ = [
     "CountersetError",
     "CountersetWarning",
     "DataUnavailableError",
+    "DomainError",
     "FewerCounterfactualsWarning",
     "InvalidInputError",
     "MissingExtraError",
     "ModelError",
     "NoCounterfactualError",
+    "NoCounterfactualExistsError",
     "NotFittedError",
+    "TooManyCounterfactualsError",
+    "UndecidedError",
+    "UnsupportedDistanceError",
+    "UnsupportedModelError",
 ]
 
 
@@ -41,6 +55,18 @@ class InvalidInputError(CountersetError, ValueError):
     """A parameter or a table that cannot be used as it is."""
 
 
+class DomainError(InvalidInputError):
+    """A domain without points, or an input that lies outside it."""
+
+
+class UnsupportedDistanceError(InvalidInputError):
+    """A distance that no exact method takes for this model."""
+
+
+class UnsupportedModelError(InvalidInputError):
+    """A model that no exact method reads."""
+
+
 class MissingExtraError(CountersetError, ImportError):
     """Something optional is needed that is not installed; the message names the extra."""
 
@@ -51,6 +77,31 @@ class ModelError(CountersetError, RuntimeError):
 
 class NoCounterfactualError(CountersetError, LookupError):
     """There is nothing acceptable to move towards."""
+
+
+class NoCounterfactualExistsError(NoCounterfactualError):
+    """Proved: the model decides the whole domain like the input."""
+
+
+class TooManyCounterfactualsError(CountersetError, RuntimeError):
+    """An exhaustive explanation holds more counterfactuals than its cap.
+
+    Attributes
+    ----------
+    count
+        How many were found before it was given up.
+    """
+
+    def __init__(self, message: str, count: int) -> None:
+        super().__init__(message)
+        self.count = count
+
+    def __reduce__(self) -> tuple[type[TooManyCounterfactualsError], tuple[str, int]]:
+        return type(self), (str(self), self.count)  # so that a worker can send it home
+
+
+class UndecidedError(CountersetError, TypeError):
+    """The answer is unknown, and was taken for yes or no."""
 
 
 class NotFittedError(CountersetError, _SklearnNotFittedError):

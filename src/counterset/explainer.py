@@ -13,10 +13,13 @@ from sklearn.base import BaseEstimator
 from counterset import distances
 from counterset.arrays import Matrix
 from counterset.candidates import CandidatePool, Cutoff, NearestCandidates
+from counterset.certification import certify
 from counterset.checks import check_count
 from counterset.constraints import Constraints, Rules
 from counterset.distances import DistanceLike
 from counterset.diversity import AngleDiversity, Diversity
+from counterset.exact import Box
+from counterset.exact.domains import DomainLike
 from counterset.exceptions import (
     FewerCounterfactualsWarning,
     InvalidInputError,
@@ -224,6 +227,58 @@ class DiverseExplainer(BaseEstimator):
             raise InvalidInputError(f"if_none must be 'raise' or 'warn', got {if_none!r}.")
         wanted = _Wanted(target, target_probability, interval, constraints)
         return self._explain(*self.schema_.encode(X), wanted, if_none)
+
+    def certify(
+        self,
+        explanation: Explanation,
+        epsilon: float,
+        *,
+        domain: DomainLike = None,
+        time_limit: float = 60.0,
+    ) -> Explanation:
+        """Prove how safe each counterfactual is, from the input's exact counterfactual distance.
+
+        Parameters
+        ----------
+        explanation
+            An explanation by this explainer.
+        epsilon
+            How much worse than the optimum a counterfactual may be to count as an option.
+        domain
+            Where counterfactuals may lie, as for :func:`counterfactual_distance`; by default the
+            range of the training data, widened where the input lies outside it.
+        time_limit
+            In seconds; when they are up, less may be proved.
+
+        Returns
+        -------
+        explanation
+            The same with a :class:`~counterset.certificate.Certificate`. A counterfactual of
+            safety delta is within epsilon of the optimum of every input of the same class that is
+            nearer than delta / 2 (proposition 2).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X = np.random.default_rng(0).random((200, 2))
+        >>> model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
+        >>> explainer = DiverseExplainer(model, max_counterfactuals=2).fit(X)
+        >>> explanation = explainer.certify(explainer.explain(X[0]), epsilon=0.5)
+        >>> explanation.certificate.distance_bounds.exact
+        True
+        """
+        self._check_fitted()
+        own_range = domain is None
+        return certify(
+            explanation,
+            epsilon,
+            model=self.model,
+            distance=self.distance_,
+            domain=Box.of(self).holding(explanation.input) if own_range else domain,
+            start=explanation.counterfactuals if own_range else None,
+            time_limit=time_limit,
+        )
 
     def _explain(
         self, matrix: Matrix, index: pd.Index, wanted: _Wanted, if_none: str

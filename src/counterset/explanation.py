@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from counterset.arrays import Codes, Labels, Mask, Matrix
+from counterset.certificate import Certificate
 from counterset.models import plain
 from counterset.schema import Rows, Table, changed
 
@@ -52,7 +53,7 @@ class Explanation:
     examples: Codes
     plausibility: Matrix | None
     index: Any
-    certificate: Any
+    certificate: Certificate | None
     _table: Table
     _input: Matrix
     _matrix: Matrix
@@ -126,6 +127,8 @@ class Explanation:
             "features changed": list(self.changed.sum(axis=1)),
             "distance": [f"{distance:.3g}" for distance in self.distances],
         }
+        if self.certificate is not None and self.certificate.safety is not None:
+            rows["safe within"] = list(self.certificate.column())
         if len({str(label) for label in self.labels}) > 1:
             rows["decided"] = [plain(label) for label in self.labels]
         summary = [["", *map(str, values)] for values in rows.values()]
@@ -133,7 +136,8 @@ class Explanation:
 
     def _rest(self) -> str:
         more = len(self.changes) - MOST_FEATURES
-        return f"\n... and {more} more features that change." if more > 0 else ""
+        rest = f"\n... and {more} more features that change." if more > 0 else ""
+        return rest if self.certificate is None else f"{rest}\n{self.certificate}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,0 +1,75 @@
+"""Certificate: what is certain about an explanation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterset.arrays import Matrix
+from counterset.exact.bounds import DistanceBounds
+
+__all__ = ["Certificate"]
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What is proved about an explanation; each part is None where it was not asked for.
+
+    Attributes
+    ----------
+    epsilon
+        How much worse than the optimum a counterfactual may be to count as an option.
+    distance_bounds
+        The bounds on the input's counterfactual distance.
+    safety
+        For each counterfactual, a proved lower bound on its delta (definition 5); negative where
+        it is not certain to be within epsilon of the input's own optimum.
+    stable_radius
+        How far the input may move without any change of the chosen counterfactuals.
+
+    Examples
+    --------
+    >>> bounds = DistanceBounds(1.0, 1.0, True, None, 0.0, "by hand")
+    >>> certificate = Certificate(epsilon=0.5, distance_bounds=bounds, safety=np.array([0.5, -0.1]))
+    >>> certificate.radii
+    array([0.25, 0.  ])
+    """
+
+    epsilon: float | None = None
+    distance_bounds: DistanceBounds | None = None
+    safety: Matrix | None = None
+    stable_radius: float | None = None
+
+    @property
+    def radii(self) -> Matrix | None:
+        """For each counterfactual, the radius in which it stays an option: delta / 2."""
+        return None if self.safety is None else np.maximum(self.safety, 0.0) / 2
+
+    def column(self) -> list[str]:
+        """Give the radius of each counterfactual, for a table."""
+        if self.radii is None:
+            return []
+        return [f"{radius:.3g}" if radius > 0 else "-" for radius in self.radii]
+
+    def __str__(self) -> str:
+        sentences = []
+        if self.radii is not None and self.epsilon is not None:
+            sentences.append(
+                f"Safe within r: every input of the same class that is nearer than r has this "
+                f"option within {self.epsilon:g} of its own optimum."
+            )
+        if self.distance_bounds is not None:
+            sentences.append(f"The optimum of this input: {_told(self.distance_bounds)}.")
+        if self.stable_radius is not None:
+            sentences.append(
+                f"Every input of the same class that is nearer than {self.stable_radius:.3g} is "
+                f"led to the same examples."
+            )
+        return " ".join(sentences)
+
+
+def _told(bounds: DistanceBounds) -> str:
+    if bounds.exact:
+        return f"{bounds.upper:.3g}"
+    return f"between {bounds.lower:.3g} and {bounds.upper:.3g}"

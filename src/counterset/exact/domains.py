@@ -1,0 +1,263 @@
+"""Where counterfactuals may lie: a box, a grid, or a set of points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from counterset.arrays import Mask, Matrix
+from counterset.exceptions import DomainError, InvalidInputError, NotFittedError
+from counterset.schema import Table
+
+__all__ = ["Box", "Domain", "DomainLike", "Grid", "Points", "as_domain", "changeable_mask"]
+
+#: Which features may change: names, positions or a yes-or-no per feature; None: all.
+MayChange: TypeAlias = Sequence[str] | Sequence[int] | Sequence[bool] | Mask | None
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """All points between two bounds per feature, both included.
+
+    Parameters
+    ----------
+    low, high
+        One number per feature, or one for all; infinite where nothing bounds.
+    may_change
+        The features that may differ from the input's, by name or position, or as a mask.
+    table
+        The columns that the model is asked in, where they are known.
+
+    Examples
+    --------
+    >>> Box(0, [1, 2]).low
+    array(0.)
+    >>> Box.of([[0.0, 5.0], [1.0, 9.0]]).high
+    array([1., 9.])
+    """
+
+    low: ArrayLike = -np.inf
+    high: ArrayLike = np.inf
+    may_change: MayChange = None
+    table: Table | None = None
+
+    def __post_init__(self) -> None:
+        low, high = (np.asarray(bound, dtype=np.float64) for bound in (self.low, self.high))
+        if low.ndim > 1 or high.ndim > 1 or np.isnan(low).any() or np.isnan(high).any():
+            raise InvalidInputError(
+                f"A box takes one low and one high bound per feature, got {self.low!r} and "
+                f"{self.high!r}."
+            )
+        if low.ndim and high.ndim and len(low) != len(high):
+            raise InvalidInputError(
+                f"A box takes as many low as high bounds, got {len(low)} and {len(high)}."
+            )
+        crossed = np.flatnonzero(low > high)
+        if len(crossed):
+            raise DomainError(
+                f"The box is empty: its low bound is above its high bound in feature "
+                f"{crossed[0]}. Swap them."
+            )
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    @classmethod
+    def of(cls, data: Any, may_change: MayChange = None) -> Box:
+        """Give the range of a table, or of the data that an explainer was fitted on."""
+        table = getattr(data, "schema_", None)
+        if table is None:
+            if hasattr(data, "explain"):
+                raise NotFittedError(
+                    "This explainer is not fitted yet, so its data has no range. Call fit first."
+                )
+            table, _ = Table.learn(data)
+        return cls(
+            [feature.low for feature in table.features],
+            [feature.high for feature in table.features],
+            may_change,
+            table,
+        )
+
+    def holding(self, x: Any) -> Box:
+        """Give the box, widened where a row of its table lies outside."""
+        if self.table is None:
+            raise InvalidInputError("A box is widened by rows of its table, but it has none.")
+        row = self.table.encode_one(x)[0][0]
+        low, high = self.bounds(len(row))
+        return replace(self, low=np.minimum(low, row), high=np.maximum(high, row))
+
+    def bounds(self, n_features: int) -> tuple[Matrix, Matrix]:
+        """Give the bounds of each of so many features."""
+        bounds = []
+        for given in (np.asarray(self.low), np.asarray(self.high)):
+            if given.ndim and len(given) != n_features:
+                raise InvalidInputError(
+                    f"The box has bounds for {len(given)} features, but the input has {n_features}."
+                )
+            bounds.append(np.broadcast_to(given, n_features).astype(np.float64))
+        return bounds[0], bounds[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """A finite set of points: the rows of a table.
+
+    The input itself need not be one of them.
+
+    Examples
+    --------
+    >>> len(Points([[0.0, 1.0], [2.0, 3.0]]).matrix)
+    2
+    """
+
+    rows: Any
+
+    def __post_init__(self) -> None:
+        if len(self.rows) == 0:
+            raise DomainError("The domain is a set of no points. Give at least one row.")
+        frame = isinstance(self.rows, pd.DataFrame)
+        rows = self.rows if frame else np.asarray(self.rows, dtype=np.float64)
+        table, matrix = Table.learn(rows)
+        object.__setattr__(self, "_table", table)
+        object.__setattr__(self, "_matrix", matrix)
+
+    @property
+    def matrix(self) -> Matrix:
+        """The points as a matrix."""
+        matrix: Matrix = self._matrix  # type: ignore[attr-defined]
+        return matrix
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return int(self.matrix.shape[1])
+
+    def holds(self, row: Matrix, x: Matrix, names: list[str]) -> bool:
+        """Say whether a point is one of them."""
+        del x, names  # a set of points is the same for every input
+        return bool((self.matrix == row).all(axis=1).any())
+
+    @property
+    def table(self) -> Table | None:
+        """The columns of the points, where they have names."""
+        table: Table = self._table  # type: ignore[attr-defined]
+        return table if table.array_dtype is None else None
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """All combinations of a few values per feature.
+
+    The input's own values need not be among them; a feature that may not change keeps its own.
+
+    Parameters
+    ----------
+    values
+        For each feature, the values that it may take.
+    may_change
+        As for :class:`Box`.
+
+    Examples
+    --------
+    >>> Grid([[0, 1], [0, 0.5, 1]]).size
+    6
+    """
+
+    values: Sequence[ArrayLike]
+    may_change: MayChange = None
+    table: Table | None = None
+
+    def __post_init__(self) -> None:
+        values = tuple(np.unique(np.asarray(v, dtype=np.float64).ravel()) for v in self.values)
+        for i, some in enumerate(values):
+            if len(some) == 0:
+                raise DomainError(f"The grid is empty: feature {i} has no values. Give it one.")
+            if not np.isfinite(some).all():
+                raise InvalidInputError(f"The grid has a value that is not finite, in feature {i}.")
+        if not values:
+            raise DomainError("The grid has no features. Give the values of at least one.")
+        object.__setattr__(self, "values", values)
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return len(self.values)
+
+    def holds(self, row: Matrix, x: Matrix, names: list[str]) -> bool:
+        """Say whether a point is one of the combinations, as seen from an input."""
+        return all(
+            bool(np.isin(value, some))
+            for value, some in zip(row, self.values_for(x, names), strict=True)
+        )
+
+    def values_for(self, x: Matrix, names: list[str]) -> list[Matrix]:
+        """Give the values of each feature, its own alone where it may not change."""
+        mask = changeable_mask(self.may_change, names)
+        return [
+            np.asarray(some) if free else x[i : i + 1]
+            for i, (some, free) in enumerate(zip(self.values, mask, strict=True))
+        ]
+
+    @property
+    def size(self) -> int:
+        """The number of combinations."""
+        size = 1
+        for some in self.values:
+            size *= len(np.asarray(some))
+        return size
+
+
+Domain: TypeAlias = Box | Grid | Points
+#: A domain, a table of points, a fitted explainer (the range of its data), or None: unbounded.
+DomainLike: TypeAlias = Any
+
+
+def as_domain(domain: DomainLike) -> Domain:
+    """Read what was given as a domain.
+
+    Examples
+    --------
+    >>> as_domain(None).high, type(as_domain([[0.0], [1.0]])).__name__
+    (array(inf), 'Points')
+    """
+    if domain is None:
+        return Box()
+    if isinstance(domain, Box | Grid | Points):
+        return domain
+    if hasattr(domain, "schema_") or hasattr(domain, "explain"):
+        return Box.of(domain)
+    try:
+        return Points(domain)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DomainError):
+            raise
+        raise InvalidInputError(
+            f"A domain is a Box, a Grid, a table of points, or a fitted explainer, got "
+            f"{type(domain).__name__}: {error}"
+        ) from error
+
+
+def changeable_mask(may_change: MayChange, names: list[str]) -> Mask:
+    """Give which features may change, one yes or no per feature."""
+    if may_change is None:
+        return np.ones(len(names), dtype=bool)
+    given = list(may_change)
+    if len(given) == len(names) and all(isinstance(item, bool | np.bool_) for item in given):
+        return np.array(given, dtype=bool)
+    mask = np.zeros(len(names), dtype=bool)
+    for item in given:
+        if isinstance(item, str) and item in names:
+            mask[names.index(item)] = True
+        elif isinstance(item, int | np.integer) and 0 <= item < len(names):
+            mask[item] = True
+        else:
+            raise InvalidInputError(
+                f"may_change names an unknown feature {item!r}. Give names or positions of "
+                f"{names}, or one yes or no for each."
+            )
+    return mask

@@ -1,0 +1,95 @@
+"""ReLU networks: mixed-integer programmes on growing balls around the input.
+
+A unit whose input cannot change sign near x needs no yes-or-no variable, and the nearer we look,
+the fewer units can.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterset.arrays import Matrix
+from counterset.exact.balls import Best, Look, farthest, look_in_growing_balls
+from counterset.exact.encoding import Encoding, lead_and_gradient
+from counterset.exact.networks import ReluNetwork
+from counterset.exact.norms import Norm
+from counterset.exact.problem import Answer, Problem
+from counterset.exact.push import past_boundary
+
+__all__ = ["solve_network"]
+
+#: How much the ball grows when it is proved empty.
+GROWTH = 1.6
+#: The first ball, relative to the distance that the slope at the input suggests.
+FIRST_RADIUS = 1.1
+#: The solver's own tolerance, taken off every bound that it proves.
+SLACK = 1e-6
+METHOD = "mixed-integer programme of a ReLU network"
+
+
+def solve_network(
+    network: ReluNetwork, problem: Problem, norm: Norm, start: Matrix | None
+) -> Answer:
+    """Give the distance, or bounds on it when the time is up.
+
+    Parameters
+    ----------
+    start
+        A counterfactual that is known already.
+    """
+    best = Best(problem)
+    best.offer(start)
+    own = int(np.flatnonzero(network.labels == problem.label)[0])
+    scores = network.scores(problem.x[None, :])[0]
+    others = [int(k) for k in np.argsort(-scores, kind="stable") if k != own]
+    lowers = [_Class(network, problem, norm, other, own, best).at_least() for other in others]
+    lower = min(*lowers, best.upper) if len(lowers) > 1 else min(lowers[0], best.upper)
+    reason = "the time was up" if problem.clock.over else "the solver stopped at its tolerance"
+    none_exists = best.witness is None and np.isinf(lower)
+    return Answer(lower, best.witness, METHOD, reason, bool(none_exists))
+
+
+class _Class:
+    """The distance to one other class."""
+
+    def __init__(
+        self,
+        network: ReluNetwork,
+        problem: Problem,
+        norm: Norm,
+        other: int,
+        own: int,
+        best: Best,
+    ) -> None:
+        self._network, self._problem, self._norm, self._best = network, problem, norm, best
+        self._classes = other, own
+
+    def at_least(self) -> float:
+        """Give a lower bound; better the best if there is a nearer point."""
+        radius = self._first_radius()
+        far = farthest(self._problem, self._norm)
+        return look_in_growing_balls(self._look, self._best, radius, GROWTH, far)
+
+    def _look(self, radius: float) -> Look:
+        encoding = Encoding(self._network, self._problem, self._norm, self._classes, radius)
+        solution = encoding.solve()
+        if solution.point is not None:
+            ways = encoding.ways_on(solution.point)
+            if self._best.witness is not None:
+                ways.append(self._best.witness - solution.point)
+            self._best.offer(past_boundary(self._problem, solution.point, ways))
+        bound = radius if solution.empty else solution.lower
+        return Look(max(0.0, bound - SLACK * max(1.0, bound)), solution.empty)
+
+    def _first_radius(self) -> float:
+        """Guess from the slope at the input how far the boundary is."""
+        norm = self._norm
+        if norm.kind == "l0":
+            return float(np.max(norm.weights, initial=0.0))
+        lead, gradient = lead_and_gradient(self._network, self._problem.x, self._classes)
+        paid = (self._problem.high > self._problem.low) & (norm.weights > 0)
+        rates = np.sqrt(norm.weights) if norm.kind == "l2" else norm.weights
+        slopes = np.abs(gradient[paid]) / rates[paid]
+        order = {"l1": np.inf, "l2": 2, "linf": 1}[norm.kind]  # of the dual norm
+        slope = float(np.linalg.norm(slopes, ord=order)) if len(slopes) else 0.0
+        return max(FIRST_RADIUS * abs(lead) / slope, 1e-6) if slope > 0 else 1.0
