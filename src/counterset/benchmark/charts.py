@@ -164,14 +164,21 @@ def _peers(plt: Any, peers: pd.DataFrame) -> Any:
         1, len(datasets), figsize=(4.2 * len(datasets), 4), squeeze=False, layout="constrained"
     )
     for axis, dataset in zip(axes[0], datasets, strict=True):
-        for row in peers[(peers["dataset"] == dataset) & (peers["norm"] == norm)].itertuples():
+        mine = peers[(peers["dataset"] == dataset) & (peers["norm"] == norm)]
+        for row in mine.itertuples():
             i = methods.index(row.method)
             axis.scatter(
                 row.k_distance, row.set_distance_max, s=20 + 60 * row.k_diversity,
                 color=COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)],
                 alpha=1.0 if row.valid > 99 else 0.35,
             )  # fmt: skip
-        axis.set(title=dataset, xlabel=f"k-distance (L{norm})", xlim=(0, None), ylim=(0, None))
+        axis.set(
+            title=dataset,
+            xlabel=f"k-distance (L{norm})",
+            # Room for the markers at the edges.
+            xlim=(0, 1.15 * mine["k_distance"].max()),
+            ylim=(0, 1.15 * mine["set_distance_max"].max()),
+        )
     axes[0, 0].set_ylabel("set-distance (max)")
     handles = [
         plt.Line2D(

@@ -11,9 +11,10 @@ __all__ = ["OTHER_DEFINITIONS", "REASONS", "compare", "deviations"]
 #: Why figures run as published differ from the published ones, where they do.
 REASONS = {
     "credit": (
-        "what does not depend on the noise is equal. The noise is drawn through a singular value "
-        "decomposition, and nine of the ten features have the same variance: which random number "
-        "goes to which feature is up to the linear algebra library."
+        "what does not depend on the noise is equal, so the noise must differ. It is drawn through "
+        "a singular value decomposition, and nine of the ten features have the same variance: "
+        "which random number goes to which feature is up to the linear algebra library, the "
+        "likely cause."
     ),
     "news": (
         "only 37011 of the 39644 rows are at hand, so the scaling, the split and the inputs are "

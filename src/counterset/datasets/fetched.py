@@ -155,6 +155,7 @@ def _download(name: str, source: Source) -> pd.DataFrame:
             as_frame=True,
             parser="auto",
             cache=False,
+            n_retries=0,
         )
     # Resolving, connecting, reading and OpenML's own refusals all mean: not from there.
     except (OSError, ValueError) as error:
