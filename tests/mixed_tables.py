@@ -224,7 +224,9 @@ class Model:
             numbers = values.astype("Float64").to_numpy(dtype=np.float64, na_value=0.0)
         else:
             known = [*ORDER, *WORDS]
-            numbers = np.array([0.0 if b else known.index(v) % 4 for v, b in zip(values, blank)])
+            numbers = np.array(
+                [0.0 if b else known.index(v) % 4 for v, b in zip(values, blank, strict=True)]
+            )
         numbers = np.where(blank, 0.75, numbers)
         return numbers * numbers if self.curved else numbers
 
@@ -326,44 +328,60 @@ def _add_ordered(
 
 def broken(case: Case, x: dict[str, Any], c: dict[str, Any]) -> list[str]:
     """Say in words which constraints the counterfactual ``c`` of ``x`` breaks."""
-    constraints, found = case.constraints, []
-    for name in constraints.immutable:
-        if not all(same(x[each], c[each]) for each in case.column(name).columns):
-            found.append(f"immutable {name}")
-    for name, sign in [
-        *((name, 1) for name in constraints.increase_only),
-        *((name, -1) for name in constraints.decrease_only),
-    ]:
-        moved = _moved(case.column(name), x, c)
-        if moved is not None and not sign * moved >= 0:
-            found.append(f"one way {name}")
-    for name, (least, most) in constraints.ranges.items():
-        amount = case.column(name).amount
-        if is_missing(c[name]):
-            if not is_missing(x[name]):
-                found.append(f"range {name}")
-        elif (least is not None and amount(c[name]) < amount(least)) or (
-            most is not None and amount(c[name]) > amount(most)
-        ):
-            found.append(f"range {name}")
-    for limits, sign in ((constraints.max_increase, 1), (constraints.max_decrease, -1)):
-        for name, limit in limits.items():
-            moved = _moved(case.column(name), x, c)
-            days = limit / pd.Timedelta(days=1) if isinstance(limit, pd.Timedelta) else limit
-            if moved is not None and not sign * moved <= days + TOLERANCE:
-                found.append(f"reach {name}")
-    for name, values in constraints.allowed.items():
-        if not _is_allowed(case.column(name), values, x, c):
-            found.append(f"allowed {name}")
-    found += [f"relation {each.text}" for each in case.linear if not each.holds(c)]
-    for group in constraints.together:
-        names = [each for name in group for each in case.column(name).columns]
-        if all(same(x[name], c[name]) for name in names):
-            continue
-        rows = case.X[names].to_dict("records")
-        if not any(all(same(row[name], c[name]) for name in names) for row in rows):
-            found.append(f"together {group}")
-    return found
+    constraints, column = case.constraints, case.column
+    checks = [
+        *((_is_kept(case, [name], x, c), f"immutable {name}") for name in constraints.immutable),
+        *((_goes(column(n), x, c, 1), f"increase_only {n}") for n in constraints.increase_only),
+        *((_goes(column(n), x, c, -1), f"decrease_only {n}") for n in constraints.decrease_only),
+        *(
+            (_is_within(column(name), ends, x, c), f"ranges {name}")
+            for name, ends in constraints.ranges.items()
+        ),
+        *(
+            (_reaches(column(name), limit, x, c, sign), f"reach {name}")
+            for limits, sign in ((constraints.max_increase, 1), (constraints.max_decrease, -1))
+            for name, limit in limits.items()
+        ),
+        *(
+            (_is_allowed(column(name), values, x, c), f"allowed {name}")
+            for name, values in constraints.allowed.items()
+        ),
+        *((each.holds(c), f"relation {each.text}") for each in case.linear),
+        *(
+            (_is_kept(case, group, x, c) or _occurs(case, group, c), f"together {group}")
+            for group in constraints.together
+        ),
+    ]
+    return [text for holds, text in checks if not holds]
+
+
+def _is_kept(case: Case, names: Sequence[str], x: dict[str, Any], c: dict[str, Any]) -> bool:
+    return all(same(x[each], c[each]) for name in names for each in case.column(name).columns)
+
+
+def _occurs(case: Case, names: Sequence[str], c: dict[str, Any]) -> bool:
+    members = [each for name in names for each in case.column(name).columns]
+    rows = case.X[members].to_dict("records")
+    return any(all(same(row[each], c[each]) for each in members) for row in rows)
+
+
+def _is_within(column: Column, ends: Any, x: dict[str, Any], c: dict[str, Any]) -> bool:
+    if is_missing(c[column.name]):
+        return is_missing(x[column.name])
+    amount, (least, most) = column.amount(c[column.name]), ends
+    above = least is None or amount >= column.amount(least)
+    return above and (most is None or amount <= column.amount(most))
+
+
+def _goes(column: Column, x: dict[str, Any], c: dict[str, Any], sign: int) -> bool:
+    moved = _moved(column, x, c)
+    return moved is None or sign * moved >= 0
+
+
+def _reaches(column: Column, limit: Any, x: dict[str, Any], c: dict[str, Any], sign: int) -> bool:
+    most = limit / pd.Timedelta(days=1) if isinstance(limit, pd.Timedelta) else limit
+    moved = _moved(column, x, c)
+    return moved is None or bool(sign * moved <= most + TOLERANCE)
 
 
 def _moved(column: Column, x: dict[str, Any], c: dict[str, Any]) -> float | None:

@@ -63,7 +63,8 @@ def explainers(draw: st.DrawFn) -> tuple[Case, Model, DiverseExplainer]:
     try:
         explainer.fit(case.X)
     except InvalidInputError as error:  # a range between two values that an ordinal has not
-        assert "holds no value" in str(error)
+        if "holds no value" not in str(error):
+            raise
         assume(False)
     return case, model, explainer
 
