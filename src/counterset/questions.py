@@ -70,7 +70,7 @@ class Questions:
 
     def recall(self, numbers: Codes) -> Labels:
         """Give the labels behind the numbers."""
-        return np.concatenate(self._labels)[numbers]
+        return np.concatenate([self.input_labels[:0], *self._labels])[numbers]
 
     def ask(self, rows: Matrix, owners: Codes) -> Codes:
         """Say which rows are acceptable counterfactuals of the inputs that own them."""

@@ -1,0 +1,402 @@
+"""Random tables of every dtype, random models and constraints on them, for property tests.
+
+Nothing here uses the library's codes: constraints are checked on the raw values of the frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+from counterset import Constraints, Schema
+
+ORDER = ["low", "mid", "high", "top"]
+WORDS = ["ant", "bee", "cat", "dog"]
+DAYS = pd.Timestamp("2020-01-01")
+TOLERANCE = 1e-8
+
+#: What a column can be; a "?" may have missing values.
+DTYPES = (
+    "float64",
+    "float64?",
+    "float32",
+    "float32?",
+    "int64",
+    "int8",
+    "Int64?",
+    "bool",
+    "boolean?",
+    "category",
+    "category?",
+    "ordered",
+    "ordered?",
+    "object",
+    "object?",
+    "string",
+    "string?",
+    "declared",
+    "days",
+    "days?",
+    "zoned",
+    "one-hot",
+)
+WITH_ORDER = ("float64", "float32", "int64", "int8", "Int64", "ordered", "declared", "days")
+NUMBERS = ("float64", "float32", "int64", "int8", "Int64")
+WHOLE = ("int64", "int8", "Int64")
+
+
+def is_missing(value: Any) -> bool:
+    return bool(pd.isna(value))
+
+
+def same(a: Any, b: Any) -> bool:
+    return bool(is_missing(a) and is_missing(b)) or (
+        not is_missing(a) and not is_missing(b) and bool(a == b)
+    )
+
+
+@dataclass(frozen=True)
+class Column:
+    """One feature of a random table: its name, what it is, and the columns that hold it."""
+
+    name: str
+    what: str
+
+    @property
+    def dtype(self) -> str:
+        return self.what.rstrip("?")
+
+    @property
+    def columns(self) -> list[str]:
+        if self.dtype != "one-hot":
+            return [self.name]
+        return [f"{self.name}_{word}" for word in WORDS[:3]]
+
+    def amount(self, value: Any) -> float:
+        """Give a value with an order as a number, by which it can be compared."""
+        if self.dtype in ("ordered", "declared"):
+            return float(ORDER.index(value))
+        if self.dtype in ("days", "zoned"):
+            return float((value.tz_localize(None) - DAYS) / pd.Timedelta(days=1))
+        return float(value)
+
+
+@dataclass
+class Linear:
+    """A relation: the sum of ``weights`` times features, plus ``constant``, is ``<=`` 0 (etc.)."""
+
+    weights: dict[str, int]
+    operator: str
+    constant: float
+
+    @property
+    def text(self) -> str:
+        terms = " + ".join(f"{weight} * {name}" for name, weight in self.weights.items())
+        return f"{terms} {self.operator} {-self.constant}"
+
+    def holds(self, row: dict[str, Any]) -> bool:
+        if any(is_missing(row[name]) for name in self.weights):
+            return True
+        total = sum(w * float(row[name]) for name, w in self.weights.items()) + self.constant
+        return {
+            "<=": total <= TOLERANCE,
+            "<": total < TOLERANCE,
+            ">=": total >= -TOLERANCE,
+            ">": total > -TOLERANCE,
+            "==": abs(total) <= TOLERANCE,
+        }[self.operator]
+
+
+@dataclass
+class Case:
+    """A random table, with inputs like its rows."""
+
+    columns: list[Column]
+    X: pd.DataFrame
+    inputs: pd.DataFrame
+    schema: Schema
+    constraints: Constraints = field(default_factory=Constraints)
+    linear: list[Linear] = field(default_factory=list)
+
+    def column(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+
+# --- Tables ----------------------------------------------------------------------------------
+
+
+@st.composite
+def tables(draw: st.DrawFn, dtypes: Sequence[str] = DTYPES, least: int = 2, most: int = 5) -> Case:
+    whats = draw(st.lists(st.sampled_from(dtypes), min_size=least, max_size=most))
+    columns = [Column(f"f{i}", what) for i, what in enumerate(whats)]
+    n, k = draw(st.integers(4, 24)), draw(st.integers(1, 3))
+    frames, inputs = [], []
+    for column in columns:
+        frame = draw(_values(column, n))
+        taken = draw(st.lists(st.integers(0, n - 1), min_size=k, max_size=k))
+        own = frame.iloc[taken].reset_index(drop=True)
+        if column.dtype in NUMBERS:
+            shift = draw(st.lists(st.sampled_from([-1, 0, 0, 1]), min_size=k, max_size=k))
+            own = own.add(np.array(shift, dtype="int8"), axis=0)
+        frames.append(frame)
+        inputs.append(own.astype(frame.dtypes))
+    orders = {column.name: ORDER for column in columns if column.dtype == "declared"}
+    groups = {column.name: column.columns for column in columns if column.dtype == "one-hot"}
+    return Case(
+        columns,
+        pd.concat(frames, axis=1),
+        pd.concat(inputs, axis=1),
+        Schema(ordinal=orders, one_hot=groups),
+    )
+
+
+@st.composite
+def _values(draw: st.DrawFn, column: Column, n: int) -> pd.DataFrame:
+    if column.dtype == "one-hot":
+        hot = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+        held = draw(st.sampled_from([bool, np.int64, np.float64]))
+        table = (np.array(hot)[:, None] == np.arange(3)).astype(held)
+        return pd.DataFrame(table, columns=column.columns)
+    elements: dict[str, st.SearchStrategy[Any]] = {
+        "float64": st.one_of(st.integers(-3, 3).map(float), st.floats(-3, 3, width=32)),
+        "float32": st.one_of(st.integers(-3, 3).map(float), st.floats(-3, 3, width=32)),
+        "bool": st.booleans(),
+        "boolean": st.booleans(),
+        "ordered": st.sampled_from(ORDER),
+        "declared": st.sampled_from(ORDER),
+        "days": st.integers(-3, 400).map(lambda day: DAYS + pd.Timedelta(days=day)),
+        "zoned": st.integers(0, 10**6).map(lambda s: DAYS + pd.Timedelta(seconds=s)),
+    }
+    numbers = st.integers(-9, 9)
+    words = st.sampled_from(WORDS[:3])
+    default = numbers if column.dtype in WHOLE else words
+    one = elements.get(column.dtype, default)
+    if column.what.endswith("?"):
+        one = st.one_of(one, st.none())
+    if draw(st.integers(0, 9)) == 0:
+        one = st.just(draw(one))  # a constant column, or one that is all missing
+    values = draw(st.lists(one, min_size=n, max_size=n))
+    return pd.DataFrame({column.name: _series(values, column.dtype)})
+
+
+def _series(values: list[Any], dtype: str) -> pd.Series:
+    if dtype == "category":  # with a category that no row has
+        return pd.Series(pd.Categorical(values, categories=WORDS))
+    if dtype == "ordered":
+        return pd.Series(pd.Categorical(values, categories=ORDER, ordered=True))
+    if dtype == "days":
+        return pd.Series(values, dtype="datetime64[ns]")
+    if dtype == "zoned":
+        return pd.Series(values, dtype="datetime64[us]").dt.tz_localize("America/New_York")
+    return pd.Series(values, dtype=object if dtype == "declared" else dtype)
+
+
+# --- Models ----------------------------------------------------------------------------------
+
+
+@dataclass
+class Model:
+    """Decide by a sum over the columns, and insist on rows like those of the training data."""
+
+    case: Case
+    weights: dict[str, int]
+    cuts: list[float]
+    curved: bool
+
+    def predict(self, rows: pd.DataFrame) -> np.ndarray:
+        pd.testing.assert_series_equal(rows.dtypes, self.case.X.dtypes)
+        score = np.zeros(len(rows))
+        for name, weight in self.weights.items():
+            score += weight * self._numbers(rows[name])
+        return np.array(list("abc"))[np.searchsorted(self.cuts, score)]
+
+    def _numbers(self, values: pd.Series) -> np.ndarray:
+        blank = values.isna().to_numpy()
+        if pd.api.types.is_datetime64_any_dtype(values.dtype):
+            naive = values.dt.tz_convert("UTC").dt.tz_localize(None) if values.dt.tz else values
+            numbers = ((naive - DAYS) / pd.Timedelta(days=100)).to_numpy(dtype=np.float64)
+        elif pd.api.types.is_numeric_dtype(values.dtype):
+            numbers = values.astype("Float64").to_numpy(dtype=np.float64, na_value=0.0)
+        else:
+            known = [*ORDER, *WORDS]
+            numbers = np.array(
+                [0.0 if b else known.index(v) % 4 for v, b in zip(values, blank, strict=True)]
+            )
+        numbers = np.where(blank, 0.75, numbers)
+        return numbers * numbers if self.curved else numbers
+
+
+@st.composite
+def models(draw: st.DrawFn, case: Case) -> Model:
+    names = list(case.X.columns)
+    weights = draw(st.lists(st.integers(-3, 3), min_size=len(names), max_size=len(names)))
+    if not any(weights):
+        weights[0] = 1
+    cuts = draw(st.lists(st.integers(-6, 8), min_size=1, max_size=2, unique=True))
+    chosen = dict(zip(names, weights, strict=True))
+    return Model(case, chosen, sorted(cut + 0.25 for cut in cuts), draw(st.booleans()))
+
+
+# --- Constraints -----------------------------------------------------------------------------
+
+
+@st.composite
+def constrained(draw: st.DrawFn, dtypes: Sequence[str] = DTYPES, most: int = 4) -> Case:
+    """Draw a table with up to ``most`` constraints."""
+    case = draw(tables(dtypes))
+    made: dict[str, Any] = {}
+    for _ in range(draw(st.integers(0, most))):
+        column = draw(st.sampled_from(case.columns))
+        kind = draw(st.sampled_from(KINDS))
+        if kind == "together":
+            names = [c.name for c in case.columns]
+            group = draw(st.lists(st.sampled_from(names), min_size=2, max_size=3, unique=True))
+            made.setdefault(kind, []).append(group)
+        elif kind == "relations":
+            _add_relation(draw, case)
+        elif kind == "immutable":
+            made.setdefault(kind, []).append(column.name)
+        elif kind == "allowed":
+            made.setdefault(kind, {})[column.name] = draw(_allowed(column, case))
+        elif column.dtype in WITH_ORDER:
+            _add_ordered(draw, made, kind, column, case)
+    made["relations"] = [each.text for each in case.linear]
+    case.constraints = Constraints(**made)
+    return case
+
+
+KINDS = (
+    "immutable",
+    "increase_only",
+    "decrease_only",
+    "ranges",
+    "max_increase",
+    "max_decrease",
+    "allowed",
+    "relations",
+    "together",
+)
+
+
+def _add_relation(draw: st.DrawFn, case: Case) -> None:
+    numbers = [column.name for column in case.columns if column.dtype in NUMBERS]
+    if not numbers:
+        return
+    names = draw(st.lists(st.sampled_from(numbers), min_size=1, max_size=3, unique=True))
+    weights = {name: draw(st.sampled_from([-2, -1, 1, 2])) for name in names}
+    operator = draw(st.sampled_from(["<=", "<", ">=", ">", "=="]))
+    case.linear.append(Linear(weights, operator, draw(st.integers(-5, 5)) + 0.0))
+
+
+@st.composite
+def _allowed(draw: st.DrawFn, column: Column, case: Case) -> list[Any]:
+    if column.dtype == "one-hot":
+        known: list[Any] = [*column.columns, "none of them"]
+    else:
+        known = case.X[column.name].dropna().drop_duplicates().tolist()
+        known += WORDS[3:] if column.dtype == "category" else []
+    if not known:
+        known = [0] if column.dtype in NUMBERS else [DAYS]
+    return draw(st.lists(st.sampled_from(known), min_size=1, max_size=3, unique=True))
+
+
+def _add_ordered(
+    draw: st.DrawFn, made: dict[str, Any], kind: str, column: Column, case: Case
+) -> None:
+    if kind in ("increase_only", "decrease_only"):
+        made.setdefault(kind, []).append(column.name)
+        return
+    if kind in ("max_increase", "max_decrease"):
+        amount: Any = draw(st.sampled_from([0, 0.3, 1, 2.5, 4]))
+        if column.dtype == "days":
+            amount = pd.Timedelta(days=float(amount))
+        made.setdefault(kind, {})[column.name] = amount
+        return
+    known = sorted(case.X[column.name].dropna().tolist(), key=column.amount)
+    if not known:
+        return
+    least, most = sorted(draw(st.tuples(*[st.sampled_from(known)] * 2)), key=column.amount)
+    open_end = draw(st.sampled_from([0, 1, 2]))
+    ends = (least if open_end != 1 else None, most if open_end != 2 else None)
+    made.setdefault("ranges", {})[column.name] = ends
+
+
+def broken(case: Case, x: dict[str, Any], c: dict[str, Any]) -> list[str]:
+    """Say in words which constraints the counterfactual ``c`` of ``x`` breaks."""
+    constraints, column = case.constraints, case.column
+    checks = [
+        *((_is_kept(case, [name], x, c), f"immutable {name}") for name in constraints.immutable),
+        *((_goes(column(n), x, c, 1), f"increase_only {n}") for n in constraints.increase_only),
+        *((_goes(column(n), x, c, -1), f"decrease_only {n}") for n in constraints.decrease_only),
+        *(
+            (_is_within(column(name), ends, x, c), f"ranges {name}")
+            for name, ends in constraints.ranges.items()
+        ),
+        *(
+            (_reaches(column(name), limit, x, c, sign), f"reach {name}")
+            for limits, sign in ((constraints.max_increase, 1), (constraints.max_decrease, -1))
+            for name, limit in limits.items()
+        ),
+        *(
+            (_is_allowed(column(name), values, x, c), f"allowed {name}")
+            for name, values in constraints.allowed.items()
+        ),
+        *((each.holds(c), f"relation {each.text}") for each in case.linear),
+        *(
+            (_is_kept(case, group, x, c) or _occurs(case, group, c), f"together {group}")
+            for group in constraints.together
+        ),
+    ]
+    return [text for holds, text in checks if not holds]
+
+
+def _is_kept(case: Case, names: Sequence[str], x: dict[str, Any], c: dict[str, Any]) -> bool:
+    return all(same(x[each], c[each]) for name in names for each in case.column(name).columns)
+
+
+def _occurs(case: Case, names: Sequence[str], c: dict[str, Any]) -> bool:
+    members = [each for name in names for each in case.column(name).columns]
+    rows = case.X[members].to_dict("records")
+    return any(all(same(row[each], c[each]) for each in members) for row in rows)
+
+
+def _is_within(column: Column, ends: Any, x: dict[str, Any], c: dict[str, Any]) -> bool:
+    if is_missing(c[column.name]):
+        return is_missing(x[column.name])
+    amount, (least, most) = column.amount(c[column.name]), ends
+    above = least is None or amount >= column.amount(least)
+    return above and (most is None or amount <= column.amount(most))
+
+
+def _goes(column: Column, x: dict[str, Any], c: dict[str, Any], sign: int) -> bool:
+    moved = _moved(column, x, c)
+    return moved is None or sign * moved >= 0
+
+
+def _reaches(column: Column, limit: Any, x: dict[str, Any], c: dict[str, Any], sign: int) -> bool:
+    most = limit / pd.Timedelta(days=1) if isinstance(limit, pd.Timedelta) else limit
+    moved = _moved(column, x, c)
+    return moved is None or bool(sign * moved <= most + TOLERANCE)
+
+
+def _moved(column: Column, x: dict[str, Any], c: dict[str, Any]) -> float | None:
+    """Give how far a feature moved, NaN if its value was lost; None if there was none to move."""
+    if is_missing(x[column.name]):
+        return None
+    if is_missing(c[column.name]):
+        return np.nan
+    return column.amount(c[column.name]) - column.amount(x[column.name])
+
+
+def _is_allowed(column: Column, values: Any, x: dict[str, Any], c: dict[str, Any]) -> bool:
+    if column.dtype == "one-hot":
+        hot = [each for each in column.columns if c[each] == 1]
+        return (hot[0] if hot else "none of them") in values
+    if is_missing(c[column.name]):
+        return is_missing(x[column.name])
+    return any(c[column.name] == value for value in values)

@@ -1,0 +1,190 @@
+"""Whatever the table, the constraints and the model: no counterfactual is ever wrong."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from mixed_tables import (
+    NUMBERS,
+    WHOLE,
+    Case,
+    Column,
+    Model,
+    broken,
+    constrained,
+    is_missing,
+    models,
+    same,
+)
+
+from counterset import (
+    AngleDiversity,
+    CandidatesWithin,
+    DistanceDiversity,
+    DiverseExplainer,
+    Explanation,
+    Explanations,
+    FewerCounterfactualsWarning,
+    InvalidInputError,
+    LineSearch,
+    NearData,
+    NearestCandidates,
+    NoCounterfactualError,
+)
+
+
+@st.composite
+def explainers(draw: st.DrawFn) -> tuple[Case, Model, DiverseExplainer]:
+    case = draw(constrained())
+    model = draw(models(case))
+    assume(len(set(model.predict(case.X))) > 1)
+    explainer = DiverseExplainer(
+        model,
+        distance=draw(st.sampled_from(["gower", "l1", "l2", "linf", "l0"])),
+        candidates=draw(
+            st.sampled_from([NearestCandidates(3), NearestCandidates(1000), CandidatesWithin(1.0)])
+        ),
+        diversity=draw(st.sampled_from([None, AngleDiversity(0.5), DistanceDiversity(0.1)])),
+        search=draw(st.sampled_from([None, LineSearch(0.3), LineSearch(0.02)])),
+        scale=draw(st.sampled_from(["range", "mad", None])),
+        max_counterfactuals=draw(st.integers(1, 4)),
+        schema=case.schema,
+        constraints=case.constraints,
+        sparsify=draw(st.booleans()),
+        plausibility=draw(st.sampled_from([None, None, NearData(2, 0.8)])),
+    )
+    try:
+        explainer.fit(case.X)
+    except InvalidInputError as error:  # a range between two values that an ordinal has not
+        if "holds no value" not in str(error):
+            raise
+        assume(False)
+    return case, model, explainer
+
+
+def explain(explainer: DiverseExplainer, rows: pd.DataFrame) -> Explanations:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+        return explainer.explain_many(rows, if_none="warn")
+
+
+@settings(max_examples=80)
+@given(explainers())
+def test_every_counterfactual_is_valid_and_keeps_what_was_promised(
+    drawn: tuple[Case, Model, DiverseExplainer],
+) -> None:
+    case, model, explainer = drawn
+    explanations = explain(explainer, case.inputs)
+    assert len(explanations) == len(case.inputs)
+    pd.testing.assert_series_equal(explanations.to_frame().dtypes[: case.X.shape[1]], case.X.dtypes)
+    for explanation, x in zip(explanations, case.inputs.to_dict("records"), strict=True):
+        assert isinstance(repr(explanation), str)
+        assert isinstance(explanation._repr_html_(), str)
+        frame = explanation.counterfactuals
+        assert isinstance(frame, pd.DataFrame)
+        pd.testing.assert_series_equal(frame.dtypes, case.X.dtypes)
+        assert list(frame.columns) == list(case.X.columns)
+        assert (np.diff(explanation.distances) >= 0).all()
+        if explanation.plausibility is not None:
+            assert (explanation.plausibility <= explainer.support_.limit).all()
+        if len(explanation):
+            labels = model.predict(frame)
+            np.testing.assert_array_equal(labels, explanation.labels)
+            assert not (labels == explanation.label).any()
+        rows = frame.to_dict("records")
+        for i, c in enumerate(rows):
+            assert not is_same_row(x, c), "equal to the input"
+            assert not any(is_same_row(c, other) for other in rows[:i]), "given twice"
+            assert broken(case, x, c) == []
+            for column in case.columns:
+                check_domain(case, column, x, c)
+
+
+def is_same_row(a: dict[Any, Any], b: dict[Any, Any]) -> bool:
+    return all(same(a[name], b[name]) for name in a)
+
+
+def check_domain(case: Case, column: Column, x: dict[Any, Any], c: dict[Any, Any]) -> None:
+    """Check that a value is one the training data has, or a number between those it has."""
+    if all(same(x[name], c[name]) for name in column.columns):
+        return
+    allowed = case.constraints.allowed.get(column.name, ())
+    if column.dtype == "one-hot":
+        known = {tuple(row) for row in case.X[column.columns].to_numpy().tolist()}
+        assert sum(c[name] for name in column.columns) <= 1
+        assert tuple(c[name] for name in column.columns) in known or allowed
+        return
+    new, known_values = c[column.name], case.X[column.name]
+    if is_missing(new):
+        assert known_values.isna().any(), "missing where the training data never is"
+    elif column.dtype in (*NUMBERS, "days", "zoned"):
+        seen = [v for v in [*known_values, *allowed, x[column.name]] if not is_missing(v)]
+        ends = [e for e in case.constraints.ranges.get(column.name, ()) if e is not None]
+        assert min([*seen, *ends]) <= new <= max([*seen, *ends])
+        assert column.dtype not in WHOLE or float(new).is_integer()
+        assert column.dtype != "days" or new == new.normalize()
+    else:
+        assert new in set(known_values.dropna()) | set(allowed), "a value that was never there"
+
+
+@settings(max_examples=80)
+@given(explainers())
+def test_an_explanation_does_not_depend_on_the_rest_of_the_batch(
+    drawn: tuple[Case, Model, DiverseExplainer],
+) -> None:
+    case, _, explainer = drawn
+    together = explain(explainer, case.inputs)
+    backwards = explain(explainer, case.inputs[::-1])
+    for i in range(len(case.inputs)):
+        alone = explain(explainer, case.inputs.iloc[[i]])[0]
+        assert_same(together[i], alone)
+        assert_same(backwards[len(case.inputs) - 1 - i], alone)
+
+
+def assert_same(a: Explanation, b: Explanation) -> None:
+    assert isinstance(a.counterfactuals, pd.DataFrame)
+    assert isinstance(b.counterfactuals, pd.DataFrame)
+    pd.testing.assert_frame_equal(a.counterfactuals, b.counterfactuals, check_exact=True)
+    np.testing.assert_array_equal(a.distances, b.distances)
+    np.testing.assert_array_equal(a.labels, b.labels)
+
+
+@settings(max_examples=80)
+@given(explainers())
+def test_what_rules_everything_out_is_named_and_really_there(
+    drawn: tuple[Case, Model, DiverseExplainer],
+) -> None:
+    case, _, explainer = drawn
+    explanations = explain(explainer, case.inputs)
+    empty = np.flatnonzero(explanations.counts == 0)
+    assume(len(empty))
+    with pytest.raises(NoCounterfactualError) as caught:
+        explainer.explain(case.inputs.iloc[empty[0]])
+    named = re.search(r"the constraint '(.*)' rules out", str(caught.value))
+    if named is None:
+        assert re.search(
+            r"plausib|nearest that were looked at|equal to the input", str(caught.value)
+        )
+    else:
+        assert named.group(1) in texts(case)
+
+
+def texts(case: Case) -> set[str]:
+    given_ = case.constraints
+    return {
+        *(f"immutable {name!r}" for name in given_.immutable),
+        *(f"increase_only {name!r}" for name in given_.increase_only),
+        *(f"decrease_only {name!r}" for name in given_.decrease_only),
+        *(f"ranges[{name!r}]" for name in given_.ranges),
+        *(f"allowed[{name!r}]" for name in given_.allowed),
+        *(f"the most that {n!r} may change" for n in [*given_.max_increase, *given_.max_decrease]),
+        *(f"relation {text!r}" for text in given_.relations),
+        *(f"together {list(group)!r}" for group in given_.together),
+    }
