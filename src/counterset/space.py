@@ -202,7 +202,7 @@ class TableDistance(Distance):
 
     def to_own(self, x: Matrix, own: Matrix) -> Matrix:
         points = self.embed(own.reshape(-1, own.shape[-1]))
-        return self.in_space.to_own(self.embed(x), points.reshape(*own.shape[:2], -1))
+        return self.in_space.to_own(self.embed(x), points.reshape(*own.shape[:2], points.shape[-1]))
 
 
 def _scaling(
