@@ -4,6 +4,7 @@
 
     CountersetError (Exception)
     ├── InvalidInputError (ValueError)        what was passed in cannot be used
+    ├── MissingExtraError (ImportError)       an optional dependency is not installed
     ├── ModelError (RuntimeError)             the model failed, or answered something unusable
     ├── NoCounterfactualError (LookupError)   nothing acceptable exists to move towards
     └── NotFittedError (sklearn's)            ``explain`` before ``fit``
@@ -19,6 +20,7 @@ __all__ = [
     "CountersetWarning",
     "FewerCounterfactualsWarning",
     "InvalidInputError",
+    "MissingExtraError",
     "ModelError",
     "NoCounterfactualError",
     "NotFittedError",
@@ -31,6 +33,10 @@ class CountersetError(Exception):
 
 class InvalidInputError(CountersetError, ValueError):
     """A parameter or a table that cannot be used as it is."""
+
+
+class MissingExtraError(CountersetError, ImportError):
+    """What was asked for needs an optional dependency that is not installed."""
 
 
 class ModelError(CountersetError, RuntimeError):
