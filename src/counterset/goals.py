@@ -94,7 +94,8 @@ def set_goal(
             raise InvalidInputError(
                 "The model predicts numbers, not classes, so that almost any change gives another "
                 "prediction. Say which range you want: explain(x, interval=(low, high)). If it "
-                "gives probabilities, pass a function that takes the class."
+                "gives probabilities, that may be interval=(0.5, 1), or pass a function that takes "
+                "the class, such as lambda X: model.predict(X) > 0.5."
             )
         return AnyOther()
     if not goal.accepts(classes.labels, classes.labels).any():
@@ -148,10 +149,17 @@ def _interval(interval: Any, target: Any, classes: Classes) -> Goal:
 
 
 def _wanted(target: Any, classes: Classes) -> Goal:
+    if isinstance(target, np.ndarray):
+        target = target.tolist()  # also of a single value
     several = isinstance(target, Iterable) and not isinstance(target, str | bytes)
     wanted = list(target) if several else [target]
     known = [plain(label) for label in classes.labels]
     missing = [plain(label) for label in wanted if plain(label) not in known]
+    if missing and classes.are_measurements:
+        raise InvalidInputError(
+            f"The model predicts numbers, from {known[0]} to {known[-1]}, and never exactly "
+            f"{missing[0]!r}. Say which range you want: explain(x, interval=(low, high))."
+        )
     if missing or not wanted:
         raise NoCounterfactualError(
             f"No training row is predicted {' or '.join(map(repr, missing)) or 'any of []'}, so "

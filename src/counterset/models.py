@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from counterset.arrays import Codes, Labels, Matrix
-from counterset.exceptions import InvalidInputError, ModelError
-from counterset.frameworks import framework_predict
+from counterset.exceptions import CountersetError, InvalidInputError, ModelError
+from counterset.frameworks import as_predictor
 from counterset.schema import Table
 
 __all__ = ["Answers", "Classes", "ModelAdapter"]
@@ -44,7 +44,7 @@ class ModelAdapter:
     rows: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        self._predict = _predict_function(self.model)
+        self._predict = _predict_function(as_predictor(self.model))
         if self.with_confidence and not callable(getattr(self.model, "predict_proba", None)):
             raise InvalidInputError(
                 f"target_probability needs a model with predict_proba, which "
@@ -65,19 +65,14 @@ class ModelAdapter:
             return Answers(labels)
         rows = self.table.decode(matrix)
         probabilities = np.asarray(self._call(self.model.predict_proba, rows), dtype=np.float64)
-        classes = getattr(self.model, "classes_", None)
-        if classes is None or probabilities.shape != (len(rows), len(classes)):
-            raise ModelError(
-                f"predict_proba must give one probability per row and class of classes_, got shape "
-                f"{probabilities.shape} for {len(rows)} rows."
-            )
-        of_label = np.asarray(classes)[None, :] == labels[:, None]
-        return Answers(labels, np.where(of_label, probabilities, 0).max(axis=1))
+        return Answers(labels, _of_labels(probabilities, self.model, labels))
 
     def _call(self, function: Callable[[Any], Any], rows: Any) -> Any:
         self.calls += 1
         try:
             return function(rows)
+        except CountersetError:
+            raise
         except Exception as error:
             raise ModelError(
                 f"The model raised {type(error).__name__} when asked about {len(rows)} rows "
@@ -132,9 +127,6 @@ def plain(label: Any) -> Any:
 
 
 def _predict_function(model: Any) -> Callable[[Any], Any]:
-    framework = framework_predict(model)
-    if framework is not None:
-        return framework
     predict = getattr(model, "predict", None)
     if callable(predict):
         function: Callable[[Any], Any] = predict
@@ -143,18 +135,45 @@ def _predict_function(model: Any) -> Callable[[Any], Any]:
         function = model
         return function
     raise InvalidInputError(
-        f"A model has a predict method or is a function from rows to labels, got "
-        f"{type(model).__name__}. Pass the fitted model itself."
+        f"A model has a predict method or is a function from rows to labels or the path of an "
+        f".onnx file, got {type(model).__name__}. Pass the fitted model itself."
     )
+
+
+def _of_labels(probabilities: Matrix, model: Any, labels: Labels) -> Matrix:
+    """Give the probability of each row's label."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        raise ModelError(
+            f"{type(model).__name__} has predict_proba, but no classes_ that say which column is "
+            f"which class. Give it the attribute classes_."
+        )
+    if probabilities.shape != (len(labels), len(classes)):
+        raise ModelError(
+            f"predict_proba must give one probability per row and class of classes_, got shape "
+            f"{probabilities.shape} for {len(labels)} rows and {len(classes)} classes."
+        )
+    column_of = {plain(each): column for column, each in enumerate(classes)}
+    codes, found = pd.factorize(labels)
+    unknown = [plain(each) for each in found if plain(each) not in column_of]
+    if unknown:
+        raise ModelError(
+            f"The model predicts {unknown[0]!r}, which is not one of its classes_ "
+            f"{list(column_of)}, so its probability is not known."
+        )
+    columns = np.array([column_of[plain(each)] for each in found], dtype=np.intp)[codes]
+    of_label: Matrix = probabilities[np.arange(len(labels)), columns]
+    return of_label
 
 
 def _check_labels(answer: Any, n_rows: int) -> Labels:
     try:
         labels = np.asarray(answer)
-    except ValueError:
+    except (RuntimeError, TypeError, ValueError) as error:
         raise ModelError(
-            "The model gave answers of different lengths; one label per row is needed."
-        ) from None
+            f"The model's answer, a {type(answer).__name__}, cannot be read as an array: {error}. "
+            f"It must give one label per row."
+        ) from error
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim == 2 and labels.shape[0] == n_rows:
