@@ -59,7 +59,7 @@ def test_lemma_1_the_mean_is_at_most_the_maximum(table: Table, distance: Distanc
     mean = metrics.set_distance(first, second, distance, how="mean")
     assert mean <= metrics.set_distance(first, second, distance, how="max") + 1e-12
     for how in ("mean", "max"):
-        single = metrics.set_distance(first[:1], second[:1], distance, how=how)  # type: ignore[arg-type]
+        single = metrics.set_distance(first[:1], second[:1], distance, how=how)
         assert single == pytest.approx(distance(first[0], second[0])[0, 0])
 
 
@@ -162,7 +162,7 @@ def test_figure_1_the_nearest_counterfactuals_of_the_diamond() -> None:
 def test_example_2_a_boundary_counterfactual_is_lost_after_any_step() -> None:
     x2, c, c2 = np.array([0.2, -0.2]), np.array([-0.651, 0.651]), np.array([0.65, -0.65])
     cfd2 = counterfactual_distance(DIAMOND, x2, "l2", Box(-1.5, 1.5)).upper
-    epsilon = np.linalg.norm(x2 - c) - cfd2 + 1e-4
+    epsilon = float(np.linalg.norm(x2 - c)) - cfd2 + 1e-4
     explainer = ExhaustiveExplainer(DIAMOND, epsilon, "l2", Box(-1.5, 1.5))
     assert explainer.contains(x2, c) is Answer.YES
     assert explainer.safety(x2, c) == pytest.approx(0, abs=1e-3)  # 0-safe
