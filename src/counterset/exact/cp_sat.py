@@ -75,7 +75,7 @@ class CellProgramme:
         if ensemble.rounding == 0:  # whole votes: no rounding, and the first class wins a tie
             scale, slack = 1.0, 0 if other < own else -1
         else:
-            scale = SCORE_STEPS / max(sum(np.abs(lead).max() for lead in leads), 1e-300)
+            scale = SCORE_STEPS / max(sum(np.abs(lead).max() for lead in leads), 1e-200)
             slack = len(leads) + 1 + int(np.ceil(ensemble.rounding * scale))
         total = int(np.rint((ensemble.base[other] - ensemble.base[own]) * scale))
         terms: list[Any] = []
@@ -111,7 +111,7 @@ class CellProgramme:
 
     def _add_cost(self) -> None:
         """Bound the total by that of the ball, and minimise it."""
-        self._scale = COST_STEPS / max(self._norm.to_total(self._radius), 1e-300)
+        self._scale = COST_STEPS / max(self._norm.to_total(self._radius), 1e-200)
         parts = [self._cost_of(i) for i in range(len(self._axes))]
         if self._norm.kind == "linf":
             cost = self._model.new_int_var(0, COST_STEPS, "")

@@ -38,6 +38,10 @@ class Encoding:
         """Give the nearest point of the ball where the other class leads."""
         return self._moves.solve()
 
+    def raise_lead(self, share: float) -> None:
+        """Ask for a lead as large as the slope makes of this share of the radius."""
+        self._programme.raise_lower(self._lead, share)
+
     def _add_network(self) -> None:
         values = self._moves.point()
         for depth, (weights, bias) in enumerate(self._network.layers[:-1]):
@@ -54,7 +58,7 @@ class Encoding:
         # In units of the slope, so that the solver's tolerance is one on the distance.
         slope = float(np.abs(self._slope()).max(initial=0.0))
         scale = 1.0 / slope if slope > 0 else 1.0
-        self._programme.add_row(values.columns, row * scale, -constant * scale, np.inf)
+        self._lead = self._programme.add_row(values.columns, row * scale, -constant * scale, np.inf)
 
     def _slope(self) -> Matrix:
         _, gradient = lead_and_gradient(self._network, self._problem.x, self._classes)

@@ -102,6 +102,8 @@ def _knapsack(need: Matrix, gains: Matrix, room: Matrix, worth: Matrix) -> Matri
 def _rise_together(need: Matrix, gains: Matrix, room: Matrix, pace: Matrix) -> Matrix:
     """Fill the need by moves of ``min(level * pace, room)``, at the lowest level that does."""
     useful = pace > 0
+    if not useful.any():
+        return np.zeros_like(room)
     room, gains_, pace_ = room[:, useful], gains[useful], pace[useful]
     moved = np.zeros((len(room), len(pace)))
     ends = room / pace_

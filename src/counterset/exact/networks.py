@@ -101,11 +101,9 @@ class TorchModel:
 
 def as_model(model: Any) -> Any:
     """Give what can be asked for labels: lists of layers and torch networks are wrapped."""
-    if isinstance(model, list | tuple):
-        return ReluNetwork(model)
     if _is_torch(model):
         return TorchModel(model)
-    return model
+    return ReluNetwork(model) if isinstance(model, list | tuple) else model
 
 
 def read_network(model: Any) -> ReluNetwork | None:

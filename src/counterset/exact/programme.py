@@ -46,12 +46,17 @@ class Programme:
         self._whole.extend([whole] * len(high))
         return np.arange(first, len(self._low))
 
-    def add_row(self, columns: Codes, row: Matrix, lower: float, upper: float) -> None:
-        """Add a constraint on some columns."""
+    def add_row(self, columns: Codes, row: Matrix, lower: float, upper: float) -> int:
+        """Add a constraint on some columns; give its place."""
         self._columns.append(columns)
         self._rows.append(row)
         self._lower.append(lower)
         self._upper.append(upper)
+        return len(self._rows) - 1
+
+    def raise_lower(self, place: int, by: float) -> None:
+        """Ask more of a constraint."""
+        self._lower[place] += by
 
     def intervals(self, columns: Codes, coefficients: Matrix) -> tuple[Matrix, Matrix]:
         """Bound ``coefficients.T @ v[columns]`` by the bounds of the variables alone."""

@@ -24,6 +24,8 @@ GROWTH = 1.6
 FIRST_RADIUS = 1.1
 #: The solver's own tolerance, taken off every bound that it proves.
 SLACK = 1e-6
+#: What is asked for beyond a tie, relative to the radius, if the model does not confirm a point.
+CLEARER_LEADS = (1e-6, 1e-5, 1e-4, 1e-3)
 METHOD = "mixed-integer programme of a ReLU network"
 
 
@@ -73,13 +75,29 @@ class _Class:
     def _look(self, radius: float) -> Look:
         encoding = Encoding(self._network, self._problem, self._norm, self._classes, radius)
         solution = encoding.solve()
-        if solution.point is not None:
-            ways = encoding.ways_on(solution.point)
-            if self._best.witness is not None:
-                ways.append(self._best.witness - solution.point)
-            self._best.offer(past_boundary(self._problem, solution.point, ways))
         bound = radius if solution.empty else solution.lower
-        return Look(max(0.0, bound - SLACK * max(1.0, bound)), solution.empty)
+        seen = Look(max(0.0, bound - SLACK * max(1.0, bound)), solution.empty)
+        first = solution.point
+        for share in CLEARER_LEADS:
+            if solution.point is None:
+                break
+            if self._confirm(encoding, solution.point):
+                if first is not None and solution.point is not first:
+                    self._confirm(encoding, first)  # now that a witness shows the way on
+                break
+            # The point lies where units switch, so that no slope tells the way on.
+            encoding.raise_lead(share)
+            solution = encoding.solve()
+        return seen
+
+    def _confirm(self, encoding: Encoding, point: Matrix) -> bool:
+        """Offer the nearest point past the boundary that the model confirms."""
+        ways = encoding.ways_on(point)
+        if self._best.witness is not None:
+            ways.append(self._best.witness - point)
+        witness = past_boundary(self._problem, point, ways)
+        self._best.offer(witness)
+        return witness is not None
 
     def _first_radius(self) -> float:
         """Guess from the slope at the input how far the boundary is."""

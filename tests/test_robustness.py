@@ -1,0 +1,140 @@
+"""Robustness checks and certificates."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from counterset import (
+    Answer,
+    Box,
+    Certificate,
+    DiverseExplainer,
+    ExhaustiveExplainer,
+    InvalidInputError,
+    UnsupportedDistanceError,
+    empirical_robustness,
+    weak_robustness,
+)
+from counterset.distances import CustomDistance
+
+RNG = np.random.default_rng(0)
+X = RNG.random((150, 2))
+MODEL = LogisticRegression(C=100).fit(X, X.sum(axis=1) > 1)
+PAIRS = [(x, np.clip(x + 0.01 * RNG.normal(size=2), 0, 1)) for x in X[:6]]
+
+
+def far_out(rows: Any) -> np.ndarray:
+    return np.asarray(np.abs(np.asarray(rows)[:, 0]) >= 1)
+
+
+def test_the_exhaustive_explainer_keeps_strong_counterfactuals() -> None:
+    explainer = ExhaustiveExplainer(MODEL, 0.2, "l2", Box(-1, 2))
+    checked = weak_robustness(explainer, PAIRS, 0.1)
+    assert checked.holds is Answer.YES
+    assert checked.pairs == checked.kept > 0
+
+
+def test_a_function_that_reports_the_nearest_alone_loses_it() -> None:
+    def nearest_end(x: Any) -> np.ndarray:
+        return np.array([[1.0 if x[0] > 0 else -1.0]])
+
+    pairs = [([-0.01], [0.01]), ([0.01], [0.02]), ([0.5], [-0.5]), ([0.0], [1.5])]
+    points = np.array([[-1.0], [1.0]])
+    checked = weak_robustness(nearest_end, pairs, 0.1, model=far_out, distance="l1", domain=points)
+    assert checked.holds is Answer.NO
+    assert (checked.pairs, checked.kept, len(checked.lost)) == (2, 1, 1)
+    with pytest.raises(InvalidInputError, match="does not say which model"):
+        weak_robustness(nearest_end, pairs, 0.1)
+    with pytest.raises(InvalidInputError, match="gives rows"):
+        empirical_robustness(lambda x: [1.0], pairs, 0.1, model=far_out, distance="l1")
+
+
+def test_what_bounds_leave_open_is_unknown() -> None:
+    def reports_one_end(x: Any) -> np.ndarray:
+        return np.array([[1.2]]) if x[0] > 0 else np.array([[-1.2]])
+
+    checked = weak_robustness(
+        reports_one_end, [([-0.01], [0.01])], 0.1, model=far_out, distance="l1", domain=Box(-2, 2)
+    )
+    # Searched from above only, a counterfactual far beyond the best found is not strong.
+    assert checked.pairs == 1
+    assert checked.holds is Answer.YES
+    open_ended = weak_robustness(
+        lambda x: np.array([[1.0]]) if x[0] > 0 else np.array([[-1.0]]),
+        [([-0.01], [0.01])],
+        0.1,
+        model=far_out,
+        distance="l1",
+        domain=Box(-2, 2),
+    )
+    assert open_ended.holds is Answer.UNKNOWN
+    assert open_ended.undecided == 1
+
+
+def test_frames_and_fitted_explainers_are_checked_in_their_own_distance() -> None:
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    model = LogisticRegression(C=100).fit(frame, X.sum(axis=1) > 1)
+    explainer = DiverseExplainer(model, max_counterfactuals=2).fit(frame)
+    inner = frame[(frame > 0.1).all(axis=1) & (frame < 0.9).all(axis=1)]
+    pairs = [(inner.iloc[i], inner.iloc[i] + 0.001) for i in range(3)]
+    estimate = empirical_robustness(explainer, pairs, 0.1)
+    assert estimate.k == max(estimate.ratios)
+    assert estimate.worst is not None
+    checked = weak_robustness(explainer, pairs, 0.1)
+    assert checked.pairs == 3
+    assert empirical_robustness(explainer, pairs, 1e-9) == type(estimate)(0.0, (), None)
+
+
+def test_a_certificate_tells_how_far_each_option_is_safe() -> None:
+    explainer = DiverseExplainer(MODEL, max_counterfactuals=3).fit(X)
+    explanation = explainer.explain(X[0])
+    assert explanation.certificate is None
+    certified = explainer.certify(explanation, epsilon=0.3)
+    certificate = certified.certificate
+    assert certificate is not None
+    assert certificate.distance_bounds is not None
+    assert certificate.distance_bounds.exact
+    assert certificate.safety is not None
+    cfd = certificate.distance_bounds.lower
+    np.testing.assert_allclose(certificate.safety, cfd + 0.3 - explanation.distances)
+    assert certificate.radii is not None
+    np.testing.assert_array_equal(certificate.radii, np.maximum(certificate.safety, 0) / 2)
+    assert "safe within" in repr(certified)
+    assert "within 0.3 of its own optimum" in repr(certified)
+    assert "safe within" in certified._repr_html_()
+
+    # Proposition 2, on inputs around.
+    exhaustive = ExhaustiveExplainer(MODEL, 0.3, explainer.distance_, Box.of(explainer))
+    for c, radius in zip(explanation.values, certificate.radii, strict=True):
+        nearby = X[0] + radius * 0.9 * np.array([[0.5, -0.4], [-0.5, 0.4]]) * np.ptp(X, axis=0)
+        for x in np.clip(nearby, X.min(axis=0), X.max(axis=0)):
+            if radius > 0 and MODEL.predict([x])[0] == explanation.label:
+                assert exhaustive.contains(x, c) is Answer.YES
+
+
+def test_inputs_outside_the_training_range_widen_the_domain() -> None:
+    explainer = DiverseExplainer(MODEL, diversity=None, max_counterfactuals=2).fit(X)
+    certified = explainer.certify(explainer.explain([1.5, 1.5]), epsilon=0.3)
+    assert certified.certificate is not None
+    with_domain = explainer.certify(explainer.explain(X[0]), 0.3, domain=Box(-1, 2))
+    assert with_domain.certificate is not None
+
+
+def test_a_certificate_rests_on_a_metric() -> None:
+    odd = CustomDistance(lambda A, B: np.abs(A[:, None] - B[None]).sum(axis=2))
+    explainer = DiverseExplainer(MODEL, distance=odd, max_counterfactuals=2).fit(X)
+    with pytest.raises(UnsupportedDistanceError, match="triangle inequality"):
+        explainer.certify(explainer.explain(X[0]), epsilon=0.3)
+
+
+def test_a_certificate_tells_what_it_holds_and_no_more() -> None:
+    assert str(Certificate()) == ""
+    assert Certificate().column() == []
+    assert "nearer than 0.25 is led to the same" in str(Certificate(stable_radius=0.25))
+    mixed = Certificate(epsilon=0.5, safety=np.array([0.5, -0.1]))
+    assert mixed.column() == ["0.25", "-"]
+    searched = ExhaustiveExplainer(far_out, 0.1, domain=Box(-2, 2)).counterfactual_distance([0.0])
+    assert "between 0 and 1" in str(Certificate(distance_bounds=searched))
