@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost
-from judging import check_looks_like, explain_and_judge
 
 from counterset import DiverseExplainer, InvalidInputError, ModelError
 from counterset.datasets import Dataset
+from frameworks.judging import check_looks_like, explain_and_judge
 
 
 def three_classes(credit: Dataset) -> pd.Series:

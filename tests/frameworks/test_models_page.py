@@ -8,6 +8,7 @@ import pytest
 from pages import PAGES, run_page
 
 
+@pytest.mark.filterwarnings("error::counterset.FewerCounterfactualsWarning")
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if "```python frameworks" in page.read_text("utf-8")],
     ids=lambda page: page.stem,

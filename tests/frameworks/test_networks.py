@@ -8,10 +8,10 @@ import keras
 import numpy as np
 import pytest
 import torch
-from judging import check_looks_like, explain_and_judge
 
 from counterset import DiverseExplainer, InvalidInputError, ModelError
 from counterset.datasets import Dataset
+from frameworks.judging import check_looks_like, explain_and_judge
 
 
 def trained(X: Any, y: Any, outputs: int = 2) -> Any:

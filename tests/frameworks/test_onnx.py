@@ -10,7 +10,6 @@ import onnxruntime
 import pandas as pd
 import pytest
 import torch
-from judging import explain_and_judge
 from skl2onnx import to_onnx
 from skl2onnx.common.data_types import Int64TensorType, StringTensorType
 from sklearn.compose import make_column_transformer
@@ -21,6 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from counterset import DiverseExplainer, ModelError
 from counterset.datasets import Dataset
+from frameworks.judging import explain_and_judge
 
 
 def ask(path: Path, feeds: dict[str, Any]) -> Any:
@@ -61,7 +61,7 @@ def test_a_pipeline_with_an_input_for_each_column(
     path.write_bytes(to_onnx(model, initial_types=types).SerializeToString())
 
     def decide(rows: pd.DataFrame) -> Any:
-        return ask(path, {name: rows[[name]].to_numpy() for name in rows})
+        return ask(path, {str(name): rows[[name]].to_numpy() for name in rows})
 
     explain_and_judge(path, X, decide)
 

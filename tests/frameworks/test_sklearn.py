@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from judging import explain_and_judge
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -14,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from counterset.datasets import Dataset
+from frameworks.judging import explain_and_judge
 
 
 @pytest.mark.parametrize("kind", ["category", "object", "string"])

@@ -1,0 +1,1 @@
+"""Tests with the real frameworks, run by their name: pytest tests/frameworks."""
