@@ -7,7 +7,7 @@ settings.register_profile(
     "counterset",
     deadline=None,
     derandomize=True,
-    max_examples=150,
+    max_examples=75,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("counterset")
