@@ -1,0 +1,40 @@
+"""Counterfactuals near data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterset import DiverseExplainer, InvalidInputError, NearData, NoCounterfactualError
+from counterset.distances import get
+
+LINE = np.array([[0.0], [1.0], [2.0], [4.0]])
+
+
+def test_the_score_is_the_distance_to_the_nth_nearest_row() -> None:
+    support = NearData(neighbours=2, share=1.0).learn(LINE, get("l1"))
+    assert support.limit == 3  # of the row at 4: its second nearest other row is at 1
+    assert support.scores(np.array([[0.5], [10.0]])).tolist() == [0.5, 8.0]
+    assert support.has(np.array([[0.5], [10.0]])).tolist() == [True, False]
+
+
+def test_only_so_many_rows_are_looked_at_and_one_row_is_enough() -> None:
+    assert len(NearData(most_rows=2).learn(LINE, get("l1")).points) == 2
+    assert NearData().learn(LINE[:1], get("l1")).limit == 0
+
+
+@pytest.mark.parametrize("given", [{"neighbours": 0}, {"share": 1.5}, {"most_rows": 0}])
+def test_unusable_parameters_are_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError):
+        NearData(**given)
+
+
+def test_nothing_plausible_is_said() -> None:
+    rows = np.array([[0.0], [0.1], [0.2], [0.3], [9.0]])
+    explainer = DiverseExplainer(
+        lambda X: X[:, 0] > 5, plausibility=NearData(neighbours=2, share=0.5)
+    ).fit(rows)
+    with pytest.raises(NoCounterfactualError, match="Loosen the plausibility"):
+        explainer.explain([0.0])

@@ -1,0 +1,63 @@
+"""Why there are fewer counterfactuals than asked for, or none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from counterset import (
+    Constraints,
+    DiverseExplainer,
+    FewerCounterfactualsWarning,
+    NearestCandidates,
+    NoCounterfactualError,
+)
+
+FRAME = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [0.0, 3.0, 1.0, 2.0]})
+
+
+def fitted(alpha: int = 1000) -> DiverseExplainer:
+    return DiverseExplainer(
+        lambda rows: rows["a"] > 1.5, candidates=NearestCandidates(alpha), max_counterfactuals=1
+    ).fit(FRAME)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "named"),
+    [
+        (Constraints(immutable=["b", "a"]), "immutable 'a'"),
+        (Constraints(ranges={"a": (0, 1)}, immutable=["b"]), r"ranges\['a'\]"),
+        (Constraints(max_increase={"a": 1}), "the most that 'a' may change"),
+        (Constraints(decrease_only=["a"]), "decrease_only 'a'"),
+        (Constraints(relations=["a <= 1"]), "relation 'a <= 1'"),
+        (Constraints(allowed={"a": [0, 1]}), r"allowed\['a'\]"),
+    ],
+)
+def test_the_constraint_that_rules_out_the_last_candidate_is_named(
+    constraints: Constraints, named: str
+) -> None:
+    with pytest.raises(NoCounterfactualError, match=rf"the constraint '{named}' rules out"):
+        fitted().explain(FRAME.iloc[0], constraints=constraints)
+
+
+def test_candidates_beyond_the_cut_are_told() -> None:
+    with pytest.raises(NoCounterfactualError, match="1 of 2 candidates keep the constraints"):
+        fitted(alpha=1).explain(FRAME.iloc[0], constraints=Constraints(relations=["b >= 1.5"]))
+
+
+def test_an_empty_explanation_stands_in_its_place() -> None:
+    inputs = FRAME.iloc[[0, 2]]
+    constraints = Constraints(max_increase={"a": 1})
+    with pytest.warns(FewerCounterfactualsWarning, match="No counterfactual for 1 of 2 inputs"):
+        found = fitted().explain_many(inputs, constraints=constraints, if_none="warn")
+    assert found.counts.tolist() == [0, 1]
+    assert len(found[0]) == 0
+    assert "0 ways" in repr(found[0])
+    assert found[0].changes.empty
+    assert np.asarray(found[0].counterfactuals).shape == (0, 2)
+    assert found.to_frame().index.tolist() == [(2, 1)]
+    with pytest.warns(FewerCounterfactualsWarning):
+        nothing = fitted().explain_many(FRAME[:1], constraints=constraints, if_none="warn")
+    assert nothing.to_frame().empty
+    assert "by 0 counterfactuals" in repr(nothing)
