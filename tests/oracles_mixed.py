@@ -74,6 +74,14 @@ class MixedOracle:
     rules: list[RawRule] = field(default_factory=list)
     fixed: tuple[int, ...] = ()
 
+    def __post_init__(self) -> None:
+        # A known value does not become missing, whatever else is asked for.
+        nothing_lost = RawRule(
+            lambda x, c: tuple(p if q is None else q for p, q in zip(x, c, strict=True)),
+            lambda x, c: all(q is not None or p is None for p, q in zip(x, c, strict=True)),
+        )
+        self.rules = [nothing_lost, *self.rules]
+
     def d(self, a: Row, b: Row, ignored: tuple[int, ...] = ()) -> float:
         parts = zip(self.features, a, b, strict=True)
         kept = [f.difference(p, q) for i, (f, p, q) in enumerate(parts) if i not in ignored]

@@ -6,13 +6,17 @@ import numpy as np
 import pandas as pd
 
 from counterset import Constraints, DiverseExplainer
-from counterset.pipeline import _repeats, _spread
+from counterset.pipeline import LANDMARK_STRIDE, NEAREST, _near_and_far, _repeats
 
 
-def test_candidates_are_spread_from_the_nearest_to_the_farthest() -> None:
-    owners = np.array([0] * 5 + [2] * 2)
-    assert _spread(owners, 3).tolist() == [0, 2, 4, 5, 6]
-    assert _spread(owners[:0], 3).tolist() == []
+def test_sparse_answers_start_from_the_nearest_and_from_landmarks() -> None:
+    many = NEAREST + 5
+    owners = np.array([0] * many + [2] * many)
+    places = np.ones(2 * many, dtype=np.intp)
+    places[[many - 2, 2 * many - 1]] = 3 * LANDMARK_STRIDE  # one far landmark for each
+    picked = _near_and_far(owners, places).tolist()
+    assert picked == [*range(NEAREST), many - 2, *range(many, many + NEAREST), 2 * many - 1]
+    assert _near_and_far(owners[:0], places[:0]).tolist() == []
 
 
 def test_repeats_are_found_among_others_as_far() -> None:

@@ -17,7 +17,16 @@ from counterset.arrays import Codes, Mask, Matrix
 from counterset.exceptions import InvalidInputError
 from counterset.features import Feature
 from counterset.relations import parse_relations
-from counterset.rules import Allowed, Fixed, OneWay, Rule, Together, Within, WithinReach
+from counterset.rules import (
+    Allowed,
+    Fixed,
+    NothingLost,
+    OneWay,
+    Rule,
+    Together,
+    Within,
+    WithinReach,
+)
 from counterset.schema import Table
 
 __all__ = ["Constraints", "Rules"]
@@ -99,6 +108,8 @@ class Constraints:
             The training rows; values that go together are looked up there.
         """
         rules: list[Rule] = []
+        if any(feature.can_be_missing for feature in table.features):
+            rules.append(NothingLost())
         for name, values in self.allowed.items():
             feature = table.features[at := table.position(name)]
             if not values:

@@ -336,9 +336,7 @@ class DiverseExplainer(BaseEstimator):
 
     def _rules(self, constraints: Constraints | None) -> Rules:
         constraints = constraints if constraints is not None else self.constraints
-        if constraints is None:
-            return Rules((), len(self.schema_.features))
-        return constraints.compile(self.schema_, self.pool_.matrix)
+        return (constraints or Constraints()).compile(self.schema_, self.pool_.matrix)
 
     def _check_counts(
         self, found: Candidates, questions: Questions, pipeline: Pipeline, if_none: str

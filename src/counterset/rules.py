@@ -15,7 +15,7 @@ import pandas as pd
 from counterset.arrays import Codes, Mask, Matrix
 from counterset.schema import changed
 
-__all__ = ["Allowed", "Fixed", "OneWay", "Rule", "Together", "Within", "WithinReach"]
+__all__ = ["Allowed", "Fixed", "NothingLost", "OneWay", "Rule", "Together", "Within", "WithinReach"]
 
 
 class Rule(Protocol):
@@ -33,6 +33,19 @@ class Rule(Protocol):
     def holds(self, x: Matrix, c: Matrix) -> Mask:
         """Say for which rows the rule holds."""
         ...
+
+
+@dataclass(frozen=True)
+class NothingLost:
+    """A known value does not become missing: nobody can be advised to lose one."""
+
+    text: str = "known values stay known"
+
+    def project(self, x: Matrix, c: Matrix) -> Matrix:
+        return np.where(np.isnan(c), x, c)
+
+    def holds(self, x: Matrix, c: Matrix) -> Mask:
+        return np.asarray(~(np.isnan(c) & ~np.isnan(x)).any(axis=1))
 
 
 @dataclass(frozen=True)
