@@ -2,6 +2,7 @@
 
 from counterset import datasets, distances, metrics
 from counterset.candidates import CandidatesWithin, NearestCandidates
+from counterset.certificate import Certificate
 from counterset.constraints import Constraints
 from counterset.diversity import AngleDiversity, DistanceDiversity
 from counterset.evaluation import evaluate
@@ -24,6 +25,7 @@ from counterset.schema import Schema
 __all__ = [
     "AngleDiversity",
     "CandidatesWithin",
+    "Certificate",
     "Constraints",
     "CountersetError",
     "CountersetWarning",

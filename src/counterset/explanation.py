@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from counterset.arrays import Codes, Labels, Mask, Matrix
+from counterset.certificate import Certificate
 from counterset.models import plain
 from counterset.schema import Rows, Table, changed
 
@@ -52,7 +53,7 @@ class Explanation:
     examples: Codes
     plausibility: Matrix | None
     index: Any
-    certificate: Any
+    certificate: Certificate | None
     _table: Table
     _input: Matrix
     _matrix: Matrix
@@ -133,7 +134,9 @@ class Explanation:
 
     def _rest(self) -> str:
         more = len(self.changes) - MOST_FEATURES
-        return f"\n... and {more} more features that change." if more > 0 else ""
+        rest = [f"... and {more} more features that change."] if more > 0 else []
+        certain = str(self.certificate) if self.certificate is not None else ""
+        return "".join(f"\n{line}" for line in [*rest, *filter(None, [certain])])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,6 +167,7 @@ class Explanations(Sequence[Explanation]):
     _distances: Matrix
     _examples: Codes
     _plausibility: Matrix | None
+    _stable_radius: Matrix | None = None
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
@@ -188,7 +192,7 @@ class Explanations(Sequence[Explanation]):
             examples=self._examples[part],
             plausibility=None if self._plausibility is None else self._plausibility[part],
             index=self.input_index[i],
-            certificate=None,
+            certificate=self._certificate(i),
             _table=self._table,
             _input=self._inputs[i],
             _matrix=self._matrix[part],
@@ -236,7 +240,14 @@ class Explanations(Sequence[Explanation]):
             _distances=self._distances[rows],
             _examples=self._examples[rows],
             _plausibility=None if self._plausibility is None else self._plausibility[rows],
+            _stable_radius=None if self._stable_radius is None else self._stable_radius[which],
         )
+
+    def _certificate(self, i: int) -> Certificate | None:
+        if self._stable_radius is None:
+            return None
+        radius = float(self._stable_radius[i])
+        return Certificate(stable_radius=None if np.isnan(radius) else radius)
 
     def __repr__(self) -> str:
         summary = f"Explanations of {len(self)} inputs by {len(self._matrix)} counterfactuals"
