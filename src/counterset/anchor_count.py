@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterset.anchors import SEED, Anchors, medoids, select_compactly
+from counterset.anchors import SEED, medoids, nearest_points, select_compactly
 from counterset.arrays import Codes, Mask, Matrix
 from counterset.selection import NONE_LEFT, Selection, Selector
+from counterset.space import Points
 
 __all__ = ["enough_anchors"]
 
@@ -55,17 +56,20 @@ def enough_anchors(selector: Selector, members: Codes, usable: Mask | None) -> i
     count = FEWEST
     while count <= MOST:
         found = others[medoids(selector.pool.points.directions[others], count)]
-        anchors = Anchors.choose_sets([found], selector, usable)
-        nearest, _ = anchors.nearest(
-            x, selector.pool.codes[held_out], selector.pool.distance.in_space
-        )
-        figures = _k_figures(selector, x.places, anchors.selection.take(nearest))
-        costs[count] = _cost(figures, paper)
+        chosen = _sets_of_nearest(selector, x, selector.pool.points.take(found), acceptable)
+        costs[count] = _cost(_k_figures(selector, x.places, chosen), paper)
         if costs[count] <= 1 or len(found) < count // 2:
             break
         count *= 2
     best = max(1.0, min(costs.values()))
     return next(count for count, cost in costs.items() if cost <= ABOUT_THE_BEST * best)
+
+
+def _sets_of_nearest(selector: Selector, x: Points, anchors: Points, acceptable: Mask) -> Selection:
+    """Give each input the set of its nearest anchor, choosing only the sets that are needed."""
+    nearest = nearest_points(selector.pool.distance.in_space, x.places, anchors.places)
+    used, which = np.unique(nearest, return_inverse=True)
+    return select_compactly(selector, anchors.take(used), acceptable).take(which)
 
 
 def _cost(figures: tuple[float, float], paper: tuple[float, float]) -> float:

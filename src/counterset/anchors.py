@@ -22,7 +22,7 @@ from counterset.diversity import View
 from counterset.selection import Selection, Selector
 from counterset.space import Points
 
-__all__ = ["Anchors", "medoids", "select_compactly"]
+__all__ = ["Anchors", "medoids", "nearest_points", "select_compactly"]
 
 #: Of a class with more rows than this, so many are looked at when looking for anchors.
 MOST_ROWS = 3000
@@ -148,6 +148,14 @@ def medoids(points: Matrix, count: int) -> Codes:
     centres = KMeans(count, n_init=1, max_iter=ROUNDS, random_state=SEED).fit(distinct)
     squared, _ = L2().scores(centres.cluster_centers_, distinct)
     return np.unique(looked_at[first[squared.argmin(axis=1)]])
+
+
+def nearest_points(distance: Distance, x: Matrix, places: Matrix) -> Codes:
+    """Give the nearest of some points for each input, the first of equally near ones."""
+    nearest = np.empty(len(x), dtype=np.intp)
+    for batch in _batches(np.arange(len(x)), BATCH_COORDINATES // places.size):
+        nearest[batch] = _to_all(distance, x[batch], places).argmin(axis=1)
+    return nearest
 
 
 def select_compactly(selector: Selector, x: Points, acceptable: Mask) -> Selection:
