@@ -18,11 +18,11 @@ from counterset.space import Points
 __all__ = ["enough_anchors"]
 
 #: k-distance at most, and k-diversity at least, so many times the paper's selection's.
-MOST_DISTANCE, LEAST_DIVERSITY = 1.08, 0.92
+MOST_DISTANCE, LEAST_DIVERSITY = 1.05, 0.95
 #: Where no number reaches that, the first within this factor of the best will do.
-ABOUT_THE_BEST = 1.05
+ABOUT_THE_BEST = 1.03
 #: The numbers tried go up in doubles.
-FEWEST, MOST = 4, 1024
+FEWEST, MOST = 4, 512
 #: Held out of each class: this share of its rows, up to so many.
 HELD_OUT_SHARE, MOST_HELD_OUT = 0.2, 100
 #: Anchors of one class are found among so many times more rows.

@@ -45,6 +45,8 @@ class Anchors:
         The code of the class of each, ascending.
     selection
         The set of each, for inputs that accept any other class.
+    set_numbers
+        A number for each set, the same for equal ones.
     settings
         How the sets were chosen: sets for other settings have to be chosen anew.
     """
@@ -52,6 +54,7 @@ class Anchors:
     points: Points
     codes: Codes
     selection: Selection
+    set_numbers: Codes
     settings: tuple[Any, ...]
 
     @classmethod
@@ -79,7 +82,8 @@ class Anchors:
             if usable is not None:
                 acceptable &= usable
             selection.put(members, select_compactly(selector, points.take(members), acceptable))
-        return cls(points, codes, selection, _settings(selector))
+        _, set_numbers = np.unique(selection.places, axis=0, return_inverse=True)
+        return cls(points, codes, selection, set_numbers.reshape(-1), _settings(selector))
 
     def __len__(self) -> int:
         return len(self.points)
@@ -111,7 +115,7 @@ class Anchors:
         """
         anchors = np.full(len(x), -1, dtype=np.intp)
         radius = np.full(len(x), np.nan)
-        names = _numbers_of_sets(self.selection.places) if by_set else np.arange(len(self))
+        names = self.set_numbers if by_set else np.arange(len(self))
         for code in np.unique(codes):
             inputs, own = np.flatnonzero(codes == code), np.flatnonzero(self.codes == code)
             if not len(own):
@@ -223,12 +227,6 @@ def _radius(
 def _to_all(distance: Distance, x: Matrix, places: Matrix) -> Matrix:
     """Give exact distances ``(n, m)``, each of which depends on its two points only."""
     return distance.to_own(x, np.broadcast_to(places, (len(x), *places.shape)))
-
-
-def _numbers_of_sets(places: Codes) -> Codes:
-    """Give each set a number, equal sets the same."""
-    _, numbers = np.unique(places, axis=0, return_inverse=True)
-    return numbers.reshape(-1)
 
 
 def _settings(selector: Selector) -> tuple[Any, ...]:
