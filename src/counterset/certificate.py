@@ -26,7 +26,8 @@ class Certificate:
         For each counterfactual, a proved lower bound on its delta (definition 5); negative where
         it is not certain to be within epsilon of the input's own optimum.
     stable_radius
-        How far the input may move without any change of the chosen counterfactuals.
+        Every input of the same class, at most this far away in the explainer's distance, is
+        explained by the same training examples. Infinite if there is no other choice to make.
 
     Examples
     --------
@@ -61,10 +62,13 @@ class Certificate:
             )
         if self.distance_bounds is not None:
             sentences.append(f"The optimum of this input: {_told(self.distance_bounds)}.")
-        if self.stable_radius is not None:
+        if self.stable_radius == float("inf"):
+            sentences.append("Anyone of your class gets the same examples.")
+        elif self.stable_radius is not None and self.stable_radius > 0:
+            # Rounded down, so that what is said is still certain.
             sentences.append(
-                f"Every input of the same class that is nearer than {self.stable_radius:.3g} is "
-                f"led to the same examples."
+                f"Anyone of your class within {_rounded_down(self.stable_radius)} of you gets the "
+                f"same examples."
             )
         return " ".join(sentences)
 
@@ -73,3 +77,12 @@ def _told(bounds: DistanceBounds) -> str:
     if bounds.exact:
         return f"{bounds.upper:.3g}"
     return f"between {bounds.lower:.3g} and {bounds.upper:.3g}"
+
+
+def _rounded_down(value: float, digits: int = 3) -> str:
+    """Give a positive number with a few digits, never more than it is."""
+    text = f"{value:.{digits}g}"
+    if float(text) <= value:
+        return text
+    step = 10.0 ** (int(f"{value:e}".split("e")[1]) - digits + 1)
+    return f"{float(text) - step:.{digits}g}"

@@ -11,7 +11,9 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from counterset import distances
-from counterset.arrays import Matrix
+from counterset.anchor_count import enough_anchors
+from counterset.anchors import Anchors, medoids
+from counterset.arrays import Mask, Matrix
 from counterset.candidates import CandidatePool, Cutoff, NearestCandidates
 from counterset.certification import certify
 from counterset.checks import check_count
@@ -27,7 +29,7 @@ from counterset.exceptions import (
     NotFittedError,
 )
 from counterset.explanation import Explanation, Explanations
-from counterset.goals import check_probability, is_confident, set_goal
+from counterset.goals import AnyOther, Goal, check_probability, is_confident, set_goal
 from counterset.line_search import LineSearch
 from counterset.models import Answers, Classes, ModelAdapter, plain
 from counterset.pipeline import Candidates, Pipeline
@@ -74,11 +76,18 @@ class DiverseExplainer(BaseEstimator):
         What may change, see :class:`Constraints`.
     sparsify
         Undo every change that a counterfactual does not need, so that it names few things.
+    anchors
+        None: the paper's selection, from the input's own point of view. A number: that many
+        training rows of each class get a set each, in ``fit``, and an input takes the set of the
+        nearest one of its class, so that nearly equal inputs get the same. ``"auto"`` finds the
+        number, see ``docs/anchors.md``.
     plausibility
         :class:`NearData` requires counterfactuals to lie near training rows.
 
     Attributes
     ----------
+    anchors_
+        The anchors that were found, with their sets, or None.
     classes_
         The labels that the model gives to the training rows.
     schema_
@@ -119,6 +128,7 @@ class DiverseExplainer(BaseEstimator):
         constraints: Constraints | None = None,
         sparsify: bool = False,
         plausibility: NearData | None = None,
+        anchors: int | Literal["auto"] | None = None,
     ) -> None:
         self.model = model
         self.distance = distance
@@ -131,6 +141,7 @@ class DiverseExplainer(BaseEstimator):
         self.constraints = constraints
         self.sparsify = sparsify
         self.plausibility = plausibility
+        self.anchors = anchors
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Ask the model about the training rows, once, and keep them as candidates.
@@ -158,7 +169,7 @@ class DiverseExplainer(BaseEstimator):
         self.pool_ = CandidatePool.build(matrix, codes, self.distance_)
         self.classes_ = classes.labels
         self.support_ = None
-        self._plausible = np.ones(len(matrix), dtype=bool)
+        self._plausible: Mask | None = None  # which rows of the pool; None: all
         self._confidence: Answers | None = None  # asked for when it is first needed
         if self.plausibility is not None:
             places, measure = self.pool_.points.places, self.distance_.in_space
@@ -168,6 +179,7 @@ class DiverseExplainer(BaseEstimator):
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if table.array_dtype is None:
             self.feature_names_in_ = np.asarray(table.columns, dtype=object)
+        self.anchors_ = self._find_anchors()
         self._rules(None)  # a constraint that does not fit the data shows now, not later
         return self
 
@@ -293,7 +305,7 @@ class DiverseExplainer(BaseEstimator):
         goal = set_goal(answers, classes, wanted.target, wanted.interval, probability)
         wishes = Wishes(goal, probability, rules, self.support_)
         questions = Questions(model, self.distance_, wishes, matrix, answers.labels)
-        pipeline = self._pipeline(probability)
+        pipeline = self._pipeline(goal, probability)
         found = pipeline.run(questions)
         self._check_counts(found, questions, pipeline, if_none)
         return Explanations(
@@ -311,28 +323,53 @@ class DiverseExplainer(BaseEstimator):
             _plausibility=None
             if self.support_ is None
             else self.support_.scores(self.distance_.embed(found.rows)),
+            _stable_radius=found.stable_radius,
         )
 
-    def _pipeline(self, probability: float | None) -> Pipeline:
-        usable = self._plausible
+    def _pipeline(self, goal: Goal, probability: float | None) -> Pipeline:
+        selector, usable = self._selector(), self._plausible
+        anchors = self.anchors_ if self.anchors is not None else None
         if probability is not None:
             if self._confidence is None:
                 model = ModelAdapter(self.model, self.schema_, with_confidence=True)
                 self._confidence = model.answers(self.pool_.matrix)
-            usable = usable & is_confident(self._confidence, probability)
+            confident = is_confident(self._confidence, probability)
+            usable = confident if usable is None else usable & confident
         return Pipeline(
-            Selector(
-                self.pool_,
-                self.candidates,
-                self.diversity,
-                self.max_counterfactuals,
-                find_reach=self.search is not None and self.search.needs_reach,
-            ),
+            selector,
             self.search,
             self.sparsify,
-            self.classes_[self.pool_.codes],
+            self.classes_,
             usable,
+            anchors,
+            sets_are_kept=anchors is not None
+            and anchors.fits(selector)
+            and isinstance(goal, AnyOther)
+            and probability is None,
         )
+
+    def _selector(self) -> Selector:
+        return Selector(
+            self.pool_,
+            self.candidates,
+            self.diversity,
+            self.max_counterfactuals,
+            find_reach=self.search is not None and self.search.needs_reach,
+        )
+
+    def _find_anchors(self) -> Anchors | None:
+        """Find the anchors of each class, and choose their sets."""
+        if self.anchors is None:
+            return None
+        selector, usable, pool = self._selector(), self._plausible, self.pool_
+        places = []
+        for code in range(len(self.classes_)):
+            members = np.flatnonzero(pool.codes == code)
+            count = self.anchors
+            if count == "auto":
+                count = enough_anchors(selector, members, usable)
+            places.append(members[medoids(pool.points.directions[members], count)])
+        return Anchors.choose_sets(places, selector, usable)
 
     def _rules(self, constraints: Constraints | None) -> Rules:
         constraints = constraints if constraints is not None else self.constraints
@@ -359,6 +396,13 @@ class DiverseExplainer(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_count(self.max_counterfactuals, "max_counterfactuals")
+        if isinstance(self.anchors, str) and self.anchors != "auto":
+            raise InvalidInputError(
+                f"anchors must be None, 'auto' or a number of anchors per class, got "
+                f"{self.anchors!r}."
+            )
+        if self.anchors is not None and self.anchors != "auto":
+            check_count(self.anchors, "anchors")
         for name, value, method, examples in (
             ("candidates", self.candidates, "cut", "NearestCandidates or CandidatesWithin"),
             ("diversity", self.diversity, "differ", "AngleDiversity, DistanceDiversity or None"),

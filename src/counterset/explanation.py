@@ -136,8 +136,9 @@ class Explanation:
 
     def _rest(self) -> str:
         more = len(self.changes) - MOST_FEATURES
-        rest = f"\n... and {more} more features that change." if more > 0 else ""
-        return rest if self.certificate is None else f"{rest}\n{self.certificate}"
+        rest = [f"... and {more} more features that change."] if more > 0 else []
+        certain = str(self.certificate) if self.certificate is not None else ""
+        return "".join(f"\n{line}" for line in [*rest, *filter(None, [certain])])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,6 +169,7 @@ class Explanations(Sequence[Explanation]):
     _distances: Matrix
     _examples: Codes
     _plausibility: Matrix | None
+    _stable_radius: Matrix | None = None
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
@@ -192,7 +194,7 @@ class Explanations(Sequence[Explanation]):
             examples=self._examples[part],
             plausibility=None if self._plausibility is None else self._plausibility[part],
             index=self.input_index[i],
-            certificate=None,
+            certificate=self._certificate(i),
             _table=self._table,
             _input=self._inputs[i],
             _matrix=self._matrix[part],
@@ -240,7 +242,14 @@ class Explanations(Sequence[Explanation]):
             _distances=self._distances[rows],
             _examples=self._examples[rows],
             _plausibility=None if self._plausibility is None else self._plausibility[rows],
+            _stable_radius=None if self._stable_radius is None else self._stable_radius[which],
         )
+
+    def _certificate(self, i: int) -> Certificate | None:
+        if self._stable_radius is None:
+            return None
+        radius = float(self._stable_radius[i])
+        return Certificate(stable_radius=None if np.isnan(radius) else radius)
 
     def __repr__(self) -> str:
         summary = f"Explanations of {len(self)} inputs by {len(self._matrix)} counterfactuals"

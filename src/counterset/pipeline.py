@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from counterset.anchors import Anchors, select_compactly
 from counterset.arrays import Codes, Labels, Mask, Matrix
 from counterset.diversity import View
 from counterset.line_search import REFUSED, LineSearch, Segments
@@ -15,6 +16,7 @@ from counterset.paths import Paths, unit_costs
 from counterset.questions import Questions
 from counterset.schema import changed
 from counterset.selection import NONE_LEFT, Selection, Selector
+from counterset.space import Points
 from counterset.sparsity import undo_needless_changes
 
 __all__ = ["Candidates", "Pipeline"]
@@ -44,6 +46,8 @@ class Candidates:
         For each input, the distance of the farthest candidate of step 2, if that is looked for.
     n_chosen
         For each input, how many of them step 3 chose.
+    stable_radius
+        For each input, within what distance the choice stays the same, NaN if nothing is proved.
     """
 
     owners: Codes
@@ -53,6 +57,7 @@ class Candidates:
     n_candidates: Codes
     reach: Matrix
     n_chosen: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    stable_radius: Matrix | None = None
 
     def take(self, which: Codes) -> Candidates:
         """Give some of the candidates."""
@@ -75,17 +80,23 @@ class Pipeline:
 
     Attributes
     ----------
-    pool_labels
-        The label of each row of the pool.
+    classes
+        The labels of the training rows, by the code of their class.
     usable
-        Which rows of the pool are plausible and confident enough to be candidates.
+        Which rows of the pool are plausible and confident enough to be candidates; None: all.
+    anchors
+        From where steps 1 to 3 look; None: from the inputs.
+    sets_are_kept
+        Whether the anchors hold the sets that this call would choose for them.
     """
 
     selector: Selector
     search: LineSearch | None
     sparsify: bool
-    pool_labels: Labels
-    usable: Mask
+    classes: Labels
+    usable: Mask | None
+    anchors: Anchors | None = None
+    sets_are_kept: bool = False
 
     def run(self, questions: Questions) -> Candidates:
         """Give the counterfactuals of all inputs, nearest first."""
@@ -101,29 +112,91 @@ class Pipeline:
     def acceptable(self, questions: Questions) -> Iterator[tuple[Codes, Mask]]:
         """Give groups of inputs, and the rows of the pool that each group may move towards."""
         goal, labels = questions.wishes.goal, questions.input_labels
+        pool_labels = self._labels_at(slice(None))
+        usable = True if self.usable is None else self.usable
         if not goal.per_label:
-            yield (
-                np.arange(len(labels)),
-                self.usable & goal.accepts(self.pool_labels, self.pool_labels),
-            )
+            yield np.arange(len(labels)), usable & goal.accepts(pool_labels, pool_labels)
             return
         known, groups = Classes.learn(labels)
         for group in range(len(known)):
-            own = np.repeat(known.labels[[group]], len(self.pool_labels))
-            yield np.flatnonzero(groups == group), self.usable & goal.accepts(self.pool_labels, own)
+            own = np.repeat(known.labels[[group]], len(pool_labels))
+            yield np.flatnonzero(groups == group), usable & goal.accepts(pool_labels, own)
+
+    def _labels_at(self, places: Codes | slice) -> Labels:
+        """Give the labels of rows of the pool."""
+        return self.classes[self.selector.pool.codes[places]]
 
     def _choose(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3."""
-        selector, pool = self.selector, self.selector.pool
+        pool = self.selector.pool
         x = questions.points
-        selection = Selection.empty(len(x), selector.limit)
-        for members, acceptable in self.acceptable(questions):
-            selection.put(members, selector.select(x.take(members), acceptable))
+        stable_radius = None
+        if self.anchors is None:
+            selection = self._select(questions, x)
+        else:
+            selection, stable_radius = self._select_for_anchors(questions, x, self.anchors)
         owners, ranks = np.nonzero(selection.places != NONE_LEFT)
         places = selection.places[owners, ranks]
-        answers = questions.remember(self.pool_labels[places])
         rows = pool.matrix[places]
-        return Candidates(owners, places, rows, answers, selection.n_candidates, selection.reach)
+        answers = questions.remember(self._labels_at(places))
+        found = Candidates(
+            owners,
+            places,
+            rows,
+            answers,
+            selection.n_candidates,
+            selection.reach,
+            stable_radius=stable_radius,
+        )
+        # An anchor does not know whether a candidate is the input itself.
+        return found.take(np.flatnonzero(changed(questions.inputs[owners], rows).any(axis=1)))
+
+    def _select(self, questions: Questions, x: Points) -> Selection:
+        selection = Selection.empty(len(x), self.selector.limit)
+        for members, acceptable in self.acceptable(questions):
+            selection.put(members, self.selector.select(x.take(members), acceptable))
+        return selection
+
+    def _select_for_anchors(
+        self, questions: Questions, x: Points, anchors: Anchors
+    ) -> tuple[Selection, Matrix]:
+        """Give each input the set of its anchor, and the radius within which that stays so."""
+        kept = self.sets_are_kept
+        nearest, radius = self._nearest_anchors(questions, x, anchors, by_set=kept)
+        selection = Selection.empty(len(x), self.selector.limit)
+        known = np.flatnonzero(nearest >= 0)
+        if kept:
+            selection.put(known, anchors.selection.take(nearest[known]))
+            if len(known) == len(x):
+                return selection, radius
+        for members, acceptable in self.acceptable(questions):
+            strange = members[nearest[members] < 0]
+            selection.put(strange, self.selector.select(x.take(strange), acceptable))
+            if not kept:
+                familiar = members[nearest[members] >= 0]
+                used, which = np.unique(nearest[familiar], return_inverse=True)
+                sets = select_compactly(self.selector, anchors.points.take(used), acceptable)
+                selection.put(familiar, sets.take(which))
+        return selection, radius
+
+    def _nearest_anchors(
+        self, questions: Questions, x: Points, anchors: Anchors, *, by_set: bool
+    ) -> tuple[Codes, Matrix]:
+        codes = Classes(self.classes).codes(questions.input_labels)
+        return anchors.nearest(x, codes, self.selector.pool.distance.in_space, by_set=by_set)
+
+    def _viewpoints(self, questions: Questions) -> Points:
+        """Give the points from which candidates are ranked: the inputs, or their anchors."""
+        x = questions.points
+        if self.anchors is None:
+            return x
+        nearest, _ = self._nearest_anchors(questions, x, self.anchors, by_set=False)
+        known = (nearest >= 0)[:, None]
+        anchors = self.anchors.points.take(nearest)
+        places = np.where(known, anchors.places, x.places)
+        if x.directions is x.places:
+            return Points(places, places)
+        return Points(places, np.where(known, anchors.directions, x.directions))
 
     def _choose_from_moved(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3 where candidates are moved before step 3 compares them.
@@ -133,7 +206,7 @@ class Pipeline:
         pool = self.selector.pool
         fixed = np.flatnonzero(questions.wishes.rules.fixed)
         ignored = np.isin(pool.distance.feature_of_coordinate, fixed)
-        x = questions.points
+        x = self._viewpoints(questions)
         n_candidates, reach = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
         parts = [self._move(questions, *np.empty((2, 0), dtype=np.intp))]
         for members, acceptable in self.acceptable(questions):
@@ -158,8 +231,10 @@ class Pipeline:
             rows = pool.distance.table.snap(rules.project(x, rows), x)
             answers = questions.ask(rows, owners)
         else:
-            answers = questions.remember(self.pool_labels[places])
-        kept = np.flatnonzero(answers != REFUSED)
+            answers = questions.remember(self._labels_at(places))
+        # An anchor does not know whether a candidate is the input itself.
+        differs = changed(questions.inputs[owners], rows).any(axis=1)
+        kept = np.flatnonzero((answers != REFUSED) & differs)
         of_none = (np.zeros(0, dtype=np.intp), np.zeros(0))  # filled in for all inputs later
         return Candidates(owners[kept], places[kept], rows[kept], answers[kept], *of_none)
 

@@ -1,0 +1,75 @@
+"""How many anchors "auto" takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from toys import approve
+
+from counterset import DiverseExplainer, NearestCandidates, evaluate
+from counterset.anchor_count import LEAST_ROWS, MOST_DISTANCE, enough_anchors
+from counterset.selection import Selector
+
+
+def explainer_of(rows: Any, model: Any = approve, **parameters: Any) -> DiverseExplainer:
+    return DiverseExplainer(model, candidates=NearestCandidates(50), **parameters).fit(rows)
+
+
+def counts(explainer: DiverseExplainer) -> list[int]:
+    assert explainer.anchors_ is not None
+    return [int(count) for count in np.bincount(explainer.anchors_.codes)]
+
+
+def test_one_dense_place_needs_few_anchors_and_many_places_need_more() -> None:
+    rng = np.random.default_rng(0)
+    dense = 0.45 + 0.1 * rng.random((400, 4))
+    far = rng.random((40, 4)) + np.array([1.0, 0.0, 0.0, 0.0])
+    together = explainer_of(np.vstack([dense, far]), lambda X: X[:, 0] > 0.9, anchors="auto")
+    places = rng.random((60, 4)) * 20
+    apart = np.vstack([p + rng.normal(0, 0.05, (14, 4)) for p in places])
+    spread = explainer_of(apart, lambda X: X.sum(axis=1).astype(int) % 2 == 0, anchors="auto")
+    assert counts(together)[0] < min(counts(spread))
+
+
+def test_rows_it_has_not_seen_stay_about_as_close() -> None:
+    rng = np.random.default_rng(1)
+    rows, unseen = rng.random((1500, 3)), rng.random((200, 3))
+
+    def model(X: Any) -> Any:
+        return np.asarray(X).sum(axis=1) > 1.5
+
+    figures = {
+        anchors: evaluate(
+            explainer_of(rows, model, anchors=anchors, diversity=None, search=None),
+            unseen,
+            repeats=1,
+        )
+        for anchors in (None, "auto")
+    }
+    k_distance = {a: table["k_distance"].mean() for a, table in figures.items()}
+    assert k_distance["auto"] <= (MOST_DISTANCE + 0.05) * k_distance[None]
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_tiny_classes_have_as_many_anchors_as_there_is_room_for(size: int) -> None:
+    rng = np.random.default_rng(0)
+    rows = np.vstack([rng.random((30, 2)) * 0.4, 0.6 + rng.random((size, 2)) * 0.4])
+    found = counts(explainer_of(rows, anchors="auto", max_counterfactuals=1))[1]
+    assert 1 <= found <= size
+    if size < LEAST_ROWS:
+        assert found == size
+
+
+def test_rows_that_are_all_equal_have_one_anchor() -> None:
+    rows = np.vstack([np.full((30, 2), 0.2), np.full((30, 2), 0.9)])
+    assert counts(explainer_of(rows, anchors="auto", max_counterfactuals=1)) == [1, 1]
+
+
+def test_nothing_to_choose_from_is_no_error() -> None:
+    rng = np.random.default_rng(0)
+    pool = explainer_of(rng.random((60, 2)), max_counterfactuals=1).pool_
+    selector = Selector(pool, NearestCandidates(5), None, 1)
+    nothing = np.zeros(len(pool), dtype=bool)
+    assert enough_anchors(selector, np.flatnonzero(pool.codes == 0), nothing) >= 1

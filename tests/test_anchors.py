@@ -1,0 +1,491 @@
+"""Anchored selection: the anchors, their sets, and the radius within which a set is kept."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from toys import FRAME, Rows, X, approve, fitted
+
+from counterset import (
+    AngleDiversity,
+    CandidatesWithin,
+    Constraints,
+    DistanceDiversity,
+    DiverseExplainer,
+    Explanation,
+    FewerCounterfactualsWarning,
+    GaussianNoise,
+    InvalidInputError,
+    LineSearch,
+    NearData,
+    NearestCandidates,
+    datasets,
+)
+from counterset.anchors import medoids, select_compactly
+from counterset.distances import CustomDistance, Distance
+from counterset.selection import Selector
+
+DISTANCES = ["l1", "l2", "linf", "l0", "gower"]
+
+
+def anchored(anchors: Any = 4, **parameters: Any) -> DiverseExplainer:
+    return fitted(anchors=anchors, **parameters)
+
+
+def examples(
+    explainer: DiverseExplainer, rows: Rows | pd.DataFrame, **wanted: Any
+) -> list[list[int]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+        return [sorted(e.examples) for e in explainer.explain_many(rows, **wanted)]
+
+
+def radius_of(explanation: Explanation) -> float | None:
+    assert explanation.certificate is not None
+    return explanation.certificate.stable_radius
+
+
+def radii(explainer: DiverseExplainer, rows: Rows | pd.DataFrame) -> Rows:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+        found = [e.certificate.stable_radius for e in explainer.explain_many(rows)]  # type: ignore[union-attr]
+    return np.array(found, dtype=float)
+
+
+# --- the sets
+
+
+@pytest.mark.parametrize("distance", ["l1", "l2", "l0"])
+@pytest.mark.parametrize("cutoff", [NearestCandidates(9), CandidatesWithin(1.0)])
+@pytest.mark.parametrize("diversity", [None, AngleDiversity(0.3), DistanceDiversity(0.4)])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_compact_choice_is_the_selectors(
+    distance: str, cutoff: Any, diversity: Any, seed: int
+) -> None:
+    grid = np.random.default_rng(seed).integers(0, 5, (60, 3)) / 4  # many ties
+    pool = fitted(grid, lambda rows: rows.sum(axis=1) > 1.5, distance=distance, scale=None).pool_
+    selector = Selector(pool, cutoff, diversity, 4, find_reach=True)
+    inputs, acceptable = pool.points.take(pool.codes == 0), pool.codes == 1
+    expected = selector.select(inputs, acceptable)
+    found = select_compactly(selector, inputs, acceptable)
+    assert np.array_equal(found.places, expected.places)
+    assert np.array_equal(found.n_candidates, expected.n_candidates)
+    assert np.array_equal(found.reach, expected.reach)
+
+
+def test_an_input_gets_the_set_that_the_plain_selection_gives_its_anchor() -> None:
+    explainer, plain = anchored(5, search=None), fitted(search=None)
+    rows = np.random.default_rng(1).random((40, 2))
+    labels, codes = approve(rows), explainer.anchors_.codes  # type: ignore[union-attr]
+    places = explainer.anchors_.points.places  # type: ignore[union-attr]
+    for x, label, found in zip(rows, labels, examples(explainer, rows), strict=True):
+        own = np.flatnonzero(explainer.classes_[codes] == label)
+        scaled = explainer.distance_.embed(x[None])
+        nearest = own[np.abs(places[own] - scaled).sum(axis=1).argmin()]
+        row = np.abs(explainer.distance_.embed(X) - places[nearest]).sum(axis=1).argmin()
+        assert found == examples(plain, X[[row]])[0]
+
+
+def test_the_search_starts_from_the_input_itself() -> None:
+    explainer = anchored(1, search=LineSearch(1e-6))
+    explanation = explainer.explain([0.2, 0.3])
+    for found, row in zip(explanation.values, X[explanation.examples], strict=True):
+        way = (found - [0.2, 0.3]) / (row - [0.2, 0.3])
+        assert way[0] == pytest.approx(way[1])
+        assert found.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_nearly_equal_inputs_share_the_set_where_the_plain_selection_changes_it() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random((60, 2))
+    moved = np.clip(x + rng.normal(0, 0.01, x.shape), 0, 1)
+    same = approve(x) == approve(moved)
+
+    def changes(explainer: DiverseExplainer) -> int:
+        pairs = zip(examples(explainer, x[same]), examples(explainer, moved[same]), strict=True)
+        return sum(a != b for a, b in pairs)
+
+    assert changes(anchored(4)) < changes(fitted()) / 3
+
+
+@pytest.mark.parametrize("anchors", [1, 3, "auto"])
+def test_every_counterfactual_is_valid(anchors: Any) -> None:
+    rows = np.random.default_rng(2).random((50, 2))
+    for explanation in anchored(anchors).explain_many(rows):
+        assert (explanation.labels != explanation.label).all()
+        assert (approve(explanation.values) == explanation.labels).all()
+
+
+def test_an_answer_does_not_depend_on_the_batch() -> None:
+    explainer = anchored(6)
+    rows = np.random.default_rng(3).random((30, 2))
+    together = explainer.explain_many(rows)
+    for x, of_batch in zip(rows, together, strict=True):
+        alone = explainer.explain(x)
+        assert np.array_equal(alone.values, of_batch.values)
+        assert radius_of(alone) == radius_of(of_batch)
+
+
+def test_slices_keep_the_certificates() -> None:
+    explanations = anchored(4).explain_many(X[:6])
+    assert radius_of(explanations[2:5][1]) == radius_of(explanations[3])
+
+
+# --- unusual anchors
+
+
+def test_one_anchor_per_class_gives_everyone_of_the_class_the_same_and_says_so() -> None:
+    explainer = anchored(1)
+    rows = np.array([[0.1, 0.1], [0.4, 0.5]])
+    first, second = examples(explainer, rows)
+    assert first == second
+    assert (radii(explainer, rows) == np.inf).all()
+    assert "Anyone of your class gets the same examples." in repr(explainer.explain(rows[0]))
+
+
+def test_more_anchors_than_rows_makes_every_row_one() -> None:
+    explainer = anchored(1000)
+    assert explainer.anchors_ is not None
+    assert len(explainer.anchors_) == len(X)
+
+
+def test_copies_of_a_row_are_one_anchor() -> None:
+    repeated = np.repeat(X[:10], 5, axis=0)
+    explainer = anchored(1000, data=repeated)
+    assert explainer.anchors_ is not None
+    assert len(explainer.anchors_) == 10
+    assert (radii(explainer, X[:10]) >= 0).all()
+
+
+@pytest.mark.parametrize("anchors", [1, 7, "auto"])
+def test_a_class_of_a_single_row_has_one_anchor(anchors: Any) -> None:
+    data = np.vstack([X[approve(X) == "no"], [[0.9, 0.9]]])
+    explainer = DiverseExplainer(approve, anchors=anchors, max_counterfactuals=1).fit(data)
+    assert explainer.anchors_ is not None
+    assert (explainer.anchors_.codes == 1).sum() == 1
+    assert explainer.explain([0.8, 0.9]).labels.tolist() == ["no"]
+    assert explainer.explain([0.8, 0.9]).certificate.stable_radius == np.inf  # type: ignore[union-attr]
+
+
+def test_anchors_of_equal_sets_count_as_one_in_the_radius() -> None:
+    # A single acceptable row: all anchors have the same set.
+    data = np.vstack([X[approve(X) == "no"], [[0.9, 0.9]]])
+    explainer = DiverseExplainer(approve, anchors=5, max_counterfactuals=1).fit(data)
+    assert radii(explainer, np.array([[0.1, 0.2]])) == [np.inf]
+
+
+def thirds(rows: Any) -> Any:
+    return np.digitize(np.asarray(rows, dtype=float)[:, 0], [1 / 3, 2 / 3])
+
+
+def test_several_classes_have_anchors_of_their_own() -> None:
+    explainer = anchored(3, model=thirds)
+    rows = np.random.default_rng(4).random((40, 2))
+    for x, explanation in zip(rows, explainer.explain_many(rows), strict=True):
+        assert (thirds(X[explanation.examples]) != thirds(x[None])[0]).all()
+
+
+def test_a_target_class_is_chosen_for_from_the_same_anchors() -> None:
+    explainer, plain = anchored(3, model=thirds), fitted(model=thirds)
+    rows = np.array([[0.1, 0.5], [0.12, 0.5], [0.5, 0.1]])
+    for explanation in explainer.explain_many(rows, target=2):
+        assert explanation.labels.tolist() == [2, 2]
+        assert explanation.certificate is not None
+        assert explanation.certificate.stable_radius is not None
+    anchors = explainer.anchors_
+    assert anchors is not None
+    place = anchors.nearest(
+        explainer.distance_.points(rows), thirds(rows), explainer.distance_.in_space
+    )[0][0]
+    row = (explainer.distance_.embed(X) == anchors.points.places[place]).all(axis=1).argmax()
+    assert examples(explainer, rows, target=2)[0] == examples(plain, X[[row]], target=2)[0]
+
+
+def test_a_class_never_seen_in_training_is_explained_from_the_input() -> None:
+    def model(rows: Any) -> Any:
+        return np.where(np.asarray(rows)[:, 0] < 0, "odd", approve(rows))
+
+    explainer, plain = anchored(3, model=model), fitted(model=model)
+    rows = np.array([[-0.2, 0.3], [0.1, 0.3]])
+    assert examples(explainer, rows)[0] == examples(plain, rows)[0]
+    assert np.isnan(radii(explainer, rows)[0])
+    assert radii(explainer, rows)[1] > 0
+    assert examples(explainer, rows, target="yes")[0] == examples(plain, rows, target="yes")[0]
+
+
+def test_the_input_is_never_its_own_counterfactual() -> None:
+    answers = {"changed": False}
+
+    def fickle(rows: Any) -> Any:
+        labels = approve(rows)
+        return np.where(labels == "yes", "no", "yes") if answers["changed"] else labels
+
+    explainer = anchored(80, model=fickle, search=None, max_counterfactuals=40)
+    answers["changed"] = True
+    with pytest.warns(FewerCounterfactualsWarning):
+        explanations = explainer.explain_many(X)
+    for x, explanation in zip(X, explanations, strict=True):
+        assert not (explanation.values == x).all(axis=1).any()
+
+
+# --- with the rest of the library
+
+
+def test_settings_changed_after_fit_are_kept_to() -> None:
+    explainer = anchored(4)
+    explainer.set_params(max_counterfactuals=3)
+    assert len(explainer.explain([0.2, 0.3])) == 3
+    assert examples(explainer, X[:20]) == examples(anchored(4, max_counterfactuals=3), X[:20])
+    explainer.set_params(anchors=None, max_counterfactuals=2)
+    assert examples(explainer, X[:20]) == examples(fitted(), X[:20])
+    assert explainer.explain(X[0]).certificate is None
+
+
+@pytest.mark.parametrize("sparsify", [False, True])
+def test_constraints_hold_and_nothing_is_certified(sparsify: bool) -> None:
+    explainer = anchored(4, data=FRAME, constraints=Constraints(immutable=["age"]))
+    explainer.set_params(sparsify=sparsify)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+        explanations = explainer.explain_many(FRAME[:20], if_none="warn")
+    assert sum(len(explanation) > 0 for explanation in explanations) > 10
+    for (_, x), explanation in zip(FRAME[:20].iterrows(), explanations, strict=True):
+        assert (explanation.counterfactuals["age"] == x["age"]).all()
+        assert (explanation.labels != explanation.label).all()
+        assert explanation.certificate is None
+
+
+def test_mixed_tables_have_anchors() -> None:
+    data = datasets.load("german_credit").X.head(300)
+
+    def model(frame: Any) -> Any:
+        return np.asarray((frame["duration"] > 20) & (frame["savings_status"] == "<100"))
+
+    explainer = DiverseExplainer(model, anchors=8).fit(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+        explanations = explainer.explain_many(data.head(30))
+        sparse = explainer.set_params(sparsify=True).explain_many(data.head(5))
+    assert all((e.labels != e.label).all() for e in [*explanations, *sparse])
+    assert np.median([e.certificate.stable_radius for e in explanations]) > 0  # type: ignore[union-attr]
+
+
+def test_sets_are_plausible_where_that_is_asked_for() -> None:
+    explainer = anchored(4, plausibility=NearData(share=0.5), search=None)
+    explanations = explainer.explain_many(X[:20])
+    limit = explainer.support_.limit  # type: ignore[union-attr]
+    assert all(np.all(np.asarray(e.plausibility) <= limit) for e in explanations)
+    assert (radii(explainer, X[:20]) >= 0).all()
+
+
+class Confident:
+    """A model that is surer the farther it is from the boundary."""
+
+    classes_ = np.array(["no", "yes"])
+
+    def predict(self, rows: Any) -> Any:
+        return approve(rows)
+
+    def predict_proba(self, rows: Any) -> Any:
+        yes = np.clip(np.asarray(rows).sum(axis=1) / 2, 0, 1)
+        return np.column_stack([1 - yes, yes])
+
+
+def test_sets_are_probable_where_that_is_asked_for() -> None:
+    explainer = anchored(4, model=Confident(), plausibility=NearData())
+    explanation = explainer.explain([0.1, 0.2], target_probability=0.7)
+    assert (explanation.values.sum(axis=1) / 2 >= 0.7).all()
+
+
+@pytest.mark.parametrize("anchors", [5, "auto"])
+def test_pickling_keeps_the_sets_to_the_last_bit(anchors: Any) -> None:
+    explainer = anchored(anchors)
+    again = pickle.loads(pickle.dumps(explainer))
+    assert explainer.anchors_ is not None
+    for name in ("places", "n_candidates", "reach"):
+        kept = getattr(explainer.anchors_.selection, name)
+        assert np.array_equal(kept, getattr(again.anchors_.selection, name))
+    assert again.anchors_.fits(again._selector())
+    for one, other in zip(explainer.explain_many(X), again.explain_many(X), strict=True):
+        assert np.array_equal(one.values, other.values)
+        assert radius_of(one) == radius_of(other)
+
+
+def test_fitting_twice_finds_the_same() -> None:
+    first, second = anchored("auto").anchors_, anchored("auto").anchors_
+    assert first is not None
+    assert second is not None
+    assert np.array_equal(first.points.places, second.points.places)
+    assert np.array_equal(first.selection.places, second.selection.places)
+
+
+def test_explaining_looks_at_no_candidate_but_those_of_the_anchor() -> None:
+    explainer = anchored(4)
+    # Without its points the pool cannot be ranked: reaching for them would bring them back.
+    again = pickle.loads(pickle.dumps(explainer))
+    again.explain_many(X)
+    assert "points" not in vars(again.pool_)
+
+
+@pytest.mark.parametrize("anchors", [0, -1, 2.5, "many", True])
+def test_a_number_of_anchors_that_makes_no_sense_is_refused(anchors: Any) -> None:
+    with pytest.raises(InvalidInputError, match="anchors must be"):
+        anchored(anchors)
+
+
+# --- the certificate
+
+
+def random_metric(A: Rows, B: Rows) -> Rows:
+    roots: Rows = np.sqrt(np.abs(A[:, None] - B[None]).sum(axis=2))  # concave, so still a metric
+    return roots
+
+
+METRICS: list[str | Distance] = [
+    *DISTANCES,
+    CustomDistance(random_metric, is_symmetric=True, has_triangle_inequality=True),
+]
+
+
+@pytest.mark.parametrize(
+    "distance",
+    [
+        CustomDistance(random_metric, has_triangle_inequality=True),
+        CustomDistance(random_metric, is_symmetric=True),
+    ],
+)
+def test_nothing_is_certain_without_symmetry_and_the_triangle_inequality(distance: Any) -> None:
+    explanation = anchored(4, distance=distance).explain([0.2, 0.3])
+    assert explanation.certificate is not None
+    assert explanation.certificate.stable_radius is None
+    assert "Anyone" not in repr(explanation)
+
+
+def wave(rows: Any) -> Any:
+    rows = np.asarray(rows, dtype=float)
+    return rows[:, 0] > 0.5 + 0.3 * np.sin(6 * rows[:, 1])
+
+
+@pytest.mark.parametrize("distance", METRICS, ids=str)
+@given(seed=st.integers(0, 10**6), anchors=st.integers(1, 30), on_grid=st.booleans())
+def test_no_input_within_the_radius_gets_other_examples(
+    distance: Any, seed: int, anchors: int, on_grid: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    data = rng.random((60, 3))
+    if on_grid:
+        data = np.rint(4 * data) / 4  # ties everywhere
+    if len(set(wave(data))) < 2:
+        return
+    explainer = DiverseExplainer(
+        wave, distance=distance, anchors=anchors, search=None, max_counterfactuals=3
+    ).fit(data)
+    x = data[:4] if on_grid else rng.random((4, 3))
+    radius = radii(explainer, x)
+    own, of_class = examples(explainer, x), wave(x)
+    for i in range(len(x)):
+        attempts = _attacks(explainer, x[i], float(radius[i]), rng)
+        inside = explainer.distance_(x[i], attempts)[0] <= radius[i]
+        attempts = attempts[inside & (wave(attempts) == of_class[i])]
+        if len(attempts):
+            assert all(found == own[i] for found in examples(explainer, attempts))
+
+
+def _attacks(explainer: DiverseExplainer, x: Rows, radius: float, rng: Any) -> Rows:
+    """Go towards every other anchor, and anywhere, as far as the radius allows."""
+    assert explainer.anchors_ is not None
+    space = explainer.distance_.space
+    anchors = explainer.anchors_.points.places / space.factor + space.offset
+    towards = np.vstack([anchors, x + rng.normal(size=(20, 3)), x + np.eye(3), x - np.eye(3)])
+    steps = towards - x
+    lengths = explainer.distance_(x, towards)[0]
+    reach = np.where(lengths > 0, min(radius, 1e3) / np.maximum(lengths, 1e-9), 0.0)
+    shares = np.array([0.5, 0.999, 1 - 1e-9])
+    straight = x + (reach[:, None] * shares)[:, :, None] * steps[:, None, :]
+    # Distances that are not norms need not grow along a line as lengths do.
+    along = x + rng.random((len(steps), 1)) * steps
+    return np.vstack([straight.reshape(-1, 3), along])
+
+
+def test_for_l2_the_radius_is_the_exact_distance_to_the_bisector() -> None:
+    rng = np.random.default_rng(5)
+    explainer = anchored(6, distance="l2", scale=None)
+    anchors = explainer.anchors_
+    assert anchors is not None
+    for x in rng.random((20, 2)):
+        own = anchors.codes == list(explainer.classes_).index(approve(x[None])[0])
+        places, sets = anchors.points.places[own], anchors.selection.places[own]
+        first = np.linalg.norm(places - x, axis=1).argmin()
+        expected = np.inf
+        for other, choice in zip(places, sets, strict=True):
+            if (choice != sets[first]).any():
+                normal = (other - places[first]) / np.linalg.norm(other - places[first])
+                middle = (other + places[first]) / 2
+                expected = min(expected, (middle - x) @ normal)
+        assert radii(explainer, x[None])[0] == pytest.approx(expected)
+
+
+def test_just_beyond_the_l2_radius_another_anchor_takes_over() -> None:
+    explainer = anchored(6, distance="l2", scale=None, search=None)
+    anchors, rng = explainer.anchors_, np.random.default_rng(6)
+    assert anchors is not None
+    changed = 0
+    for x in rng.random((30, 2)):
+        radius = radii(explainer, x[None])[0]
+        angles = np.linspace(0, 2 * np.pi, 720, endpoint=False)
+        around = x + 1.01 * radius * np.column_stack([np.cos(angles), np.sin(angles)])
+        around = around[approve(around) == approve(x[None])[0]]
+        changed += any(
+            found != examples(explainer, x[None])[0] for found in examples(explainer, around)
+        )
+    assert changed > 15  # for the others the boundary of the class comes first
+
+
+def test_the_radius_is_not_vacuous_on_bundled_data() -> None:
+    data = datasets.load("diabetes")
+    frame = data.X.astype(float)
+    model = make_pipeline(MinMaxScaler(), LogisticRegression()).fit(frame[:600], data.y[:600])
+    deviation = GaussianNoise().variance ** 0.5
+    length_of_noise = {"l1": 8 * deviation * np.sqrt(2 / np.pi), "l2": np.sqrt(8) * deviation}
+    for distance, length in length_of_noise.items():
+        explainer = DiverseExplainer(
+            model, distance=distance, candidates=NearestCandidates(50), anchors="auto"
+        ).fit(frame[:600])
+        median = np.median(radii(explainer, frame[600:]))
+        assert median > deviation
+        # A radius holds in the worst direction; for a whole noisy step it takes fewer anchors.
+        explainer.set_params(anchors=2).fit(frame[:600])
+        assert np.median(radii(explainer, frame[600:])) > length
+
+
+# --- where anchors are
+
+
+def test_medoids_are_rows_spread_over_the_data() -> None:
+    rng = np.random.default_rng(0)
+    centres = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
+    points = np.concatenate([centre + rng.normal(size=(50, 2)) for centre in centres])
+    assert sorted(medoids(points, 3) // 50) == [0, 1, 2]
+
+
+def test_of_many_rows_only_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("counterset.anchors.MOST_ROWS", 30)
+    found = medoids(X, 1000)
+    assert len(found) == 30
+    assert (np.diff(found) > 0).all()
+
+
+def test_anchors_of_a_frame_do_not_depend_on_its_index() -> None:
+    shuffled = FRAME.set_axis(pd.RangeIndex(len(FRAME)))
+    first, second = anchored(4, data=FRAME), anchored(4, data=shuffled)
+    assert examples(first, FRAME[:9]) == examples(second, shuffled[:9])

@@ -1,0 +1,34 @@
+"""What a certificate says."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterset import Certificate
+
+
+def test_the_radius_is_told_in_words() -> None:
+    told = "Anyone of your class within 0.12 of you gets the same examples."
+    assert str(Certificate(stable_radius=0.12)) == told
+
+
+def test_an_infinite_radius_reads_as_everyone() -> None:
+    assert (
+        str(Certificate(stable_radius=math.inf)) == "Anyone of your class gets the same examples."
+    )
+
+
+@pytest.mark.parametrize("radius", [None, 0.0])
+def test_nothing_is_said_where_nothing_is_certain(radius: float | None) -> None:
+    assert str(Certificate(stable_radius=radius)) == ""
+
+
+@given(st.floats(1e-9, 1e9))
+def test_the_told_radius_is_never_more_than_the_proved_one(radius: float) -> None:
+    told = float(str(Certificate(stable_radius=radius)).split("within ")[1].split(" of")[0])
+    assert told <= radius
+    assert told >= 0.98 * radius
