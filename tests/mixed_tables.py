@@ -99,7 +99,7 @@ class Linear:
         terms = " + ".join(f"{weight} * {name}" for name, weight in self.weights.items())
         return f"{terms} {self.operator} {-self.constant}"
 
-    def holds(self, row: dict[str, Any]) -> bool:
+    def holds(self, row: dict[Any, Any]) -> bool:
         if any(is_missing(row[name]) for name in self.weights):
             return True
         total = sum(w * float(row[name]) for name, w in self.weights.items()) + self.constant
@@ -249,7 +249,7 @@ def models(draw: st.DrawFn, case: Case) -> Model:
 def constrained(draw: st.DrawFn, dtypes: Sequence[str] = DTYPES, most: int = 4) -> Case:
     """Draw a table with up to ``most`` constraints."""
     case = draw(tables(dtypes))
-    made: dict[str, Any] = {}
+    made: dict[Any, Any] = {}
     for _ in range(draw(st.integers(0, most))):
         column = draw(st.sampled_from(case.columns))
         kind = draw(st.sampled_from(KINDS))
@@ -261,9 +261,9 @@ def constrained(draw: st.DrawFn, dtypes: Sequence[str] = DTYPES, most: int = 4) 
             _add_relation(draw, case)
         elif kind == "immutable":
             made.setdefault(kind, []).append(column.name)
-        elif kind == "allowed":
+        elif kind == "allowed" and case.X[column.columns].notna().any(axis=None):
             made.setdefault(kind, {})[column.name] = draw(_allowed(column, case))
-        elif column.dtype in WITH_ORDER:
+        elif column.dtype in WITH_ORDER and kind != "allowed":
             _add_ordered(draw, made, kind, column, case)
     made["relations"] = [each.text for each in case.linear]
     case.constraints = Constraints(**made)
@@ -300,13 +300,11 @@ def _allowed(draw: st.DrawFn, column: Column, case: Case) -> list[Any]:
     else:
         known = case.X[column.name].dropna().drop_duplicates().tolist()
         known += WORDS[3:] if column.dtype == "category" else []
-    if not known:
-        known = [0] if column.dtype in NUMBERS else [DAYS]
     return draw(st.lists(st.sampled_from(known), min_size=1, max_size=3, unique=True))
 
 
 def _add_ordered(
-    draw: st.DrawFn, made: dict[str, Any], kind: str, column: Column, case: Case
+    draw: st.DrawFn, made: dict[Any, Any], kind: str, column: Column, case: Case
 ) -> None:
     if kind in ("increase_only", "decrease_only"):
         made.setdefault(kind, []).append(column.name)
@@ -326,7 +324,7 @@ def _add_ordered(
     made.setdefault("ranges", {})[column.name] = ends
 
 
-def broken(case: Case, x: dict[str, Any], c: dict[str, Any]) -> list[str]:
+def broken(case: Case, x: dict[Any, Any], c: dict[Any, Any]) -> list[str]:
     """Say in words which constraints the counterfactual ``c`` of ``x`` breaks."""
     constraints, column = case.constraints, case.column
     checks = [
@@ -355,17 +353,17 @@ def broken(case: Case, x: dict[str, Any], c: dict[str, Any]) -> list[str]:
     return [text for holds, text in checks if not holds]
 
 
-def _is_kept(case: Case, names: Sequence[str], x: dict[str, Any], c: dict[str, Any]) -> bool:
+def _is_kept(case: Case, names: Sequence[str], x: dict[Any, Any], c: dict[Any, Any]) -> bool:
     return all(same(x[each], c[each]) for name in names for each in case.column(name).columns)
 
 
-def _occurs(case: Case, names: Sequence[str], c: dict[str, Any]) -> bool:
+def _occurs(case: Case, names: Sequence[str], c: dict[Any, Any]) -> bool:
     members = [each for name in names for each in case.column(name).columns]
     rows = case.X[members].to_dict("records")
     return any(all(same(row[each], c[each]) for each in members) for row in rows)
 
 
-def _is_within(column: Column, ends: Any, x: dict[str, Any], c: dict[str, Any]) -> bool:
+def _is_within(column: Column, ends: Any, x: dict[Any, Any], c: dict[Any, Any]) -> bool:
     if is_missing(c[column.name]):
         return is_missing(x[column.name])
     amount, (least, most) = column.amount(c[column.name]), ends
@@ -373,18 +371,18 @@ def _is_within(column: Column, ends: Any, x: dict[str, Any], c: dict[str, Any]) 
     return above and (most is None or amount <= column.amount(most))
 
 
-def _goes(column: Column, x: dict[str, Any], c: dict[str, Any], sign: int) -> bool:
+def _goes(column: Column, x: dict[Any, Any], c: dict[Any, Any], sign: int) -> bool:
     moved = _moved(column, x, c)
     return moved is None or sign * moved >= 0
 
 
-def _reaches(column: Column, limit: Any, x: dict[str, Any], c: dict[str, Any], sign: int) -> bool:
+def _reaches(column: Column, limit: Any, x: dict[Any, Any], c: dict[Any, Any], sign: int) -> bool:
     most = limit / pd.Timedelta(days=1) if isinstance(limit, pd.Timedelta) else limit
     moved = _moved(column, x, c)
     return moved is None or bool(sign * moved <= most + TOLERANCE)
 
 
-def _moved(column: Column, x: dict[str, Any], c: dict[str, Any]) -> float | None:
+def _moved(column: Column, x: dict[Any, Any], c: dict[Any, Any]) -> float | None:
     """Give how far a feature moved, NaN if its value was lost; None if there was none to move."""
     if is_missing(x[column.name]):
         return None
@@ -393,7 +391,7 @@ def _moved(column: Column, x: dict[str, Any], c: dict[str, Any]) -> float | None
     return column.amount(c[column.name]) - column.amount(x[column.name])
 
 
-def _is_allowed(column: Column, values: Any, x: dict[str, Any], c: dict[str, Any]) -> bool:
+def _is_allowed(column: Column, values: Any, x: dict[Any, Any], c: dict[Any, Any]) -> bool:
     if column.dtype == "one-hot":
         hot = [each for each in column.columns if c[each] == 1]
         return (hot[0] if hot else "none of them") in values

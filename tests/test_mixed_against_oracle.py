@@ -36,8 +36,9 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 def series(kind: str, values: list[Any]) -> pd.Series:
     if kind == "ordered":
         return pd.Series(pd.Categorical(values, categories=ORDER, ordered=True))
-    dtype = {"float": "float64", "int": "int64", "word": object}[kind.rstrip("?")]
-    return pd.Series(values, dtype=dtype)
+    dtype: Any = {"float": "float64", "int": "int64", "word": object}[kind.rstrip("?")]
+    plain: pd.Series = pd.Series(values, dtype=dtype)
+    return plain
 
 
 def raw(kind: str, value: Any) -> Any:
@@ -130,7 +131,7 @@ def score(case: dict[str, Any], row: Row) -> bool:
     for weight, value in zip(case["weights"], row, strict=True):
         number = "xyz".index(value) if isinstance(value, str) else value
         total += weight * (1.5 if number is None else number)
-    return total > case["cut"]
+    return bool(total > case["cut"])
 
 
 def rows_of(case: dict[str, Any], frame: pd.DataFrame) -> list[Row]:

@@ -13,11 +13,13 @@ TABLE, _ = Table.learn(FRAME)
 ALONE = [np.array([i]) for i in range(4)]
 
 
-def rows_at(share: float, start: list[float], end: list[float], units: list[np.ndarray]) -> list:
+def rows_at(
+    share: float, start: list[float], end: list[float], units: list[np.ndarray]
+) -> list[float]:
     costs = np.array([[1.0, 1.0, 3.0, 2.0][: len(units)]])
     paths = Paths(TABLE, np.array([start]), np.array([end]), units, costs)
     points = paths.starts + share * (paths.ends - paths.starts)
-    rows: list = paths.rows(points, np.array([0]))[0].tolist()
+    rows: list[float] = paths.rows(points, np.array([0]))[0].tolist()
     return rows
 
 
