@@ -71,6 +71,13 @@ def test_a_missing_value_breaks_no_relation() -> None:
     assert relation.holds(rows, rows).all()
 
 
+def test_a_missing_value_of_the_input_does_not_spread() -> None:
+    # It used to make the other features of the relation missing too.
+    (relation,) = parse_relations("a + b + `n-1` == 2", TABLE)
+    x, c = np.array([[np.nan, 1.0, 3, 0]]), np.array([[5.0, 6.0, 7, 1]])
+    np.testing.assert_array_equal(relation.project(x, c), [[np.nan, 1, 3, 1]])
+
+
 def test_a_candidate_on_the_edge_of_a_strict_relation_is_moved_off_it() -> None:
     (relation,) = parse_relations("a < b", TABLE)
     x, c = np.array([[0.0, 5.0, 0, 0]]), np.array([[5.0, 5.0, 0, 0]])

@@ -46,6 +46,7 @@ class Relation:
             return c
         start, end = self._excess(x[broken]), self._excess(c[broken])
         share = np.clip(start / np.where(start == end, 1, start - end), 0, 1)
+        share = np.where(np.isnan(start), 0, share)  # no way leads to a missing value but all of it
         if self.strict or self.equal:
             share *= 1 - TOLERANCE
         used = np.flatnonzero(self.weights)
