@@ -133,7 +133,7 @@ def test_a_certificate_rests_on_a_metric() -> None:
 def test_a_certificate_tells_what_it_holds_and_no_more() -> None:
     assert str(Certificate()) == ""
     assert Certificate().column() == []
-    assert "nearer than 0.25 is led to the same" in str(Certificate(stable_radius=0.25))
+    assert "within 0.25 of you gets the same examples" in str(Certificate(stable_radius=0.25))
     mixed = Certificate(epsilon=0.5, safety=np.array([0.5, -0.1]))
     assert mixed.column() == ["0.25", "-"]
     searched = ExhaustiveExplainer(far_out, 0.1, domain=Box(-2, 2)).counterfactual_distance([0.0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.error import URLError
 
 import numpy as np
 import pandas as pd
@@ -140,3 +141,16 @@ def test_spambase_has_the_published_shape_and_class_counts() -> None:
     # A checksum over every column: one altered cell would show.
     assert spambase.X.iloc[:, -3:].sum().round(3).tolist() == [23886.161, 240047, 1303414]
     assert spambase.X.iloc[:, :-3].to_numpy().sum() == pytest.approx(45735.377)
+
+
+@pytest.mark.filterwarnings("ignore:.*:UserWarning", "ignore:.*:RuntimeWarning")  # its retry
+def test_openml_is_asked_as_scikit_learn_wants_it(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A parameter that fetch_openml refuses used to look like a machine without a network.
+    def offline(*_: Any, **__: Any) -> None:
+        raise URLError("this test has no network")
+
+    monkeypatch.setattr("sklearn.datasets._openml.urlopen", offline)
+    with pytest.raises(DataUnavailableError, match="this test has no network"):
+        load("no2")

@@ -155,7 +155,8 @@ def _download(name: str, source: Source) -> pd.DataFrame:
             as_frame=True,
             parser="auto",
             cache=False,
-            n_retries=0,
+            n_retries=1,
+            delay=0.1,
         )
     # Resolving, connecting, reading and OpenML's own refusals all mean: not from there.
     except (OSError, ValueError) as error:
