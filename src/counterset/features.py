@@ -15,7 +15,16 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from counterset.arrays import Codes, Mask, Matrix
+from counterset.arrays import Mask, Matrix
+from counterset.codecs import (
+    decode_times,
+    encode_numbers,
+    encode_one_hot,
+    encode_values,
+    microseconds,
+    numpy_dtype,
+    some_of,
+)
 from counterset.exceptions import InvalidInputError
 
 __all__ = ["Feature", "Kind", "learn_feature", "learn_one_hot"]
@@ -81,12 +90,12 @@ class Feature:
     def encode(self, frame: pd.DataFrame, what: str) -> Matrix:
         """Give the codes of the feature's columns in a frame of the same columns."""
         if len(self.columns) > 1:
-            return _encode_one_hot(frame.iloc[:, list(self.columns)], self.name, what)
+            return encode_one_hot(frame.iloc[:, list(self.columns)], self.name, what)
         column = frame.iloc[:, self.columns[0]]
         if self.values is not None:
-            codes = _encode_values(column, self.values, self.name, what)
+            codes = encode_values(column, self.values, self.name, what)
         else:
-            codes = self._check_held(_encode_numbers(column, self.dtype, self.name, what), what)
+            codes = self._check_held(encode_numbers(column, self.dtype, self.name, what), what)
         if not self.can_be_missing and np.isnan(codes).any():
             row = int(np.flatnonzero(np.isnan(codes))[0])
             raise InvalidInputError(
@@ -101,7 +110,7 @@ class Feature:
             return codes
         held = self.snap(codes)
         if types.is_integer_dtype(self.dtype):
-            limits = np.iinfo(_numpy_dtype(self.dtype))
+            limits = np.iinfo(numpy_dtype(self.dtype))
             wrong = (codes != held) & ~np.isnan(codes) | (codes < limits.min) | (codes > limits.max)
             if wrong.any():
                 row = int(np.flatnonzero(wrong)[0])
@@ -123,7 +132,7 @@ class Feature:
         if self.values is not None:
             return [self._decode_values(codes, missing)]
         if self.is_time:
-            return [_decode_times(codes, missing, self.dtype)]
+            return [decode_times(codes, missing, self.dtype)]
         if types.is_integer_dtype(self.dtype):
             codes = np.rint(codes)
         if missing.any() and types.is_extension_array_dtype(self.dtype):
@@ -154,7 +163,7 @@ class Feature:
                 nearest = seen[np.searchsorted((seen[1:] + seen[:-1]) / 2, codes)]
                 snapped = np.where(np.isnan(codes), np.nan, nearest)
             return snapped
-        held = _numpy_dtype(self.dtype)
+        held = numpy_dtype(self.dtype)
         if held in (np.float64, object):
             return codes
         if types.is_integer_dtype(held):
@@ -171,7 +180,7 @@ class Feature:
         if step:
             low, high = float(np.ceil(low / step) * step), float(np.floor(high / step) * step)
         if types.is_integer_dtype(self.dtype):
-            limits = np.iinfo(_numpy_dtype(self.dtype))
+            limits = np.iinfo(numpy_dtype(self.dtype))
             low, high = max(low, float(limits.min)), min(high, float(limits.max))
         return low, high
 
@@ -195,7 +204,7 @@ class Feature:
             if value not in self.values:
                 raise InvalidInputError(
                     f"Feature {self.name!r} has no value {value!r}. Its values are "
-                    f"{_some(self.values)}."
+                    f"{some_of(self.values)}."
                 )
             return float(self.values.index(value))
         held = "times" if self.is_time else "numbers"
@@ -213,11 +222,11 @@ class Feature:
         zone = getattr(self.dtype, "tz", None)
         if zone is not None and moment.tzinfo is None:
             moment = moment.tz_localize(zone)
-        return float(_microseconds(pd.Series([moment]))[0])
+        return float(microseconds(pd.Series([moment]))[0])
 
     def __str__(self) -> str:
         if self.values is not None:
-            seen = f"{len(self.values)} values: {_some(self.values)}"
+            seen = f"{len(self.values)} values: {some_of(self.values)}"
         else:
             seen = f"{self.describe(self.low)} to {self.describe(self.high)}"
         return f"{self.kind:<12} {seen}{', may be missing' if self.can_be_missing else ''}"
@@ -241,7 +250,9 @@ def learn_feature(
     if kind in ("ordinal", "categorical", "binary"):
         values = tuple(order) if order is not None else _values_of(column)
         if len(set(values)) < len(values):
-            raise InvalidInputError(f"The order of {name!r} names a value twice: {_some(values)}.")
+            raise InvalidInputError(
+                f"The order of {name!r} names a value twice: {some_of(values)}."
+            )
         if order is None and kind == "ordinal" and not _is_ordered(column):
             raise InvalidInputError(
                 f"The order of the ordinal feature {name!r} is not known. Declare it: "
@@ -249,14 +260,14 @@ def learn_feature(
             )
         if kind == "binary" and len(values) > 2:
             raise InvalidInputError(
-                f"Feature {name!r} is declared binary, but has the values {_some(values)}."
+                f"Feature {name!r} is declared binary, but has the values {some_of(values)}."
             )
         if kind == "categorical" and len(values) == 2:
             kind = "binary"
-        codes = _encode_values(column, values, name, what)
+        codes = encode_values(column, values, name, what)
         step = 1.0
     else:
-        codes = _encode_numbers(column, dtype, name, what)
+        codes = encode_numbers(column, dtype, name, what)
         _check_numbers(codes, dtype, kind, name)
         if types.is_datetime64_any_dtype(dtype):
             step = float(next(s for s in _TIME_STEPS if not np.nanmax(np.append(codes % s, 0))))
@@ -294,7 +305,7 @@ def learn_one_hot(name: str, frame: pd.DataFrame, columns: list[int]) -> tuple[F
             f"The columns of the one-hot group {name!r} have several dtypes: "
             f"{sorted(map(str, dtypes))}. Give them one dtype."
         )
-    codes = _encode_one_hot(members, name, "The training data")
+    codes = encode_one_hot(members, name, "The training data")
     values = (*map(str, members.columns), "none of them")
     return Feature(
         name,
@@ -352,47 +363,6 @@ def _values_of(column: pd.Series) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _encode_values(column: pd.Series, values: tuple[Any, ...], name: str, what: str) -> Matrix:
-    codes = pd.Index(values, dtype=object).get_indexer(pd.Index(column.astype(object)))
-    missing = column.isna().to_numpy()
-    unknown = (codes < 0) & ~missing
-    if unknown.any():
-        row = int(np.flatnonzero(unknown)[0])
-        raise InvalidInputError(
-            f"{what} has {column.iloc[row]!r} in feature {name!r}, row {row}, which is not one of "
-            f"its known values {_some(values)}."
-        )
-    encoded: Matrix = np.where(missing, np.nan, codes).astype(np.float64)
-    return encoded
-
-
-def _encode_numbers(column: pd.Series, dtype: Any, name: str, what: str) -> Matrix:
-    if types.is_datetime64_any_dtype(dtype):
-        if not types.is_datetime64_any_dtype(column.dtype):
-            column = pd.Series(pd.to_datetime(column)).astype(dtype)
-        if (column.dt.nanosecond > 0).any():
-            raise InvalidInputError(
-                f"{what} has times finer than a microsecond in feature {name!r}, which cannot be "
-                f"computed with exactly. Round them: column.dt.floor('us')."
-            )
-        return _microseconds(column)
-    try:
-        if not types.is_numeric_dtype(column.dtype) and any(isinstance(v, str) for v in column):
-            raise TypeError("text that reads as a number would come back as another text")
-        codes = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"{what} is not numeric in feature {name!r} (dtype {column.dtype}), where numbers "
-            f"were expected."
-        ) from None
-    if np.isinf(codes).any():
-        row = int(np.flatnonzero(np.isinf(codes))[0])
-        raise InvalidInputError(
-            f"{what} has an infinite value in feature {name!r}, row {row}. Cap or drop it."
-        )
-    return codes
-
-
 def _check_numbers(codes: Matrix, dtype: Any, kind: Kind, name: str) -> None:
     """Check that codes stand for the training column's numbers without loss."""
     if types.is_integer_dtype(dtype) and (np.abs(codes) >= 2.0**53).any():
@@ -406,46 +376,3 @@ def _check_numbers(codes: Matrix, dtype: Any, kind: Kind, name: str) -> None:
             f"Feature {name!r} is declared integer, but has {codes[fractions[0]]} in row "
             f"{fractions[0]} of the training data. Declare it continuous."
         )
-
-
-def _encode_one_hot(members: pd.DataFrame, name: str, what: str) -> Matrix:
-    try:
-        hot = members.to_numpy(dtype=np.float64)
-    except (TypeError, ValueError):
-        hot = np.full(members.shape, np.nan)
-    wrong: Mask = ~np.isin(hot, (0, 1)).all(axis=1) | (hot.sum(axis=1) > 1)
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise InvalidInputError(
-            f"{what} is not one-hot in the group {name!r}, row {row}: each row holds at most one "
-            f"1 and otherwise 0, got {members.iloc[row].to_dict()}."
-        )
-    position: Codes = hot.argmax(axis=1)
-    return np.where(hot.any(axis=1), position, members.shape[1]).astype(np.float64)
-
-
-def _decode_times(codes: Matrix, missing: Mask, dtype: Any) -> pd.Series:
-    whole = np.where(missing, 0, codes).astype(np.int64)
-    times = pd.Series(pd.to_datetime(whole, unit="us")).mask(missing)
-    zone = getattr(dtype, "tz", None)
-    if zone is not None:
-        times = times.dt.tz_localize("UTC").dt.tz_convert(zone)
-    return times.astype(dtype)
-
-
-def _microseconds(column: pd.Series) -> Matrix:
-    if getattr(column.dtype, "tz", None) is not None:
-        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-    missing = column.isna().to_numpy()
-    whole = column.to_numpy(dtype="datetime64[us]").astype(np.int64)
-    return np.where(missing, np.nan, whole).astype(np.float64)
-
-
-def _numpy_dtype(dtype: Any) -> Any:
-    """Give the numpy dtype that holds a column's numbers."""
-    return getattr(dtype, "numpy_dtype", dtype)
-
-
-def _some(values: Sequence[Any], most: int = 8) -> str:
-    shown = ", ".join(repr(value) for value in values[:most])
-    return shown if len(values) <= most else f"{shown}, ... ({len(values)} in all)"
