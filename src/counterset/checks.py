@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -17,25 +17,25 @@ __all__ = ["check_at_least", "check_between", "check_count", "check_positive", "
 def check_count(value: object, name: str) -> None:
     """Check that a value is a whole number of at least 1."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or value < 1:  # type: ignore[operator]
+    if not whole or not _is_number(value) or value < 1:
         raise InvalidInputError(f"{name} must be a whole number of at least 1, got {value!r}.")
 
 
 def check_at_least(value: object, least: float, name: str) -> None:
     """Check that a value is a finite number of at least ``least``."""
-    if not _is_number(value) or value < least:  # type: ignore[operator]
+    if not _is_number(value) or value < least:
         raise InvalidInputError(f"{name} must be a number of at least {least}, got {value!r}.")
 
 
 def check_positive(value: object, name: str) -> None:
     """Check that a value is a finite number above 0."""
-    if not _is_number(value) or value <= 0:  # type: ignore[operator]
+    if not _is_number(value) or value <= 0:
         raise InvalidInputError(f"{name} must be a number above 0, got {value!r}.")
 
 
 def check_between(value: object, least: float, most: float, name: str) -> None:
     """Check that a value is a number from ``least`` to ``most``, both included."""
-    if not _is_number(value) or not least <= value <= most:  # type: ignore[operator]
+    if not _is_number(value) or not least <= value <= most:
         raise InvalidInputError(f"{name} must be between {least} and {most}, got {value!r}.")
 
 
@@ -47,5 +47,5 @@ def numbers(values: Any) -> Matrix:
         return np.array([np.nan])
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
