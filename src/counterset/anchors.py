@@ -11,26 +11,52 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
 
-from counterset.arrays import Codes, Mask, Matrix
+from counterset.arrays import Codes, Labels, Mask, Matrix
 from counterset.distances import L2, ROUNDING, Distance
-from counterset.diversity import View
-from counterset.selection import Selection, Selector
+from counterset.selection import NONE_LEFT
 from counterset.space import Points
 
-__all__ = ["Anchors", "medoids", "nearest_points", "select_compactly"]
+__all__ = ["Anchors", "Options", "medoids", "sample"]
 
 #: Of a class with more rows than this, so many are looked at when looking for anchors.
 MOST_ROWS = 3000
 #: Rounds of k-means; anchors need not be the best, only the same each time.
 ROUNDS = 20
-#: Coordinates, or candidates, held at once.
-BATCH_COORDINATES, BATCH_CANDIDATES = 2_000_000, 100_000
+#: Coordinates held at once.
+BATCH_COORDINATES = 2_000_000
 SEED = 0
+
+
+@dataclass(frozen=True)
+class Options:
+    """Counterfactuals that sets are put together from.
+
+    Attributes
+    ----------
+    rows
+        The counterfactuals.
+    places
+        The row of the pool that each comes from.
+    labels
+        What the model answered there.
+    """
+
+    rows: Matrix
+    places: Codes
+    labels: Labels
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, which: Codes) -> Options:
+        """Give some of the options."""
+        return Options(self.rows[which], self.places[which], self.labels[which])
 
 
 @dataclass(frozen=True)
@@ -43,54 +69,58 @@ class Anchors:
         The anchors, as points of the space.
     codes
         The code of the class of each, ascending.
-    selection
-        The set of each, for inputs that accept any other class.
-    set_numbers
-        A number for each set, the same for equal ones.
+    options
+        What the sets consist of.
+    sets
+        The set of each, for inputs that accept any other class: numbers of options, ascending,
+        ``(m, limit)``, with ``NONE_LEFT`` behind them where there are fewer.
+    n_candidates, reach
+        How many candidates there were for each, and how far the farthest of them was.
     settings
         How the sets were chosen: sets for other settings have to be chosen anew.
     """
 
     points: Points
     codes: Codes
-    selection: Selection
-    set_numbers: Codes
+    options: Options
+    sets: Codes
+    n_candidates: Codes
+    reach: Matrix
     settings: tuple[Any, ...]
 
     @classmethod
-    def choose_sets(
-        cls, places: list[Codes], selector: Selector, usable: Mask | None = None
-    ) -> Anchors:
-        """Choose the set of each anchor.
-
-        Parameters
-        ----------
-        places
-            For each class, where its anchors are in the pool.
-        selector
-            Steps 1 to 3.
-        usable
-            Which rows of the pool can be chosen at all.
-        """
-        pool = selector.pool
-        all_places = np.concatenate(places)
-        points, codes = pool.points.take(all_places), pool.codes[all_places]
-        selection = Selection.empty(len(points), selector.limit)
-        for code in np.unique(codes):
-            members = np.flatnonzero(codes == code)
-            acceptable = pool.codes != code
-            if usable is not None:
-                acceptable &= usable
-            selection.put(members, select_compactly(selector, points.take(members), acceptable))
-        _, set_numbers = np.unique(selection.places, axis=0, return_inverse=True)
-        return cls(points, codes, selection, set_numbers.reshape(-1), _settings(selector))
+    def joined(cls, parts: list[Anchors]) -> Anchors:
+        """Put the anchors of several classes together."""
+        counts = np.cumsum([0, *(len(part.options) for part in parts)])
+        sets = [
+            np.where(part.sets == NONE_LEFT, NONE_LEFT, part.sets + count)
+            for part, count in zip(parts, counts[:-1], strict=True)
+        ]
+        return cls(
+            Points(
+                np.concatenate([part.points.places for part in parts]),
+                np.concatenate([part.points.directions for part in parts]),
+            ),
+            np.concatenate([part.codes for part in parts]),
+            Options(
+                np.concatenate([part.options.rows for part in parts]),
+                np.concatenate([part.options.places for part in parts]),
+                np.concatenate([part.options.labels for part in parts]),
+            ),
+            np.concatenate(sets),
+            np.concatenate([part.n_candidates for part in parts]),
+            np.concatenate([part.reach for part in parts]),
+            parts[0].settings,
+        )
 
     def __len__(self) -> int:
         return len(self.points)
 
-    def fits(self, selector: Selector) -> bool:
-        """Whether the sets are those that this selector would choose."""
-        return self.settings == _settings(selector)
+    @cached_property
+    def set_numbers(self) -> Codes:
+        """A number for each set, the same for equal ones."""
+        _, numbers = np.unique(self.sets, axis=0, return_inverse=True)
+        return numbers.reshape(-1)
 
     def nearest(
         self, x: Points, codes: Codes, distance: Distance, *, by_set: bool = True
@@ -131,6 +161,21 @@ class Anchors:
         return anchors, radius
 
 
+def sample(n: int, most: int) -> Codes:
+    """Give the numbers below ``n``, or ``most`` of them, ascending; always the same ones.
+
+    Examples
+    --------
+    >>> sample(3, 5)
+    array([0, 1, 2])
+    >>> len(sample(100, 5))
+    5
+    """
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(SEED).permutation(n)[:most])
+
+
 def medoids(points: Matrix, count: int) -> Codes:
     """Give ``count`` representatives of the points, spread over them as k-means has it.
 
@@ -142,52 +187,13 @@ def medoids(points: Matrix, count: int) -> Codes:
     >>> medoids(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]), 2)
     array([1, 4])
     """
-    random = np.random.default_rng(SEED)
-    looked_at = np.arange(len(points))
-    if len(points) > MOST_ROWS:
-        looked_at = np.sort(random.permutation(len(points))[:MOST_ROWS])
+    looked_at = sample(len(points), MOST_ROWS)
     distinct, first = np.unique(points[looked_at], axis=0, return_index=True)
     if count >= len(distinct):
         return np.sort(looked_at[first])
     centres = KMeans(count, n_init=1, max_iter=ROUNDS, random_state=SEED).fit(distinct)
     squared, _ = L2().scores(centres.cluster_centers_, distinct)
     return np.unique(looked_at[first[squared.argmin(axis=1)]])
-
-
-def nearest_points(distance: Distance, x: Matrix, places: Matrix) -> Codes:
-    """Give the nearest of some points for each input, the first of equally near ones."""
-    nearest = np.empty(len(x), dtype=np.intp)
-    for batch in _batches(np.arange(len(x)), BATCH_COORDINATES // places.size):
-        nearest[batch] = _to_all(distance, x[batch], places).argmin(axis=1)
-    return nearest
-
-
-def select_compactly(selector: Selector, x: Points, acceptable: Mask) -> Selection:
-    """Choose what ``Selector.select`` chooses, fast for many inputs and few candidates each.
-
-    Step 3 looks at the candidates that step 2 left, put together, in place of the whole pool.
-    """
-    selection = Selection.empty(len(x), selector.limit)
-    distance = selector.pool.distance.in_space
-    for batch, start, ranking in selector.rank(x, acceptable):
-        selection.n_candidates[batch] = ranking.count()
-        selection.reach[batch] = selector.reach(ranking)
-        who, which = ranking.left()
-        at_once = max(1, BATCH_CANDIDATES * len(batch) // max(len(who), 1))
-        for part in _batches(np.arange(len(batch)), at_once):
-            mine = slice(*np.searchsorted(who, [part[0], part[-1] + 1]))
-            owners, places = who[mine] - part[0], start + which[mine]
-            inputs, candidates = x.take(batch[part]), selector.pool.points.take(places)
-            lengths = distance.to_own(inputs.places[owners], candidates.places[:, None, :])[:, 0]
-            order = np.lexsort((selector.pool.rows[places], lengths, owners))
-            owners, places, lengths = owners[order], places[order], lengths[order]
-            nearest = np.full(len(part), np.inf)
-            np.minimum.at(nearest, owners, lengths)
-            view = View(inputs, candidates.take(order), nearest, distance)
-            chosen = np.sort(selector.choose_from_own(view, owners))
-            rank = np.arange(len(chosen)) - np.searchsorted(owners[chosen], owners[chosen])
-            selection.places[batch[part][owners[chosen]], rank] = places[chosen]
-    return selection
 
 
 def _radius(
@@ -227,10 +233,6 @@ def _radius(
 def _to_all(distance: Distance, x: Matrix, places: Matrix) -> Matrix:
     """Give exact distances ``(n, m)``, each of which depends on its two points only."""
     return distance.to_own(x, np.broadcast_to(places, (len(x), *places.shape)))
-
-
-def _settings(selector: Selector) -> tuple[Any, ...]:
-    return selector.cutoff, selector.diversity, selector.limit, selector.find_reach
 
 
 def _batches(positions: Codes, at_once: int) -> Iterator[Codes]:

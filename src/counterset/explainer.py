@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,9 +11,9 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from counterset import distances
-from counterset.anchor_count import enough_anchors
-from counterset.anchors import Anchors, medoids
-from counterset.arrays import Mask, Matrix
+from counterset.anchor_search import find_anchors
+from counterset.anchors import Anchors
+from counterset.arrays import Codes, Mask, Matrix
 from counterset.candidates import CandidatePool, Cutoff, NearestCandidates
 from counterset.certification import certify
 from counterset.checks import check_count
@@ -327,26 +327,22 @@ class DiverseExplainer(BaseEstimator):
         )
 
     def _pipeline(self, goal: Goal, probability: float | None) -> Pipeline:
-        selector, usable = self._selector(), self._plausible
-        anchors = self.anchors_ if self.anchors is not None else None
+        usable = self._plausible
         if probability is not None:
             if self._confidence is None:
                 model = ModelAdapter(self.model, self.schema_, with_confidence=True)
                 self._confidence = model.answers(self.pool_.matrix)
             confident = is_confident(self._confidence, probability)
             usable = confident if usable is None else usable & confident
-        return Pipeline(
-            selector,
-            self.search,
-            self.sparsify,
-            self.classes_,
-            usable,
-            anchors,
-            sets_are_kept=anchors is not None
-            and anchors.fits(selector)
-            and isinstance(goal, AnyOther)
-            and probability is None,
+        pipeline = Pipeline(self._selector(), self.search, self.sparsify, self.classes_, usable)
+        if self.anchors is None or self.anchors_ is None:
+            return pipeline
+        kept = (
+            isinstance(goal, AnyOther)
+            and probability is None
+            and self.anchors_.settings == pipeline.settings
         )
+        return replace(pipeline, anchors=self.anchors_, sets_are_kept=kept)
 
     def _selector(self) -> Selector:
         return Selector(
@@ -361,15 +357,15 @@ class DiverseExplainer(BaseEstimator):
         """Find the anchors of each class, and choose their sets."""
         if self.anchors is None:
             return None
-        selector, usable, pool = self._selector(), self._plausible, self.pool_
-        places = []
-        for code in range(len(self.classes_)):
-            members = np.flatnonzero(pool.codes == code)
-            count = self.anchors
-            if count == "auto":
-                count = enough_anchors(selector, members, usable)
-            places.append(members[medoids(pool.points.directions[members], count)])
-        return Anchors.choose_sets(places, selector, usable)
+        pool, model = self.pool_, ModelAdapter(self.model, self.schema_)
+        wishes = Wishes(AnyOther(), None, self._rules(Constraints()), self.support_)
+
+        def ask(rows: Codes) -> Questions:
+            labels = self.classes_[pool.codes[rows]]
+            return Questions(model, self.distance_, wishes, pool.matrix[rows], labels)
+
+        pipeline = Pipeline(self._selector(), self.search, False, self.classes_, self._plausible)
+        return find_anchors(self.anchors, pipeline, ask)
 
     def _rules(self, constraints: Constraints | None) -> Rules:
         constraints = constraints if constraints is not None else self.constraints

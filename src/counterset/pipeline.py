@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from counterset.anchors import Anchors, select_compactly
+from counterset.anchors import Anchors
 from counterset.arrays import Codes, Labels, Mask, Matrix
 from counterset.diversity import View
 from counterset.line_search import REFUSED, LineSearch, Segments
@@ -24,6 +25,9 @@ __all__ = ["Candidates", "Pipeline"]
 #: What sparse answers are made from: so many of the nearest candidates, and every so-manieth row
 #: of the pool, up to so many of those.
 NEAREST, LANDMARK_STRIDE, MOST_LANDMARKS = 15, 16, 40
+#: With anchors, the line search goes so many times closer to the boundary than it has to: it makes
+#: up for the distance that looking from an anchor costs.
+CLOSING_IN = 8
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,12 @@ class Pipeline:
     anchors: Anchors | None = None
     sets_are_kept: bool = False
 
+    @property
+    def settings(self) -> tuple[Any, ...]:
+        """What the sets of anchors depend on."""
+        selector = self.selector
+        return selector.cutoff, selector.diversity, selector.limit, self.search
+
     def run(self, questions: Questions) -> Candidates:
         """Give the counterfactuals of all inputs, nearest first."""
         if self.sparsify or questions.wishes.rules:
@@ -106,7 +116,8 @@ class Pipeline:
             found = self._choose(questions)
         found = replace(found, n_chosen=found.counts())
         if self.search is not None:
-            found = self._search(found, self.search, questions)
+            finer = self.search if self.anchors is None else self.search.finer(CLOSING_IN)
+            found = self._search(found, finer, questions)
         return self._in_order(found, questions)
 
     def acceptable(self, questions: Questions) -> Iterator[tuple[Codes, Mask]]:
@@ -128,28 +139,41 @@ class Pipeline:
 
     def _choose(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3."""
-        pool = self.selector.pool
-        x = questions.points
-        stable_radius = None
         if self.anchors is None:
-            selection = self._select(questions, x)
+            return self._from_pool(questions, self._select(questions, questions.points))
+        kept, x = self.sets_are_kept, questions.points
+        nearest, radius = self._nearest_anchors(questions, x, self.anchors, by_set=kept)
+        if kept and (nearest >= 0).all():
+            found = self._from_sets(questions, self.anchors, nearest)
         else:
-            selection, stable_radius = self._select_for_anchors(questions, x, self.anchors)
+            selection = self._select(questions, self._viewpoints(x, self.anchors, nearest))
+            found = self._from_pool(questions, selection)
+            if kept:
+                strange = found.take(np.flatnonzero(nearest[found.owners] < 0))
+                familiar = self._from_sets(questions, self.anchors, nearest)
+                n_candidates = np.where(nearest < 0, found.n_candidates, familiar.n_candidates)
+                reach = np.where(nearest < 0, found.reach, familiar.reach)
+                found = _joined([familiar, strange], n_candidates, reach)
+        # An anchor does not know whether a candidate is the input itself.
+        differs = changed(questions.inputs[found.owners], found.rows).any(axis=1)
+        return replace(found.take(np.flatnonzero(differs)), stable_radius=radius)
+
+    def _from_pool(self, questions: Questions, selection: Selection) -> Candidates:
+        """Give the chosen rows of the pool."""
         owners, ranks = np.nonzero(selection.places != NONE_LEFT)
         places = selection.places[owners, ranks]
-        rows = pool.matrix[places]
         answers = questions.remember(self._labels_at(places))
-        found = Candidates(
-            owners,
-            places,
-            rows,
-            answers,
-            selection.n_candidates,
-            selection.reach,
-            stable_radius=stable_radius,
-        )
-        # An anchor does not know whether a candidate is the input itself.
-        return found.take(np.flatnonzero(changed(questions.inputs[owners], rows).any(axis=1)))
+        rows = self.selector.pool.matrix[places]
+        return Candidates(owners, places, rows, answers, selection.n_candidates, selection.reach)
+
+    def _from_sets(self, questions: Questions, anchors: Anchors, nearest: Codes) -> Candidates:
+        """Give the sets of the nearest anchors, nothing to inputs without one."""
+        sets = np.where((nearest < 0)[:, None], NONE_LEFT, anchors.sets[nearest])
+        owners, ranks = np.nonzero(sets != NONE_LEFT)
+        chosen = anchors.options.take(sets[owners, ranks])
+        answers = questions.remember(chosen.labels)
+        figures = anchors.n_candidates[nearest], anchors.reach[nearest]
+        return Candidates(owners, chosen.places, chosen.rows, answers, *figures)
 
     def _select(self, questions: Questions, x: Points) -> Selection:
         selection = Selection.empty(len(x), self.selector.limit)
@@ -157,46 +181,20 @@ class Pipeline:
             selection.put(members, self.selector.select(x.take(members), acceptable))
         return selection
 
-    def _select_for_anchors(
-        self, questions: Questions, x: Points, anchors: Anchors
-    ) -> tuple[Selection, Matrix]:
-        """Give each input the set of its anchor, and the radius within which that stays so."""
-        kept = self.sets_are_kept
-        nearest, radius = self._nearest_anchors(questions, x, anchors, by_set=kept)
-        selection = Selection.empty(len(x), self.selector.limit)
-        known = np.flatnonzero(nearest >= 0)
-        if kept:
-            selection.put(known, anchors.selection.take(nearest[known]))
-            if len(known) == len(x):
-                return selection, radius
-        for members, acceptable in self.acceptable(questions):
-            strange = members[nearest[members] < 0]
-            selection.put(strange, self.selector.select(x.take(strange), acceptable))
-            if not kept:
-                familiar = members[nearest[members] >= 0]
-                used, which = np.unique(nearest[familiar], return_inverse=True)
-                sets = select_compactly(self.selector, anchors.points.take(used), acceptable)
-                selection.put(familiar, sets.take(which))
-        return selection, radius
-
     def _nearest_anchors(
         self, questions: Questions, x: Points, anchors: Anchors, *, by_set: bool
     ) -> tuple[Codes, Matrix]:
         codes = Classes(self.classes).codes(questions.input_labels)
         return anchors.nearest(x, codes, self.selector.pool.distance.in_space, by_set=by_set)
 
-    def _viewpoints(self, questions: Questions) -> Points:
-        """Give the points from which candidates are ranked: the inputs, or their anchors."""
-        x = questions.points
-        if self.anchors is None:
-            return x
-        nearest, _ = self._nearest_anchors(questions, x, self.anchors, by_set=False)
-        known = (nearest >= 0)[:, None]
-        anchors = self.anchors.points.take(nearest)
-        places = np.where(known, anchors.places, x.places)
+    @staticmethod
+    def _viewpoints(x: Points, anchors: Anchors, nearest: Codes) -> Points:
+        """Give the points from which candidates are ranked: anchors, or inputs without one."""
+        known, seen_from = (nearest >= 0)[:, None], anchors.points.take(nearest)
+        places = np.where(known, seen_from.places, x.places)
         if x.directions is x.places:
             return Points(places, places)
-        return Points(places, np.where(known, anchors.directions, x.directions))
+        return Points(places, np.where(known, seen_from.directions, x.directions))
 
     def _choose_from_moved(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3 where candidates are moved before step 3 compares them.
@@ -206,7 +204,10 @@ class Pipeline:
         pool = self.selector.pool
         fixed = np.flatnonzero(questions.wishes.rules.fixed)
         ignored = np.isin(pool.distance.feature_of_coordinate, fixed)
-        x = self._viewpoints(questions)
+        x = questions.points
+        if self.anchors is not None:
+            nearest, _ = self._nearest_anchors(questions, x, self.anchors, by_set=False)
+            x = self._viewpoints(x, self.anchors, nearest)
         n_candidates, reach = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
         parts = [self._move(questions, *np.empty((2, 0), dtype=np.intp))]
         for members, acceptable in self.acceptable(questions):

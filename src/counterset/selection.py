@@ -146,7 +146,7 @@ class Selector:
                 ranking.drop_at(pending, nearest)
                 differs = np.ones(len(pending), dtype=bool)
                 for kept in chosen[pending, :i].T:
-                    differs &= self._differ(view.of(pending), kept, nearest)
+                    differs &= self.differ(view.of(pending), kept, nearest)
                 chosen[pending[differs], i] = nearest[differs]
                 pending = pending[~differs]
             open_ = open_[chosen[open_, i] != NONE_LEFT]
@@ -180,12 +180,12 @@ class Selector:
             who, first = np.unique(owners[open_], return_index=True)
             kept[who] = open_[first]
             chosen.append(kept[who])
-            differs = self._differ(view.of(owners[open_]), kept[owners[open_]], open_)
+            differs = self.differ(view.of(owners[open_]), kept[owners[open_]], open_)
             differs[first] = False
             open_ = open_[differs]
         return np.concatenate(chosen) if chosen else np.empty(0, dtype=np.intp)
 
-    def _differ(self, view: View, a: Codes, b: Codes) -> Mask:
+    def differ(self, view: View, a: Codes, b: Codes) -> Mask:
         """Decide exactly whether candidates differ from kept ones, one of each for each input."""
         candidates = view.candidates.places
         # The paper's S_2 is a set: a copy of a chosen candidate is never chosen.

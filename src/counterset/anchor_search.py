@@ -1,0 +1,321 @@
+"""Find the anchors of each class: how many, and how their sets are to be chosen.
+
+Few anchors make large regions, and explanations that stay the same for long; but the farther an
+input is from its anchor, the farther it is from the examples chosen there. So for each class some
+training rows are held out, anchors are found among the others, in growing numbers, and the
+held-out rows are explained both ways. The first number will do that costs them little.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from counterset.anchor_sets import Neighbourhoods, Regions, agree
+from counterset.anchors import MOST_ROWS, SEED, Anchors, Options, medoids, sample
+from counterset.arrays import Codes, Matrix
+from counterset.candidates import CandidatePool
+from counterset.pipeline import CLOSING_IN, Pipeline
+from counterset.questions import Questions
+from counterset.selection import NONE_LEFT
+
+__all__ = ["find_anchors"]
+
+#: k-distance at most, and k-diversity at least, so many times the paper's selection's.
+MOST_DISTANCE, LEAST_DIVERSITY = 1.05, 0.95
+#: Where no number reaches that, the first within this factor of the best will do.
+ABOUT_THE_BEST = 1.03
+#: The numbers of anchors that are tried.
+COUNTS = [2**i for i in range(2, 11)]
+#: Held out of each class: this share of its rows, up to so many.
+HELD_OUT_SHARE, MOST_HELD_OUT = 0.2, 100
+#: A class of fewer rows has all of them for anchors, and this price of diversity.
+LEAST_ROWS, MIDDLING_PRICE = 5, 0.25
+#: Prices of diversity to choose from: how much distance a unit of it is worth. Under a norm a set
+#: cannot be more diverse than twice its distance, so from 1/2 on it would pay to go ever farther.
+PRICES = np.linspace(0, 0.45, 16)
+#: So many rows beside the anchors lend their options.
+LANDMARKS = 128
+#: Anchors whose sets are put together at once.
+AT_ONCE = 128
+
+SMALLEST = float(np.finfo(float).tiny)
+
+#: Makes the questions of rows of the pool.
+Ask = Callable[[Codes], Questions]
+
+
+def find_anchors(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask) -> Anchors:
+    """Find the anchors of all classes, and choose their sets.
+
+    Parameters
+    ----------
+    count
+        How many for each class, or ``"auto"``.
+    pipeline
+        The paper's method, without anchors.
+    ask
+        Makes the questions of rows of the pool.
+    """
+    parts = []
+    for code in range(len(pipeline.classes)):
+        members = np.flatnonzero(pipeline.selector.pool.codes == code)
+        class_ = _Class(members, pipeline, ask)
+        plan = class_.find_plan(COUNTS if count == "auto" else [count])
+        parts.append(class_.anchors(plan))
+    return Anchors.joined(parts)
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """The mean k-distance and k-diversity of some explanations."""
+
+    distance: float
+    diversity: float
+
+    def cost(self, paper: _Figures) -> float:
+        """Say how far these are beyond what is allowed, compared with the paper's: at most 1 is."""
+        too_far = self.distance / (MOST_DISTANCE * paper.distance) if paper.distance else 1.0
+        too_alike = LEAST_DIVERSITY * paper.diversity / max(self.diversity, SMALLEST)
+        return max(too_far, min(too_alike, 1 / SMALLEST))
+
+
+class _Catalogue:
+    """The counterfactuals of rows of the pool, found when they are first asked for."""
+
+    def __init__(self, pipeline: Pipeline, ask: Ask) -> None:
+        self.pipeline, self.ask = pipeline, ask
+        self._numbers: dict[bytes, int] = {}  # of each option, by its row
+        self._rows: list[Matrix] = []
+        self._places: list[int] = []
+        self._labels: list[Any] = []
+        self._known: dict[int, tuple[list[int], int, float]] = {}
+
+    def of(self, rows: Codes) -> tuple[Codes, Codes, Matrix]:
+        """Give the numbers of each row's options, ``(n, limit)``, and the figures of step 2."""
+        self._find(np.array([row for row in rows if int(row) not in self._known], dtype=np.intp))
+        own = np.full((len(rows), self.pipeline.selector.limit), NONE_LEFT, dtype=np.intp)
+        known = [self._known[int(row)] for row in rows]
+        for i, (numbers, _, _) in enumerate(known):
+            own[i, : len(numbers)] = numbers
+        n_candidates = np.array([count for _, count, _ in known], dtype=np.intp)
+        return own, n_candidates, np.array([reach for _, _, reach in known])
+
+    def options(self) -> Options:
+        """Give all options so far; equal ones have one number."""
+        width = self.pipeline.selector.pool.matrix.shape[1]
+        return Options(
+            np.array(self._rows).reshape(-1, width),
+            np.array(self._places, dtype=np.intp),
+            np.array(self._labels, dtype=self.pipeline.classes.dtype),
+        )
+
+    def _find(self, rows: Codes) -> None:
+        if not len(rows):
+            return
+        questions = self.ask(rows)
+        found = self.pipeline.run(questions)
+        for row, count, reach in zip(rows, found.n_candidates, found.reach, strict=True):
+            self._known[int(row)] = ([], int(count), float(reach))
+        labels = questions.recall(found.answers)
+        for i, owner in enumerate(found.owners):
+            number = self._numbers.setdefault(found.rows[i].tobytes(), len(self._rows))
+            if number == len(self._rows):
+                self._rows.append(found.rows[i])
+                self._places.append(int(found.places[i]))
+                self._labels.append(labels[i])
+            self._known[int(rows[owner])][0].append(number)
+
+
+class _Workshop:
+    """Some anchors of one class, and what their sets can be made of.
+
+    Parameters
+    ----------
+    anchors, landmarks
+        Rows of the pool: the anchors, and rows that lend their options too.
+    rows
+        For each anchor, the rows that it stands for.
+    """
+
+    def __init__(
+        self, catalogue: _Catalogue, anchors: Codes, landmarks: Codes, rows: list[Codes]
+    ) -> None:
+        selector = catalogue.pipeline.selector
+        pool = selector.pool
+        both = np.concatenate([anchors, np.setdiff1d(landmarks, anchors)])
+        own, n_candidates, reach = catalogue.of(both)
+        self.catalogue, self.places = catalogue, anchors
+        self.own, self.n_candidates, self.reach = own, n_candidates, reach
+        self.options = catalogue.options()
+        points = pool.distance.points(self.options.rows)
+        self.neighbourhoods = []
+        for start in range(0, len(anchors), AT_ONCE):
+            who = np.arange(start, min(start + AT_ONCE, len(anchors)))
+            # An anchor is its own first landmark.
+            order = np.concatenate([who, np.setdiff1d(np.arange(len(both)), who)])
+            near = Neighbourhoods.around(
+                pool.points.take(anchors[who]),
+                [rows[i] for i in who],
+                pool.points.take(both[order]),
+                own[order],
+                points,
+                selector,
+            )
+            self.neighbourhoods.append((who, near))
+
+    def sets(self, price: float) -> Codes:
+        """Choose the set of each anchor for itself, as numbers of options."""
+        sets = np.empty((len(self.places), self.own.shape[1]), dtype=np.intp)
+        for who, near in self.neighbourhoods:
+            sets[who] = near.numbers(near.improve(near.positions(self.own[who]), price))
+        return sets
+
+    def anchors(self, sets: Codes, settings: tuple[Any, ...]) -> Anchors:
+        """Give the anchors with these sets, and only the options that are in use."""
+        pool, n = self.catalogue.pipeline.selector.pool, len(self.places)
+        used, numbers = np.unique(sets[sets != NONE_LEFT], return_inverse=True)
+        renumbered = sets.copy()
+        renumbered[sets != NONE_LEFT] = numbers
+        return Anchors(
+            pool.points.take(self.places),
+            pool.codes[self.places],
+            self.options.take(used),
+            renumbered,
+            self.n_candidates[:n],
+            self.reach[:n],
+            settings,
+        )
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How many anchors, from which options, at which price of diversity."""
+
+    count: int
+    closed_in: bool
+    price: float
+
+
+class _Class:
+    """One class of inputs, while its anchors are being found."""
+
+    def __init__(self, members: Codes, pipeline: Pipeline, ask: Ask) -> None:
+        self.members, self.pipeline, self.ask = members, pipeline, ask
+        self.pool = pipeline.selector.pool
+        # Options on which the line search has closed in, and rows of the pool.
+        self.catalogues = {False: _Catalogue(replace(pipeline, search=None), ask)}
+        if pipeline.search is not None:
+            self.catalogues = {
+                True: _Catalogue(replace(pipeline, search=pipeline.search.finer(CLOSING_IN)), ask),
+                **self.catalogues,
+            }
+
+    def find_plan(self, counts: list[int]) -> _Plan:
+        """Find the first number of anchors, and the price of diversity, that will do."""
+        if len(self.members) < LEAST_ROWS:
+            return _Plan(counts[-1], next(iter(self.catalogues)), MIDDLING_PRICE)
+        shuffled = np.random.default_rng(SEED).permutation(self.members)
+        n_held_out = min(MOST_HELD_OUT, max(1, int(HELD_OUT_SHARE * len(shuffled))))
+        held_out, others = np.sort(shuffled[:n_held_out]), np.sort(shuffled[n_held_out:])
+        questions = self.ask(held_out)
+        paper = self._figures(questions, None)
+        landmarks = self._medoids(others, LANDMARKS)
+        costs: dict[_Plan, float] = {}
+        for closed_in in self.catalogues:
+            for count in counts:
+                found = self._medoids(others, count)
+                trial = self._trial(found, others, held_out, landmarks, closed_in)
+                plan, cost = self._best_price(trial, questions, paper, count, closed_in)
+                costs[plan] = cost
+                if cost <= 1:
+                    return plan
+                if len(found) < count // 2:
+                    break
+        enough = ABOUT_THE_BEST * min(costs.values())
+        return next(plan for plan, cost in costs.items() if cost <= enough)
+
+    def _trial(
+        self, found: Codes, others: Codes, held_out: Codes, landmarks: Codes, closed_in: bool
+    ) -> _Workshop:
+        """Prepare the sets of those anchors that held-out rows would take."""
+        used = np.unique(_nearest(self.pool, held_out, found))
+        regions = Regions.around(found, others[sample(len(others), MOST_ROWS)], self.pool)
+        rows = [regions.rows[i] for i in used]
+        return self._workshop(found[used], landmarks, rows, closed_in)
+
+    def anchors(self, plan: _Plan) -> Anchors:
+        """Make the anchors that a plan has in mind."""
+        found = self._medoids(self.members, plan.count)
+        looked_at = self.members[sample(len(self.members), MOST_ROWS)]
+        regions = Regions.around(found, looked_at, self.pool)
+        landmarks = self._medoids(self.members, LANDMARKS)
+        workshop = self._workshop(found, landmarks, regions.rows, plan.closed_in)
+        sets = workshop.sets(plan.price)
+        return workshop.anchors(
+            agree(workshop.neighbourhoods, regions, sets, plan.price), self.pipeline.settings
+        )
+
+    def _best_price(
+        self,
+        workshop: _Workshop,
+        questions: Questions,
+        paper: _Figures,
+        count: int,
+        closed_in: bool,
+    ) -> tuple[_Plan, float]:
+        """Look for the lowest price at which sets are diverse enough: the closest ones."""
+        costs: dict[float, float] = {}
+        low, high = 0, len(PRICES) - 1
+        while True:
+            middle = (low + high) // 2
+            price = float(PRICES[middle])
+            anchors = workshop.anchors(workshop.sets(price), self.pipeline.settings)
+            figures = self._figures(questions, anchors)
+            costs[price] = figures.cost(paper)
+            if low == high:
+                break
+            if figures.diversity >= LEAST_DIVERSITY * paper.diversity:
+                high = middle
+            else:
+                low = middle + 1
+        best = min(costs, key=lambda price: (costs[price], price))
+        return _Plan(count, closed_in, best), costs[best]
+
+    def _medoids(self, rows: Codes, count: int) -> Codes:
+        return rows[medoids(self.pool.points.directions[rows], count)]
+
+    def _workshop(
+        self, anchors: Codes, landmarks: Codes, rows: list[Codes], closed_in: bool
+    ) -> _Workshop:
+        return _Workshop(self.catalogues[closed_in], anchors, landmarks, rows)
+
+    def _figures(self, questions: Questions, anchors: Anchors | None) -> _Figures:
+        """Explain rows, and measure the mean k-distance and k-diversity of their sets."""
+        pipeline = replace(self.pipeline, anchors=anchors, sets_are_kept=anchors is not None)
+        found = pipeline.run(questions)
+        measure = self.pool.distance
+        lengths = measure.to_own(questions.inputs[found.owners], found.rows[:, None, :])[:, 0]
+        places = measure.embed(found.rows)
+        ends = np.searchsorted(found.owners, np.arange(len(questions.inputs) + 1))
+        distances, diversities = [], []
+        for start, end in itertools.pairwise(ends):
+            if end > start:
+                between = measure.in_space.pairwise(places[start:end], places[start:end])
+                pairs = between[np.triu_indices(end - start, k=1)]
+                distances.append(lengths[start:end].mean())
+                diversities.append(pairs.mean() if len(pairs) else 0.0)
+        if not distances:
+            return _Figures(0.0, 0.0)
+        return _Figures(float(np.mean(distances)), float(np.mean(diversities)))
+
+
+def _nearest(pool: CandidatePool, rows: Codes, anchors: Codes) -> Codes:
+    """Give the nearest anchor of each row of the pool."""
+    places = pool.points.places
+    scores, _ = pool.distance.in_space.scores(places[rows], places[anchors])
+    return scores.argmin(axis=1)
