@@ -130,34 +130,23 @@ def _halve(
     All midpoints that the halvings could come to are asked at once, then the path is followed:
     it visits the points of Algorithm 1, to the last bit, in fewer calls.
     """
-    depth = int(steps.max())
-    # The brackets form a binary tree in heap order: node i splits into 2i+1 (near) and 2i+2 (far).
-    lower, upper, middle = [near], [far], []
-    for node in range(2**depth - 1):
-        middle.append((lower[node] + upper[node]) / 2)
-        lower += [lower[node], middle[node]]
-        upper += [middle[node], upper[node]]
+    each, last = np.arange(len(near)), 2 ** int(steps.max())
+    grid = np.empty((last + 1, *near.shape))  # from near to far
+    asked = np.zeros((last + 1, len(near)), dtype=bool)
+    grid[0], grid[last] = near, far
+    for step in range(int(steps.max())):
+        gap = last >> step
+        grid[gap // 2 :: gap] = (grid[:-1:gap] + grid[gap::gap]) / 2
+        asked[gap // 2 :: gap] = steps > step
+    answer = np.full(asked.shape, REFUSED, dtype=np.intp)
+    answer[last] = answers
+    answer[asked] = ask(grid[asked], np.nonzero(asked)[1])
 
-    # A segment is asked about the levels of the tree that it still needs.
-    levels = [int(node + 1).bit_length() - 1 for node in range(len(middle))]
-    askers = [np.flatnonzero(steps > level) for level in levels]
-    points = np.concatenate([m[who] for m, who in zip(middle, askers, strict=True)])
-    replies = np.split(
-        ask(points, np.concatenate(askers)), np.cumsum([len(a) for a in askers])[:-1]
-    )
-    answer = np.full((len(middle), len(near)), REFUSED, dtype=np.intp)
-    for node, (who, reply) in enumerate(zip(askers, replies, strict=True)):
-        answer[node, who] = reply
-
-    near, far, tree = near.copy(), far.copy(), np.stack(middle)
-    node_of = np.zeros(len(near), dtype=np.intp)
-    for step in range(depth):
-        moving = np.flatnonzero(steps > step)
-        here = node_of[moving]
-        accepted = answer[here, moving] != REFUSED
-        yes, no = moving[accepted], moving[~accepted]
-        far[yes] = tree[here[accepted], yes]
-        answers[yes] = answer[here[accepted], yes]
-        near[no] = tree[here[~accepted], no]
-        node_of[moving] = 2 * here + np.where(accepted, 1, 2)
-    return near, far, answers
+    # A segment that has taken its steps meets only points that were not asked: its far end stays,
+    # and its near end matters no more.
+    low, high = np.zeros_like(each), np.full_like(each, last)
+    for _ in range(int(steps.max())):
+        middle = (low + high) // 2
+        refused = answer[middle, each] == REFUSED
+        low, high = np.where(refused, middle, low), np.where(refused, high, middle)
+    return grid[low, each], grid[high, each], answer[high, each]
