@@ -168,6 +168,7 @@ class DiverseExplainer(BaseEstimator):
         self.distance_ = TableDistance(table, Space.learn(matrix, table, self.scale), inner)
         self.pool_ = CandidatePool.build(matrix, codes, self.distance_)
         self.classes_ = classes.labels
+        self._classes = classes
         self.support_ = None
         self._plausible: Mask | None = None  # which rows of the pool; None: all
         self._confidence: Answers | None = None  # asked for when it is first needed
@@ -301,8 +302,7 @@ class DiverseExplainer(BaseEstimator):
         model = ModelAdapter(self.model, self.schema_, with_confidence=probability is not None)
         rules = self._rules(wanted.constraints)
         answers = model.answers(matrix)
-        classes = Classes(self.classes_)
-        goal = set_goal(answers, classes, wanted.target, wanted.interval, probability)
+        goal = set_goal(answers, self._classes, wanted.target, wanted.interval, probability)
         wishes = Wishes(goal, probability, rules, self.support_)
         questions = Questions(model, self.distance_, wishes, matrix, answers.labels)
         pipeline = self._pipeline(goal, probability)
@@ -318,7 +318,7 @@ class DiverseExplainer(BaseEstimator):
             _inputs=matrix,
             _matrix=found.rows,
             _labels=questions.recall(found.answers),
-            _distances=self.distance_.to_own(matrix[found.owners], found.rows[:, None, :])[:, 0],
+            _distances=found.lengths,
             _examples=self.pool_.rows[found.places],
             _plausibility=None
             if self.support_ is None
@@ -339,7 +339,7 @@ class DiverseExplainer(BaseEstimator):
             selector,
             self.search,
             self.sparsify,
-            self.classes_,
+            self._classes,
             usable,
             anchors,
             sets_are_kept=anchors is not None

@@ -44,6 +44,8 @@ class Candidates:
         For each input, how many acceptable candidates there were to choose from.
     reach
         For each input, the distance of the farthest candidate of step 2, if that is looked for.
+    lengths
+        The distance of each from its input; empty until they are in order.
     n_chosen
         For each input, how many of them step 3 chose.
     stable_radius
@@ -56,10 +58,11 @@ class Candidates:
     answers: Codes
     n_candidates: Codes
     reach: Matrix
+    lengths: Matrix = field(default_factory=lambda: np.zeros(0))
     n_chosen: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     stable_radius: Matrix | None = None
 
-    def take(self, which: Codes) -> Candidates:
+    def take(self, which: Codes | Mask) -> Candidates:
         """Give some of the candidates."""
         return replace(
             self,
@@ -81,7 +84,7 @@ class Pipeline:
     Attributes
     ----------
     classes
-        The labels of the training rows, by the code of their class.
+        The labels of the training rows, and the codes of their classes.
     usable
         Which rows of the pool are plausible and confident enough to be candidates; None: all.
     anchors
@@ -93,7 +96,7 @@ class Pipeline:
     selector: Selector
     search: LineSearch | None
     sparsify: bool
-    classes: Labels
+    classes: Classes
     usable: Mask | None
     anchors: Anchors | None = None
     sets_are_kept: bool = False
@@ -124,7 +127,7 @@ class Pipeline:
 
     def _labels_at(self, places: Codes | slice) -> Labels:
         """Give the labels of rows of the pool."""
-        return self.classes[self.selector.pool.codes[places]]
+        return self.classes.labels[self.selector.pool.codes[places]]
 
     def _choose(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3."""
@@ -149,7 +152,7 @@ class Pipeline:
             stable_radius=stable_radius,
         )
         # An anchor does not know whether a candidate is the input itself.
-        return found.take(np.flatnonzero(changed(questions.inputs[owners], rows).any(axis=1)))
+        return found.take(np.asarray(changed(questions.inputs[owners], rows).any(axis=1)))
 
     def _select(self, questions: Questions, x: Points) -> Selection:
         selection = Selection.empty(len(x), self.selector.limit)
@@ -182,7 +185,7 @@ class Pipeline:
     def _nearest_anchors(
         self, questions: Questions, x: Points, anchors: Anchors, *, by_set: bool
     ) -> tuple[Codes, Matrix]:
-        codes = Classes(self.classes).codes(questions.input_labels)
+        codes = self.classes.codes(questions.input_labels)
         return anchors.nearest(x, codes, self.selector.pool.distance.in_space, by_set=by_set)
 
     def _viewpoints(self, questions: Questions) -> Points:
@@ -307,11 +310,8 @@ class Pipeline:
         if not len(found.owners):
             return found
         distance = self.selector.pool.distance
-        starts, units = questions.inputs[found.owners], questions.wishes.rules.units
-        costs = np.zeros((len(starts), len(units)))
-        if not distance.space.is_plain:
-            costs = unit_costs(distance, starts, found.rows, units)
-        paths = Paths(distance.table, starts, found.rows, units, costs)
+        starts, rules = questions.inputs[found.owners], questions.wishes.rules
+        paths = Paths(distance, starts, found.rows, rules)
         segments = Segments(
             paths.starts,
             paths.ends,
@@ -330,9 +330,10 @@ class Pipeline:
     def _in_order(self, found: Candidates, questions: Questions) -> Candidates:
         """Put each input's counterfactuals in order of distance, each once."""
         lengths = self._lengths(found, questions)
-        order = np.lexsort((np.arange(len(lengths)), lengths, found.owners))
-        found = found.take(order)
-        return found.take(np.flatnonzero(~_repeats(found.owners, lengths[order], found.rows)))
+        order = np.lexsort((lengths, found.owners))
+        lengths, found = lengths[order], found.take(order)
+        kept = ~_repeats(found.owners, lengths, found.rows)
+        return replace(found.take(kept), lengths=lengths[kept])
 
     def _lengths(self, found: Candidates, questions: Questions) -> Matrix:
         starts = questions.inputs[found.owners]

@@ -106,7 +106,8 @@ class Table:
                [52.,  0.]])
         """
         schema = schema or Schema()
-        frame, array_dtype = _as_frame(X, "The training data")
+        rows = _read(X, "The training data")
+        frame = _as_frame(rows, pd.Index([f"x{i}" for i in range(rows.shape[1])]))
         if frame.shape[0] == 0 or frame.shape[1] == 0:
             raise InvalidInputError(
                 f"The training data is empty: got {frame.shape[0]} rows and {frame.shape[1]} "
@@ -118,6 +119,7 @@ class Table:
         learned = _learn_features(frame, schema)
         features = tuple(feature for feature, _ in learned)
         matrix = np.column_stack([codes for _, codes in learned])
+        array_dtype = rows.dtype if isinstance(rows, np.ndarray) else None
         return cls(features, frame.columns, array_dtype), matrix
 
     @property
@@ -142,14 +144,15 @@ class Table:
 
     def encode(self, X: Any) -> tuple[Matrix, pd.Index]:
         """Give rows as a matrix, with their index, after checking that they fit the columns."""
-        frame, array_dtype = _as_frame(X, "X")
-        self._check_columns(frame, array_dtype is not None)
-        if len(frame) == 0:
+        rows = _read(X, "X")
+        self._check_columns(rows)
+        if len(rows) == 0:
             raise InvalidInputError("X has no rows. Pass at least one.")
-        if self.is_plain and array_dtype is not None and array_dtype.kind in "fiu":
-            matrix = np.array(X, dtype=np.float64)
+        if self.is_plain and isinstance(rows, np.ndarray) and rows.dtype.kind in "fiu":
+            matrix = rows.astype(np.float64)
             if np.isfinite(matrix).all():
-                return matrix, frame.index
+                return matrix, pd.RangeIndex(len(rows))
+        frame = _as_frame(rows, self.columns)
         columns = [feature.encode(frame, "X") for feature in self.features]
         return np.column_stack(columns), frame.index
 
@@ -205,24 +208,23 @@ class Table:
         lines = [f"  {feature.name:<{width}}  {feature}" for feature in self.features]
         return "\n".join([f"{len(self.features)} features", *lines])
 
-    def _check_columns(self, frame: pd.DataFrame, is_array: bool) -> None:
-        if is_array:
-            if frame.shape[1] != len(self.columns):
+    def _check_columns(self, rows: Rows) -> None:
+        if isinstance(rows, np.ndarray):
+            if rows.shape[1] != len(self.columns):
                 raise InvalidInputError(
-                    f"X has {frame.shape[1]} features, but the explainer was fitted on "
+                    f"X has {rows.shape[1]} features, but the explainer was fitted on "
                     f"{len(self.columns)}."
                 )
-            frame.columns = self.columns
             return
         if self.array_dtype is not None:
             raise InvalidInputError(
                 "X is a DataFrame, but the explainer was fitted on an array without column names, "
                 "so their order cannot be checked. Pass X.to_numpy(), or fit on a DataFrame."
             )
-        if frame.columns.equals(self.columns):
+        if rows.columns.equals(self.columns):
             return
-        missing = self.columns.difference(frame.columns, sort=False).tolist()
-        extra = frame.columns.difference(self.columns, sort=False).tolist()
+        missing = self.columns.difference(rows.columns, sort=False).tolist()
+        extra = rows.columns.difference(self.columns, sort=False).tolist()
         if missing or extra:
             raise InvalidInputError(
                 f"The columns of X differ from those fitted on: missing {missing}, extra {extra}. "
@@ -239,10 +241,10 @@ def changed(a: Matrix, b: Matrix) -> Mask:
     return np.not_equal(a, b) & ~(np.isnan(a) & np.isnan(b))
 
 
-def _as_frame(X: Any, what: str) -> tuple[pd.DataFrame, Any]:
-    """Give array-likes as a frame, with the array's dtype, or a frame as it is, with None."""
+def _read(X: Any, what: str) -> Rows:
+    """Give a frame as it is, and anything else as a 2-d array."""
     if isinstance(X, pd.DataFrame):
-        return X, None
+        return X
     if hasattr(X, "toarray"):
         raise InvalidInputError(f"{what} is a sparse matrix. Pass X.toarray().")
     try:
@@ -254,11 +256,17 @@ def _as_frame(X: Any, what: str) -> tuple[pd.DataFrame, Any]:
             f"{what} must be 2-d, rows by features, got shape {array.shape}. "
             f"For a single row use explain(x), or reshape it with x.reshape(1, -1)."
         )
-    names = [f"x{i}" for i in range(array.shape[1])]
-    if array.dtype != object:
-        return pd.DataFrame(array, columns=names), array.dtype
-    columns = {name: _infer(pd.Series(array[:, i], dtype=object)) for i, name in enumerate(names)}
-    return pd.DataFrame(columns), array.dtype
+    return array
+
+
+def _as_frame(rows: Rows, names: pd.Index) -> pd.DataFrame:
+    """Give an array as a frame with these columns, and a frame as it is."""
+    if isinstance(rows, pd.DataFrame):
+        return rows
+    if rows.dtype != object:
+        return pd.DataFrame(rows, columns=names)
+    columns = [_infer(pd.Series(column, dtype=object)) for column in rows.T]
+    return pd.DataFrame(dict(zip(names, columns, strict=True)))
 
 
 def _infer(column: pd.Series) -> pd.Series:
