@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -20,9 +21,9 @@ __all__ = ["LineSearch", "Segments"]
 Ask: TypeAlias = Callable[[Matrix, Codes], Codes]
 REFUSED = -1
 
-#: Up to this many segments, a call of the model costs more than the rows in it.
-FEW_SEGMENTS = 256
-HALVINGS_PER_CALL = 3
+#: Up to so many segments, a call of the model costs more than the rows in it: it is asked about
+#: all that so many halvings could come to.
+HALVINGS_PER_CALL = ((32, 4), (256, 3))
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,9 @@ class LineSearch:
         near, far, answers = segments.starts.copy(), segments.ends.copy(), segments.answers.copy()
         left = self._count_halvings(segments)
         while len(open_ := np.flatnonzero(left)):
-            depth = HALVINGS_PER_CALL if len(open_) <= FEW_SEGMENTS else 1
-            steps = np.minimum(left[open_], depth)
+            most = next((each for few, each in HALVINGS_PER_CALL if len(open_) <= few), 1)
+            calls = math.ceil(left.max() / most)
+            steps = np.minimum(left[open_], math.ceil(left.max() / calls))
             near[open_], far[open_], answers[open_] = _halve(
                 near[open_], far[open_], answers[open_], steps, lambda p, who: ask(p, open_[who])
             )
@@ -107,18 +109,18 @@ class LineSearch:
         return self.halvings == "farthest"
 
     def _count_halvings(self, segments: Segments) -> Codes:
-        lengths = segments.lengths.copy()
+        lengths = segments.lengths
         if self.needs_reach:
             if segments.reach is None:
                 raise InvalidInputError(
                     "halvings='farthest' needs segments that tell their reach. "
                     "Set Segments.reach, or choose halvings='segment'."
                 )
-            lengths = segments.reach.copy()
+            lengths = segments.reach
         count = np.zeros(len(lengths), dtype=np.intp)
         while (too_long := lengths > self.gamma).any():
             count += too_long
-            lengths[too_long] /= 2
+            lengths = lengths / 2
         return count
 
 
