@@ -204,9 +204,7 @@ def test_a_target_class_is_chosen_for_from_the_same_anchors() -> None:
         assert explanation.certificate.stable_radius is not None
     anchors = explainer.anchors_
     assert anchors is not None
-    place = anchors.nearest(
-        explainer.distance_.points(rows), thirds(rows), explainer.distance_.in_space
-    )[0][0]
+    place = anchors.nearest(explainer.distance_.points(rows), thirds(rows))[0][0]
     row = (explainer.distance_.embed(X) == anchors.points.places[place]).all(axis=1).argmax()
     assert examples(explainer, rows, target=2)[0] == examples(plain, X[[row]], target=2)[0]
 

@@ -62,7 +62,7 @@ class Candidates:
     n_chosen: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     stable_radius: Matrix | None = None
 
-    def take(self, which: Codes | Mask) -> Candidates:
+    def take(self, which: Codes) -> Candidates:
         """Give some of the candidates."""
         return replace(
             self,
@@ -140,19 +140,18 @@ class Pipeline:
             selection, stable_radius = self._select_for_anchors(questions, x, self.anchors)
         owners, ranks = np.nonzero(selection.places != NONE_LEFT)
         places = selection.places[owners, ranks]
-        rows = pool.matrix[places]
-        answers = questions.remember(self._labels_at(places))
-        found = Candidates(
+        # An anchor does not know whether a candidate is the input itself.
+        differs = np.asarray(changed(questions.inputs[owners], pool.matrix[places]).any(axis=1))
+        owners, places = owners[differs], places[differs]
+        return Candidates(
             owners,
             places,
-            rows,
-            answers,
+            pool.matrix[places],
+            questions.remember(self._labels_at(places)),
             selection.n_candidates,
             selection.reach,
             stable_radius=stable_radius,
         )
-        # An anchor does not know whether a candidate is the input itself.
-        return found.take(np.asarray(changed(questions.inputs[owners], rows).any(axis=1)))
 
     def _select(self, questions: Questions, x: Points) -> Selection:
         selection = Selection.empty(len(x), self.selector.limit)
@@ -166,12 +165,12 @@ class Pipeline:
         """Give each input the set of its anchor, and the radius within which that stays so."""
         kept = self.sets_are_kept
         nearest, radius = self._nearest_anchors(questions, x, anchors, by_set=kept)
+        if kept and (nearest >= 0).all():
+            return anchors.selection.take(nearest), radius
         selection = Selection.empty(len(x), self.selector.limit)
         known = np.flatnonzero(nearest >= 0)
         if kept:
             selection.put(known, anchors.selection.take(nearest[known]))
-            if len(known) == len(x):
-                return selection, radius
         for members, acceptable in self.acceptable(questions):
             strange = members[nearest[members] < 0]
             selection.put(strange, self.selector.select(x.take(strange), acceptable))
@@ -186,7 +185,7 @@ class Pipeline:
         self, questions: Questions, x: Points, anchors: Anchors, *, by_set: bool
     ) -> tuple[Codes, Matrix]:
         codes = self.classes.codes(questions.input_labels)
-        return anchors.nearest(x, codes, self.selector.pool.distance.in_space, by_set=by_set)
+        return anchors.nearest(x, codes, by_set=by_set)
 
     def _viewpoints(self, questions: Questions) -> Points:
         """Give the points from which candidates are ranked: the inputs, or their anchors."""
@@ -331,9 +330,8 @@ class Pipeline:
         """Put each input's counterfactuals in order of distance, each once."""
         lengths = self._lengths(found, questions)
         order = np.lexsort((lengths, found.owners))
-        lengths, found = lengths[order], found.take(order)
-        kept = ~_repeats(found.owners, lengths, found.rows)
-        return replace(found.take(kept), lengths=lengths[kept])
+        order = order[~_repeats(found.owners[order], lengths[order], found.rows[order])]
+        return replace(found.take(order), lengths=lengths[order])
 
     def _lengths(self, found: Candidates, questions: Questions) -> Matrix:
         starts = questions.inputs[found.owners]
