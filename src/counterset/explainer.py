@@ -181,6 +181,7 @@ class DiverseExplainer(BaseEstimator):
         if table.array_dtype is None:
             self.feature_names_in_ = np.asarray(table.columns, dtype=object)
         self.anchors_ = self._find_anchors()
+        self._no_constraints = Constraints().compile(table, matrix)
         self._rules(None)  # a constraint that does not fit the data shows now, not later
         return self
 
@@ -373,7 +374,9 @@ class DiverseExplainer(BaseEstimator):
 
     def _rules(self, constraints: Constraints | None) -> Rules:
         constraints = constraints if constraints is not None else self.constraints
-        return (constraints or Constraints()).compile(self.schema_, self.pool_.matrix)
+        if constraints is None:
+            return self._no_constraints
+        return constraints.compile(self.schema_, self.pool_.matrix)
 
     def _check_counts(
         self, found: Candidates, questions: Questions, pipeline: Pipeline, if_none: str
