@@ -28,6 +28,15 @@ def table() -> Table:
     return Table.learn(FRAME)[0]
 
 
+def test_rows_of_an_array_of_numbers_never_become_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(0).random((50, 2))
+    explainer = DiverseExplainer(lambda X: X[:, 0] > 0.5, max_counterfactuals=1).fit(rows)
+    monkeypatch.setattr(pd.DataFrame, "__init__", None)
+    explanation = explainer.explain(rows[0])
+    assert explanation.values.shape == (1, 2)
+    assert len(explainer.explain_many(rows[:3].tolist())) == 3
+
+
 def test_changed_takes_two_missing_values_for_equal() -> None:
     a, b = np.array([1.0, np.nan, np.nan]), np.array([1.0, np.nan, 2.0])
     assert changed(a, b).tolist() == [False, False, True]

@@ -132,11 +132,12 @@ def _halve(
     All midpoints that the halvings could come to are asked at once, then the path is followed:
     it visits the points of Algorithm 1, to the last bit, in fewer calls.
     """
-    each, last = np.arange(len(near)), 2 ** int(steps.max())
+    depth = int(steps.max())
+    each, last = np.arange(len(near)), 2**depth
     grid = np.empty((last + 1, *near.shape))  # from near to far
     asked = np.zeros((last + 1, len(near)), dtype=bool)
     grid[0], grid[last] = near, far
-    for step in range(int(steps.max())):
+    for step in range(depth):
         gap = last >> step
         grid[gap // 2 :: gap] = (grid[:-1:gap] + grid[gap::gap]) / 2
         asked[gap // 2 :: gap] = steps > step
@@ -146,9 +147,8 @@ def _halve(
 
     # A segment that has taken its steps meets only points that were not asked: its far end stays,
     # and its near end matters no more.
-    low, high = np.zeros_like(each), np.full_like(each, last)
-    for _ in range(int(steps.max())):
-        middle = (low + high) // 2
-        refused = answer[middle, each] == REFUSED
-        low, high = np.where(refused, middle, low), np.where(refused, high, middle)
-    return grid[low, each], grid[high, each], answer[high, each]
+    at = np.zeros_like(each)
+    for step in range(depth):
+        half = last >> (step + 1)
+        at += half * (answer[at + half, each] == REFUSED)
+    return grid[at, each], grid[at + 1, each], answer[at + 1, each]
