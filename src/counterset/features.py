@@ -83,6 +83,14 @@ class Feature:
         return self.kind in ("categorical", "binary")
 
     @property
+    def is_number(self) -> bool:
+        """Whether the column is one of numpy's, of numbers that are exact as floats, all there."""
+        exact = isinstance(self.dtype, np.dtype) and (
+            self.dtype == np.float64 or self.dtype.kind in "iu"
+        )
+        return exact and self.values is None and not self.can_be_missing
+
+    @property
     def is_time(self) -> bool:
         """Whether the codes are microseconds."""
         return types.is_datetime64_any_dtype(self.dtype)

@@ -128,12 +128,24 @@ class Table:
         return [feature.name for feature in self.features]
 
     @cached_property
+    def is_numeric(self) -> bool:
+        """Whether every feature is a number that is never missing."""
+        return self.array_dtype != np.object_ and all(each.is_number for each in self.features)
+
+    @cached_property
     def is_plain(self) -> bool:
         """Whether every feature is a float that is never missing."""
-        return (self.array_dtype is None or self.array_dtype == np.float64) and all(
-            feature.step == 0 and feature.dtype == np.float64 and not feature.can_be_missing
-            for feature in self.features
-        )
+        return self.is_numeric and not self._is_whole.any()
+
+    @cached_property
+    def _is_whole(self) -> Mask:
+        """Which of the numbers are whole."""
+        return np.array([each.step == 1 or each.dtype.kind in "iu" for each in self.features])
+
+    @cached_property
+    def _limits(self) -> Matrix:
+        """The least and the most that the columns of numbers can hold."""
+        return np.array([each.ends(-np.inf, np.inf) for each in self.features]).T
 
     def position(self, name: str) -> int:
         """Give the position of a feature by its name, or by the name of one of its columns."""
@@ -148,17 +160,21 @@ class Table:
         self._check_columns(rows)
         if len(rows) == 0:
             raise InvalidInputError("X has no rows. Pass at least one.")
-        if self.is_plain and isinstance(rows, np.ndarray) and rows.dtype.kind in "fiu":
-            matrix = rows.astype(np.float64)
-            if np.isfinite(matrix).all():
-                return matrix, pd.RangeIndex(len(rows))
+        if self.is_numeric and _are_numbers(rows):
+            matrix = np.array(rows, dtype=np.float64, order="C")
+            index = rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(len(rows))
+            if self._can_hold(matrix):
+                return matrix, index
         frame = _as_frame(rows, self.columns)
         columns = [feature.encode(frame, "X") for feature in self.features]
         return np.column_stack(columns), frame.index
 
     def encode_one(self, x: Any) -> tuple[Matrix, pd.Index]:
         """Give one row, as a 1-d array, a Series, or a table of one row, like ``encode``."""
-        if isinstance(x, pd.Series):
+        if isinstance(x, pd.Series) and _are_numbers(x):
+            index = pd.RangeIndex(1) if x.name is None else pd.Index([x.name])
+            x = pd.DataFrame(x.to_numpy()[None, :], columns=x.index, index=index)
+        elif isinstance(x, pd.Series):
             x = x.to_frame().T
         elif not isinstance(x, pd.DataFrame):
             try:
@@ -176,10 +192,12 @@ class Table:
 
     def decode(self, matrix: Matrix, index: pd.Index | None = None) -> Rows:
         """Give a matrix back in the container, names and dtypes of the training data."""
-        if self.is_plain:
+        if self.is_numeric and len({each.dtype for each in self.features}) == 1:
+            dtype = self.features[0].dtype
+            numbers = (np.rint(matrix) if dtype.kind in "iu" else matrix).astype(dtype)
             if self.array_dtype is not None:
-                return matrix.copy()
-            return pd.DataFrame(matrix, columns=self.columns, index=index, copy=True)
+                return numbers
+            return pd.DataFrame(numbers, columns=self.columns, index=index, copy=True)
         columns: dict[int, pd.Series] = {}
         for i, feature in enumerate(self.features):
             columns |= zip(feature.columns, feature.decode(matrix[:, i]), strict=True)
@@ -198,15 +216,25 @@ class Table:
         """
         if self.is_plain:
             return matrix
-        snapped = np.column_stack(
-            [feature.snap(matrix[:, i]) for i, feature in enumerate(self.features)]
-        )
+        if self.is_numeric:
+            snapped = np.where(self._is_whole, np.rint(matrix), matrix)
+        else:
+            columns = [feature.snap(matrix[:, i]) for i, feature in enumerate(self.features)]
+            snapped = np.column_stack(columns)
         return snapped if inputs is None else np.where(matrix == inputs, inputs, snapped)
 
     def __repr__(self) -> str:
         width = max(len(name) for name in self.names)
         lines = [f"  {feature.name:<{width}}  {feature}" for feature in self.features]
         return "\n".join([f"{len(self.features)} features", *lines])
+
+    def _can_hold(self, matrix: Matrix) -> bool:
+        """Whether rows are of numbers that the columns can hold as they are."""
+        if self.is_plain:
+            return bool(np.isfinite(matrix).all())
+        least, most = self._limits
+        held = (matrix == self.snap(matrix)) & np.isfinite(matrix)
+        return bool((held & (matrix >= least) & (matrix <= most)).all())
 
     def _check_columns(self, rows: Rows) -> None:
         if isinstance(rows, np.ndarray):
@@ -257,6 +285,12 @@ def _read(X: Any, what: str) -> Rows:
             f"For a single row use explain(x), or reshape it with x.reshape(1, -1)."
         )
     return array
+
+
+def _are_numbers(rows: Rows | pd.Series) -> bool:
+    """Whether all columns are numpy's columns of numbers."""
+    dtypes = rows.dtypes if isinstance(rows, pd.DataFrame) else [rows.dtype]
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in dtypes)
 
 
 def _as_frame(rows: Rows, names: pd.Index) -> pd.DataFrame:
