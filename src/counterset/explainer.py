@@ -311,7 +311,7 @@ class DiverseExplainer(BaseEstimator):
         self._check_counts(found, questions, pipeline, if_none)
         return Explanations(
             labels=answers.labels,
-            counts=found.counts(),
+            counts=found.counts,
             input_index=index,
             model_calls=model.calls,
             model_rows=model.rows,
@@ -382,7 +382,7 @@ class DiverseExplainer(BaseEstimator):
         self, found: Candidates, questions: Questions, pipeline: Pipeline, if_none: str
     ) -> None:
         """Raise or warn if an input has no counterfactual; warn if it has fewer than asked."""
-        counts = found.counts()
+        counts = found.counts
         if not counts.all():
             nothing = np.flatnonzero(counts == 0)
             reason = why_nothing(pipeline, questions, int(nothing[0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -101,7 +101,7 @@ class LineSearch:
                 near[open_], far[open_], answers[open_], steps, lambda p, who: ask(p, open_[who])
             )
             left[open_] -= steps
-        return replace(segments, ends=far, answers=answers)
+        return Segments(segments.starts, far, segments.lengths, answers, segments.reach)
 
     @property
     def needs_reach(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -72,8 +73,9 @@ class Candidates:
             answers=self.answers[which],
         )
 
+    @cached_property
     def counts(self) -> Codes:
-        """Count the candidates of each input."""
+        """How many candidates each input has."""
         return np.bincount(self.owners, minlength=len(self.n_candidates))
 
 
@@ -107,10 +109,10 @@ class Pipeline:
             found = self._choose_from_moved(questions)
         else:
             found = self._choose(questions)
-        found = replace(found, n_chosen=found.counts())
+        n_chosen = found.counts
         if self.search is not None:
             found = self._search(found, self.search, questions)
-        return self._in_order(found, questions)
+        return self._in_order(found, n_chosen, questions)
 
     def acceptable(self, questions: Questions) -> Iterator[tuple[Codes, Mask]]:
         """Give groups of inputs, and the rows of the pool that each group may move towards."""
@@ -326,12 +328,12 @@ class Pipeline:
         rows = paths.rows(done.ends, np.arange(len(starts)))
         return replace(found, rows=rows, answers=done.answers)
 
-    def _in_order(self, found: Candidates, questions: Questions) -> Candidates:
+    def _in_order(self, found: Candidates, n_chosen: Codes, questions: Questions) -> Candidates:
         """Put each input's counterfactuals in order of distance, each once."""
         lengths = self._lengths(found, questions)
         order = np.lexsort((lengths, found.owners))
         order = order[~_repeats(found.owners[order], lengths[order], found.rows[order])]
-        return replace(found.take(order), lengths=lengths[order])
+        return replace(found.take(order), lengths=lengths[order], n_chosen=n_chosen)
 
     def _lengths(self, found: Candidates, questions: Questions) -> Matrix:
         starts = questions.inputs[found.owners]

@@ -97,5 +97,6 @@ class Questions:
     def _ask_model(self, rows: Matrix, owners: Codes) -> Codes:
         answers = self.model.answers(rows)
         accepted = self.wishes.goal.accepts(answers.labels, self.input_labels[owners])
-        accepted &= is_confident(answers, self.wishes.probability)
+        if self.wishes.probability is not None:
+            accepted &= is_confident(answers, self.wishes.probability)
         return np.where(accepted, self.remember(answers.labels), REFUSED)
