@@ -91,17 +91,19 @@ class LineSearch:
 
     def search(self, segments: Segments, ask: Ask) -> Segments:
         """Shorten each segment to its last acceptable point before the boundary."""
-        near, far, answers = segments.starts.copy(), segments.ends.copy(), segments.answers.copy()
+        ends, answers = segments.ends.copy(), segments.answers.copy()
         left = self._count_halvings(segments)
-        while len(open_ := np.flatnonzero(left)):
+        open_, near, far, found = np.arange(len(left)), segments.starts, ends, answers
+        while (more := left > 0).any():
+            open_, left, found = open_[more], left[more], found[more]
+            near, far = near[more], far[more]
             most = next((each for few, each in HALVINGS_PER_CALL if len(open_) <= few), 1)
             calls = math.ceil(left.max() / most)
-            steps = np.minimum(left[open_], math.ceil(left.max() / calls))
-            near[open_], far[open_], answers[open_] = _halve(
-                near[open_], far[open_], answers[open_], steps, lambda p, who: ask(p, open_[who])
-            )
-            left[open_] -= steps
-        return Segments(segments.starts, far, segments.lengths, answers, segments.reach)
+            steps = np.minimum(left, math.ceil(left.max() / calls))
+            near, far, found = _halve(near, far, found, steps, open_, ask)
+            ends[open_], answers[open_] = far, found
+            left = left - steps
+        return Segments(segments.starts, ends, segments.lengths, answers, segments.reach)
 
     @property
     def needs_reach(self) -> bool:
@@ -125,7 +127,7 @@ class LineSearch:
 
 
 def _halve(
-    near: Matrix, far: Matrix, answers: Codes, steps: Codes, ask: Ask
+    near: Matrix, far: Matrix, answers: Codes, steps: Codes, segments: Codes, ask: Ask
 ) -> tuple[Matrix, Matrix, Codes]:
     """Halve each bracket ``steps`` times with one call of the model.
 
@@ -143,7 +145,7 @@ def _halve(
         asked[gap // 2 :: gap] = steps > step
     answer = np.full(asked.shape, REFUSED, dtype=np.intp)
     answer[last] = answers
-    answer[asked] = ask(grid[asked], np.nonzero(asked)[1])
+    answer[asked] = ask(grid[asked], segments[np.nonzero(asked)[1]])
 
     # A segment that has taken its steps meets only points that were not asked: its far end stays,
     # and its near end matters no more.

@@ -66,6 +66,8 @@ class Paths:
                 points >= self._shares[which], self._ends[which], self._starts[which]
             )
             points = np.where(self._switches[which], switched, points)
+        if self._table.is_plain:
+            return points
         return self._table.snap(points, self._starts[which])
 
     def _share_of_each_switch(self, units: list[Codes], costs: Matrix) -> Matrix:

@@ -75,6 +75,8 @@ class Questions:
     def ask(self, rows: Matrix, owners: Codes) -> Codes:
         """Say which rows are acceptable counterfactuals of the inputs that own them."""
         possible = self.keeps_the_rules(rows, owners)
+        if possible.all() and len(rows):
+            return self._ask_model(rows, owners)
         replies = np.full(len(rows), REFUSED, dtype=np.intp)
         if possible.any():
             replies[possible] = self._ask_model(rows[possible], owners[possible])
