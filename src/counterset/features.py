@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from counterset.arrays import Mask, Matrix
+from counterset.arrays import Labels, Mask, Matrix
 from counterset.codecs import (
+    decode_numbers,
     decode_times,
     encode_numbers,
     encode_one_hot,
@@ -129,8 +130,10 @@ class Feature:
                 )
         return held
 
-    def decode(self, codes: Matrix) -> list[pd.Series]:
+    def decode(self, codes: Matrix) -> list[pd.Series | Labels]:
         """Give the columns that belong to codes."""
+        if self.is_number:
+            return [decode_numbers(codes, self.dtype)]
         if len(self.columns) > 1:
             return [
                 pd.Series((codes == i).astype(np.float64)).astype(self.dtype)

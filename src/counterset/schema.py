@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from counterset.arrays import Mask, Matrix
+from counterset.codecs import decode_numbers
 from counterset.exceptions import InvalidInputError
 from counterset.features import Feature, Kind, learn_feature, learn_one_hot
 
@@ -193,15 +194,16 @@ class Table:
     def decode(self, matrix: Matrix, index: pd.Index | None = None) -> Rows:
         """Give a matrix back in the container, names and dtypes of the training data."""
         if self.is_numeric and len({each.dtype for each in self.features}) == 1:
-            dtype = self.features[0].dtype
-            numbers = (np.rint(matrix) if dtype.kind in "iu" else matrix).astype(dtype)
+            numbers = decode_numbers(matrix, self.features[0].dtype)
             if self.array_dtype is not None:
                 return numbers
             return pd.DataFrame(numbers, columns=self.columns, index=index, copy=True)
-        columns: dict[int, pd.Series] = {}
+        columns: dict[int, Any] = {}
         for i, feature in enumerate(self.features):
             columns |= zip(feature.columns, feature.decode(matrix[:, i]), strict=True)
-        frame = pd.DataFrame({at: columns[at] for at in range(len(self.columns))})
+        # Without an index, pandas would align the columns, each with each.
+        rows = pd.RangeIndex(len(matrix))
+        frame = pd.DataFrame({at: columns[at] for at in range(len(self.columns))}, index=rows)
         if self.array_dtype is not None:
             return frame.to_numpy(dtype=self.array_dtype)
         frame.columns = self.columns
