@@ -120,9 +120,10 @@ class LineSearch:
                 )
             lengths = segments.reach
         count = np.zeros(len(lengths), dtype=np.intp)
-        while (too_long := lengths > self.gamma).any():
-            count += too_long
-            lengths = lengths / 2
+        longest = lengths.max(initial=0.0)
+        while longest > self.gamma:
+            count += lengths > self.gamma
+            lengths, longest = lengths / 2, longest / 2
         return count
 
 
@@ -141,7 +142,8 @@ def _halve(
     grid[0], grid[last] = near, far
     for step in range(depth):
         gap = last >> step
-        grid[gap // 2 :: gap] = (grid[:-1:gap] + grid[gap::gap]) / 2
+        middle = np.add(grid[:-1:gap], grid[gap::gap], out=grid[gap // 2 :: gap])
+        middle /= 2
         asked[gap // 2 :: gap] = steps > step
     answer = np.full(asked.shape, REFUSED, dtype=np.intp)
     answer[last] = answers
