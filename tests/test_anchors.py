@@ -17,10 +17,7 @@ from sklearn.preprocessing import MinMaxScaler
 from toys import FRAME, Rows, X, approve, fitted
 
 from counterset import (
-    AngleDiversity,
-    CandidatesWithin,
     Constraints,
-    DistanceDiversity,
     DiverseExplainer,
     Explanation,
     FewerCounterfactualsWarning,
@@ -31,9 +28,8 @@ from counterset import (
     NearestCandidates,
     datasets,
 )
-from counterset.anchors import medoids, select_compactly
+from counterset.anchors import medoids
 from counterset.distances import CustomDistance, Distance
-from counterset.selection import Selector
 
 DISTANCES = ["l1", "l2", "linf", "l0", "gower"]
 
@@ -65,44 +61,39 @@ def radii(explainer: DiverseExplainer, rows: Rows | pd.DataFrame) -> Rows:
 # --- the sets
 
 
-@pytest.mark.parametrize("distance", ["l1", "l2", "l0"])
-@pytest.mark.parametrize("cutoff", [NearestCandidates(9), CandidatesWithin(1.0)])
-@pytest.mark.parametrize("diversity", [None, AngleDiversity(0.3), DistanceDiversity(0.4)])
-@pytest.mark.parametrize("seed", range(3))
-def test_the_compact_choice_is_the_selectors(
-    distance: str, cutoff: Any, diversity: Any, seed: int
-) -> None:
-    grid = np.random.default_rng(seed).integers(0, 5, (60, 3)) / 4  # many ties
-    pool = fitted(grid, lambda rows: rows.sum(axis=1) > 1.5, distance=distance, scale=None).pool_
-    selector = Selector(pool, cutoff, diversity, 4, find_reach=True)
-    inputs, acceptable = pool.points.take(pool.codes == 0), pool.codes == 1
-    expected = selector.select(inputs, acceptable)
-    found = select_compactly(selector, inputs, acceptable)
-    assert np.array_equal(found.places, expected.places)
-    assert np.array_equal(found.n_candidates, expected.n_candidates)
-    assert np.array_equal(found.reach, expected.reach)
+def nearest_anchors(explainer: DiverseExplainer, rows: Rows) -> list[int]:
+    """Find the nearest anchor of the same class, one input at a time."""
+    anchors = explainer.anchors_
+    assert anchors is not None
+    found = []
+    for x, label in zip(explainer.distance_.embed(rows), explainer.model(rows), strict=True):
+        own = np.flatnonzero(explainer.classes_[anchors.codes] == label)
+        found.append(own[np.abs(anchors.points.places[own] - x).sum(axis=1).argmin()])
+    return found
 
 
-def test_an_input_gets_the_set_that_the_plain_selection_gives_its_anchor() -> None:
-    explainer, plain = anchored(5, search=None), fitted(search=None)
-    rows = np.random.default_rng(1).random((40, 2))
-    labels, codes = approve(rows), explainer.anchors_.codes  # type: ignore[union-attr]
-    places = explainer.anchors_.points.places  # type: ignore[union-attr]
-    for x, label, found in zip(rows, labels, examples(explainer, rows), strict=True):
-        own = np.flatnonzero(explainer.classes_[codes] == label)
-        scaled = explainer.distance_.embed(x[None])
-        nearest = own[np.abs(places[own] - scaled).sum(axis=1).argmin()]
-        row = np.abs(explainer.distance_.embed(X) - places[nearest]).sum(axis=1).argmin()
-        assert found == examples(plain, X[[row]])[0]
+def test_an_input_gets_the_set_of_its_anchor() -> None:
+    explainer, rows = anchored(5, search=None), np.random.default_rng(1).random((40, 2))
+    anchors = explainer.anchors_
+    assert anchors is not None
+    nearest = nearest_anchors(explainer, rows)
+    for anchor, explanation in zip(nearest, explainer.explain_many(rows), strict=True):
+        own = anchors.options.take(anchors.sets[anchor])
+        assert sorted(map(tuple, explanation.values)) == sorted(map(tuple, own.rows))
+        assert set(explanation.labels) == set(own.labels)
+        assert np.array_equal(own.rows, explainer.pool_.matrix[own.places])  # nothing searched
 
 
-def test_the_search_starts_from_the_input_itself() -> None:
+def test_the_search_goes_from_the_input_itself_to_the_options_of_its_anchor() -> None:
     explainer = anchored(1, search=LineSearch(1e-6))
-    explanation = explainer.explain([0.2, 0.3])
-    for found, row in zip(explanation.values, X[explanation.examples], strict=True):
-        way = (found - [0.2, 0.3]) / (row - [0.2, 0.3])
-        assert way[0] == pytest.approx(way[1])
-        assert found.sum() == pytest.approx(1, abs=1e-5)
+    anchors, x = explainer.anchors_, np.array([0.2, 0.3])
+    assert anchors is not None
+    [nearest] = nearest_anchors(explainer, x[None])
+    ends = anchors.options.take(anchors.sets[nearest]).rows
+    for found in explainer.explain(x).values:
+        ways = (found - x) / (ends - x)
+        assert np.isclose(ways[:, 0], ways[:, 1]).any()
+        assert found.sum() == pytest.approx(1, abs=1e-6)
 
 
 def test_nearly_equal_inputs_share_the_set_where_the_plain_selection_changes_it() -> None:
@@ -204,9 +195,7 @@ def test_a_target_class_is_chosen_for_from_the_same_anchors() -> None:
         assert explanation.certificate.stable_radius is not None
     anchors = explainer.anchors_
     assert anchors is not None
-    place = anchors.nearest(
-        explainer.distance_.points(rows), thirds(rows), explainer.distance_.in_space
-    )[0][0]
+    place = anchors.nearest(explainer.distance_.points(rows), thirds(rows))[0][0]
     row = (explainer.distance_.embed(X) == anchors.points.places[place]).all(axis=1).argmax()
     assert examples(explainer, rows, target=2)[0] == examples(plain, X[[row]], target=2)[0]
 
@@ -245,7 +234,11 @@ def test_settings_changed_after_fit_are_kept_to() -> None:
     explainer = anchored(4)
     explainer.set_params(max_counterfactuals=3)
     assert len(explainer.explain([0.2, 0.3])) == 3
-    assert examples(explainer, X[:20]) == examples(anchored(4, max_counterfactuals=3), X[:20])
+    # The sets that were kept are of no use then: steps 1 to 3 look from the anchor.
+    places = explainer.anchors_.points.places  # type: ignore[union-attr]
+    rows = places[nearest_anchors(explainer, X[:20])] / explainer.distance_.space.factor
+    rows += explainer.distance_.space.offset
+    assert examples(explainer, X[:20]) == examples(fitted(max_counterfactuals=3), rows)
     explainer.set_params(anchors=None, max_counterfactuals=2)
     assert examples(explainer, X[:20]) == examples(fitted(), X[:20])
     assert explainer.explain(X[0]).certificate is None
@@ -312,10 +305,10 @@ def test_pickling_keeps_the_sets_to_the_last_bit(anchors: Any) -> None:
     explainer = anchored(anchors)
     again = pickle.loads(pickle.dumps(explainer))
     assert explainer.anchors_ is not None
-    for name in ("places", "n_candidates", "reach"):
-        kept = getattr(explainer.anchors_.selection, name)
-        assert np.array_equal(kept, getattr(again.anchors_.selection, name))
-    assert again.anchors_.fits(again._selector())
+    for name in ("sets", "n_candidates", "reach"):
+        kept = getattr(explainer.anchors_, name)
+        assert np.array_equal(kept, getattr(again.anchors_, name))
+    assert np.array_equal(explainer.anchors_.options.rows, again.anchors_.options.rows)
     for one, other in zip(explainer.explain_many(X), again.explain_many(X), strict=True):
         assert np.array_equal(one.values, other.values)
         assert radius_of(one) == radius_of(other)
@@ -326,7 +319,8 @@ def test_fitting_twice_finds_the_same() -> None:
     assert first is not None
     assert second is not None
     assert np.array_equal(first.points.places, second.points.places)
-    assert np.array_equal(first.selection.places, second.selection.places)
+    assert np.array_equal(first.sets, second.sets)
+    assert np.array_equal(first.options.rows, second.options.rows)
 
 
 def test_explaining_looks_at_no_candidate_but_those_of_the_anchor() -> None:
@@ -424,7 +418,7 @@ def test_for_l2_the_radius_is_the_exact_distance_to_the_bisector() -> None:
     assert anchors is not None
     for x in rng.random((20, 2)):
         own = anchors.codes == list(explainer.classes_).index(approve(x[None])[0])
-        places, sets = anchors.points.places[own], anchors.selection.places[own]
+        places, sets = anchors.points.places[own], anchors.sets[own]
         first = np.linalg.norm(places - x, axis=1).argmin()
         expected = np.inf
         for other, choice in zip(places, sets, strict=True):

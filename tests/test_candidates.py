@@ -103,6 +103,7 @@ def test_the_points_are_the_scaled_rows() -> None:
 
 def test_a_pickle_holds_the_rows_and_not_the_points() -> None:
     pool = pool_of(np.arange(5000) % 2)
+    pool.distance.points(pool.matrix[:1])  # what the space is like is worked out now, and kept
     before = len(pickle.dumps(pool))
     places = pool.points.places
     assert len(pickle.dumps(pool)) == before

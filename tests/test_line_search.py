@@ -192,22 +192,21 @@ def test_how_calls_are_shared_out_does_not_change_the_answer(
     search = LineSearch(case.gamma)
     usual = search.search(case.segments(), Asked(case.accepts))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(line_search, "HALVINGS_PER_CALL", halvings)
-        patch.setattr(line_search, "FEW_SEGMENTS", few)
+        patch.setattr(line_search, "HALVINGS_PER_CALL", ((few, halvings),))
         other = search.search(case.segments(), Asked(case.accepts))
     np.testing.assert_array_equal(usual.ends, other.ends)
     np.testing.assert_array_equal(usual.answers, other.answers)
 
 
 @given(cases())
-def test_few_segments_take_a_third_of_the_calls(case: Case) -> None:
+def test_few_segments_take_a_quarter_of_the_calls(case: Case) -> None:
     ask = Asked(case.accepts)
     LineSearch(case.gamma).search(case.segments(), ask)
     longest = float(case.lengths.max())
     halvings = 0
     while longest / 2**halvings > case.gamma:
         halvings += 1
-    assert len(ask.points) <= math.ceil(halvings / 3)
+    assert len(ask.points) <= math.ceil(halvings / 4)
 
 
 @given(cases())
@@ -239,10 +238,17 @@ def _share(p: Points, x: Points, c: Points) -> float | None:
 
 
 def test_many_segments_are_halved_once_a_call() -> None:
-    n = line_search.FEW_SEGMENTS + 1
+    n = max(few for few, _ in line_search.HALVINGS_PER_CALL) + 1
     ask = Asked(lambda points: points[:, 0] >= 3)
     LineSearch(1.0).search(segments(np.zeros((n, 1)), np.full((n, 1), 8.0), [8.0] * n), ask)
     assert [len(points) for points in ask.points] == [n, n, n]
+
+
+def test_the_halvings_are_shared_out_evenly_over_the_calls() -> None:
+    # Five halvings take two calls: of three and two, and not of four and one, which asks more rows.
+    ask = Asked(lambda points: points[:, 0] >= 3)
+    LineSearch(1.0).search(segments([[0.0]], [[32.0]], [32.0]), ask)
+    assert [len(points) for points in ask.points] == [7, 3]
 
 
 @pytest.mark.parametrize("gamma", [0, -0.1, np.nan, np.inf, "0.1", None, True])

@@ -5,19 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from counterset.constraints import Constraints
+from counterset.distances import L1
 from counterset.paths import Paths
 from counterset.schema import Table
+from counterset.space import Space, TableDistance
 
 FRAME = pd.DataFrame({"f": [0.0, 1.0, np.nan], "n": [0, 9, 4], "a": list("xyz"), "b": list("xyz")})
-TABLE, _ = Table.learn(FRAME)
-ALONE = [np.array([i]) for i in range(4)]
+TABLE, MATRIX = Table.learn(FRAME)
+COSTS = TableDistance(TABLE, Space.learn(MATRIX, TABLE, "range"), L1([1.0, 1.0, 3.0, 2.0]))
+ALONE = Constraints()
 
 
 def rows_at(
-    share: float, start: list[float], end: list[float], units: list[np.ndarray]
+    share: float, start: list[float], end: list[float], constraints: Constraints
 ) -> list[float]:
-    costs = np.array([[1.0, 1.0, 3.0, 2.0][: len(units)]])
-    paths = Paths(TABLE, np.array([start]), np.array([end]), units, costs)
+    rules = constraints.compile(TABLE, MATRIX)
+    paths = Paths(COSTS, np.array([start]), np.array([end]), rules)
     points = paths.starts + share * (paths.ends - paths.starts)
     rows: list[float] = paths.rows(points, np.array([0]))[0].tolist()
     return rows
@@ -39,6 +43,6 @@ def test_a_number_with_a_missing_end_switches() -> None:
 
 def test_features_that_change_together_switch_at_once() -> None:
     start, end = [0.0, 0.0, 0.0, 0.0], [1.0, 9.0, 0.0, 0.0]
-    units = [np.array([0, 1]), np.array([2]), np.array([3])]
-    assert rows_at(0.4, start, end, units) == start
-    assert rows_at(0.5, start, end, units) == end
+    together = Constraints(together=[["f", "n"]])
+    assert rows_at(0.4, start, end, together) == start
+    assert rows_at(0.5, start, end, together) == end

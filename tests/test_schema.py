@@ -28,6 +28,62 @@ def table() -> Table:
     return Table.learn(FRAME)[0]
 
 
+def test_rows_of_an_array_of_numbers_never_become_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(0).random((50, 2))
+    explainer = DiverseExplainer(lambda X: X[:, 0] > 0.5, max_counterfactuals=1).fit(rows)
+    monkeypatch.setattr(pd.DataFrame, "__init__", None)
+    explanation = explainer.explain(rows[0])
+    assert explanation.values.shape == (1, 2)
+    assert len(explainer.explain_many(rows[:3].tolist())) == 3
+
+
+WHOLE = pd.DataFrame({"a": [0, 3, 7], "b": [1, 5, 2]})
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        WHOLE,
+        WHOLE.astype({"a": "int8", "b": "float64"}),
+        WHOLE.astype("uint8"),
+        WHOLE.to_numpy(),
+        WHOLE.to_numpy(dtype=np.int8),
+    ],
+)
+def test_columns_of_numbers_are_read_and_given_back_as_one_matrix(X: Any) -> None:
+    learned, matrix = Table.learn(X)
+    assert learned.is_numeric
+    read, index = learned.encode(X)
+    np.testing.assert_array_equal(read, matrix)
+    assert index.tolist() == [0, 1, 2]
+    given = learned.decode(read + 0.25 * np.array([1, 0]))
+    if isinstance(X, pd.DataFrame):
+        assert isinstance(given, pd.DataFrame)
+        pd.testing.assert_frame_equal(given, X)
+    else:
+        np.testing.assert_array_equal(given, X, strict=True)
+    assert learned.snap(np.array([[0.75, 2.0]])).tolist() == [[1, 2]]
+    read[:] = -1
+    assert (np.asarray(X) >= 0).all()
+
+
+@pytest.mark.parametrize("X", [WHOLE.astype("int8"), WHOLE.to_numpy(dtype=np.int8)])
+def test_a_number_that_its_column_cannot_hold_is_refused(X: Any) -> None:
+    learned, _ = Table.learn(X)
+    for wrong in (0.5, 200.0, np.nan, np.inf):
+        row = np.array([[0.0, wrong]])
+        with pytest.raises(InvalidInputError, match=r"'(b|x1)'"):
+            learned.encode(row)
+
+
+def test_a_series_of_numbers_keeps_its_name() -> None:
+    learned, _ = Table.learn(WHOLE)
+    for name, told in ((None, 0), ("me", "me"), (("a", 1), ("a", 1))):
+        matrix, index = learned.encode_one(WHOLE.iloc[1].rename(name))
+        assert matrix.tolist() == [[3, 5]]
+        assert index[0] == told
+
+
 def test_changed_takes_two_missing_values_for_equal() -> None:
     a, b = np.array([1.0, np.nan, np.nan]), np.array([1.0, np.nan, 2.0])
     assert changed(a, b).tolist() == [False, False, True]

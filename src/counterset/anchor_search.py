@@ -111,7 +111,7 @@ class _Catalogue:
         return Options(
             np.array(self._rows).reshape(-1, width),
             np.array(self._places, dtype=np.intp),
-            np.array(self._labels, dtype=self.pipeline.classes.dtype),
+            np.array(self._labels, dtype=self.pipeline.classes.labels.dtype),
         )
 
     def _find(self, rows: Codes) -> None:
@@ -189,6 +189,7 @@ class _Workshop:
             self.n_candidates[:n],
             self.reach[:n],
             settings,
+            pool.distance.in_space,
         )
 
 
@@ -318,4 +319,5 @@ def _nearest(pool: CandidatePool, rows: Codes, anchors: Codes) -> Codes:
     """Give the nearest anchor of each row of the pool."""
     places = pool.points.places
     scores, _ = pool.distance.in_space.scores(places[rows], places[anchors])
-    return scores.argmin(axis=1)
+    nearest: Codes = scores.argmin(axis=1)
+    return nearest

@@ -96,7 +96,7 @@ class Neighbourhoods:
         The options that each anchor can take, ascending, ``(n, c)``; the number of options where
         there are fewer.
     costs
-        How far each of those is from the anchor's region, infinite where there are fewer.
+        How far each of those is from the anchor's region.
     apart
         How far they are from each other, ``(n, c, c)``.
     """
@@ -142,7 +142,7 @@ class Neighbourhoods:
             nearest[i] = away.min(initial=np.inf)
         width = max(1, *map(len, lists))
         candidates = np.full((len(lists), width), len(options), dtype=np.intp)
-        costs = np.full((len(lists), width), np.inf)
+        costs = np.zeros((len(lists), width))
         apart = np.zeros((len(lists), width, width))
         for i, found in enumerate(lists):
             here, c = options.places[found], len(found)
@@ -239,8 +239,10 @@ class Neighbourhoods:
         apart = from_all[:, None, :] - to_set
         apart -= np.take_along_axis(from_all, sets, axis=1)[..., None]
         gain: Matrix = closer / size[who][:, None, None] + price[who][:, None, None] * apart
-        clashes = alike.sum(axis=1)[:, None, :] - alike > 0
-        return np.where(clashes | (sets == NONE_LEFT)[..., None], -np.inf, gain)
+        impossible = alike.sum(axis=1)[:, None, :] - alike > 0
+        impossible |= (sets == NONE_LEFT)[..., None]
+        impossible |= (self.candidates[who] == len(self.view.candidates))[:, None, :]
+        return np.where(impossible, -np.inf, gain)
 
     def _too_alike(self, who: Codes, position: Codes) -> Mask:
         """Say which candidates are too much like one of them, ``(n, c)``."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from counterset.arrays import Codes, Labels, Mask, Matrix
+from counterset.arrays import Codes, Labels, Matrix
 from counterset.distances import L2, ROUNDING, Distance
 from counterset.selection import NONE_LEFT
 from counterset.space import Points
@@ -78,6 +78,8 @@ class Anchors:
         How many candidates there were for each, and how far the farthest of them was.
     settings
         How the sets were chosen: sets for other settings have to be chosen anew.
+    distance
+        Between points.
     """
 
     points: Points
@@ -87,6 +89,7 @@ class Anchors:
     n_candidates: Codes
     reach: Matrix
     settings: tuple[Any, ...]
+    distance: Distance
 
     @classmethod
     def joined(cls, parts: list[Anchors]) -> Anchors:
@@ -111,6 +114,7 @@ class Anchors:
             np.concatenate([part.n_candidates for part in parts]),
             np.concatenate([part.reach for part in parts]),
             parts[0].settings,
+            parts[0].distance,
         )
 
     def __len__(self) -> int:
@@ -122,17 +126,18 @@ class Anchors:
         _, numbers = np.unique(self.sets, axis=0, return_inverse=True)
         return numbers.reshape(-1)
 
-    def nearest(
-        self, x: Points, codes: Codes, distance: Distance, *, by_set: bool = True
-    ) -> tuple[Codes, Matrix]:
+    @cached_property
+    def norms(self) -> Matrix:
+        """The distance of each from the origin."""
+        return _norms(self.distance, self.points.places)
+
+    def nearest(self, x: Points, codes: Codes, *, by_set: bool = True) -> tuple[Codes, Matrix]:
         """Find the nearest anchor of each input's own class, and how long it stays the choice.
 
         Parameters
         ----------
         x, codes
             The inputs, and the codes of their classes.
-        distance
-            Between points.
         by_set
             Anchors with the same set count as one; False where the sets are not those kept here.
 
@@ -147,18 +152,49 @@ class Anchors:
         radius = np.full(len(x), np.nan)
         names = self.set_numbers if by_set else np.arange(len(self))
         for code in np.unique(codes):
-            inputs, own = np.flatnonzero(codes == code), np.flatnonzero(self.codes == code)
-            if not len(own):
+            start, stop = np.searchsorted(self.codes, [code, code + 1])
+            if start == stop:
                 continue
-            places = self.points.places[own]
+            places, own_names = self.points.places[start:stop], names[start:stop]
+            inputs = np.flatnonzero(codes == code)
             for batch in _batches(inputs, BATCH_COORDINATES // places.size):
                 here = x.places[batch]
-                to_anchors = _to_all(distance, here, places)
+                to_anchors = _to_all(self.distance, here, places)
                 first = to_anchors.argmin(axis=1)
-                anchors[batch] = own[first]
-                other = names[own][None, :] != names[own[first]][:, None]
-                radius[batch] = _radius(distance, here, places, to_anchors, first, other)
-        return anchors, radius
+                anchors[batch] = start + first
+                if self.distance.triangle_inequality and self.distance.symmetric:
+                    bound = self._bounds(here, slice(start, stop), to_anchors, first)
+                    other = own_names != own_names[first][:, None]
+                    radius[batch] = np.where(other, bound, np.inf).min(axis=1)
+        return anchors, np.maximum(radius, 0.0)
+
+    def _bounds(self, x: Matrix, own: slice, to_anchors: Matrix, first: Codes) -> Matrix:
+        """Give proved lower bounds on how far each input is from where each anchor is nearer.
+
+        Parameters
+        ----------
+        own
+            The anchors of the inputs' class.
+        to_anchors
+            From each input to each of them, ``(n, m)``.
+        first
+            The nearest of each input.
+        """
+        distance = self.distance
+        nearest = to_anchors[np.arange(len(x)), first][:, None]
+        gap = to_anchors - nearest
+        # Distances are sums of rounded differences of rounded coordinates.
+        size = to_anchors + nearest + _norms(distance, x)[:, None] + self.norms[own]
+        bound: Matrix = gap / 2 - ROUNDING * size
+        if isinstance(distance, L2):
+            # The exact distance to the bisector: (d2^2 - d1^2) / (2 |a1 - a2|). Where the anchors
+            # are close to each other, its rounding error is amplified, and the gap itself serves.
+            places = self.points.places[own]
+            apart = np.maximum(_to_all(distance, places[first], places), ROUNDING)
+            allowance = ROUNDING * size * (1 + size / apart)
+            exact = gap * (to_anchors + nearest) / (2 * apart) - allowance
+            bound = np.maximum(exact, bound)
+        return bound
 
 
 def sample(n: int, most: int) -> Codes:
@@ -196,38 +232,9 @@ def medoids(points: Matrix, count: int) -> Codes:
     return np.unique(looked_at[first[squared.argmin(axis=1)]])
 
 
-def _radius(
-    distance: Distance, x: Matrix, places: Matrix, to_anchors: Matrix, first: Codes, other: Mask
-) -> Matrix:
-    """Give a proved lower bound on how far each input is from where another anchor is nearer.
-
-    Parameters
-    ----------
-    to_anchors
-        From each input to each anchor, ``(n, m)``.
-    first
-        The nearest anchor of each input.
-    other
-        The anchors that would make a difference, ``(n, m)``.
-    """
-    if not (distance.triangle_inequality and distance.symmetric):
-        return np.full(len(x), np.nan)
-    nearest = to_anchors[np.arange(len(x)), first][:, None]
-    gap = to_anchors - nearest
-    # Distances are sums of rounded differences of rounded coordinates.
-    origin = np.zeros((1, x.shape[1]))
-    size = to_anchors + nearest + _to_all(distance, x, origin) + _to_all(distance, places, origin).T
-    if isinstance(distance, L2):
-        # The exact distance to the bisector: (d2^2 - d1^2) / (2 |a1 - a2|). Where the anchors
-        # are close to each other, its rounding error is amplified, and the gap itself serves.
-        apart = _to_all(distance, places[first], places)
-        allowance = ROUNDING * size * (1 + size / np.maximum(apart, ROUNDING))
-        exact = gap * (to_anchors + nearest) / (2 * np.maximum(apart, ROUNDING)) - allowance
-        bound = np.maximum(exact, gap / 2 - ROUNDING * size)
-    else:
-        bound = gap / 2 - ROUNDING * size
-    nearest_change: Matrix = np.where(other, bound, np.inf).min(axis=1)
-    return np.maximum(nearest_change, 0.0)
+def _norms(distance: Distance, x: Matrix) -> Matrix:
+    """Give the distance of each point from the origin."""
+    return distance.to_own(x, np.zeros((len(x), 1, x.shape[1])))[:, 0]
 
 
 def _to_all(distance: Distance, x: Matrix, places: Matrix) -> Matrix:

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from counterset.arrays import Codes, Mask, Matrix
+from counterset.arrays import Codes, Labels, Mask, Matrix
 from counterset.exceptions import InvalidInputError
 
 __all__ = [
+    "decode_numbers",
     "decode_times",
     "encode_numbers",
     "encode_one_hot",
@@ -85,6 +86,11 @@ def encode_one_hot(members: pd.DataFrame, name: str, what: str) -> Matrix:
         )
     position: Codes = hot.argmax(axis=1)
     return np.where(hot.any(axis=1), position, members.shape[1]).astype(np.float64)
+
+
+def decode_numbers(codes: Matrix, dtype: np.dtype[Any]) -> Labels:
+    """Give numbers back in a numpy dtype, of floats or of whole numbers."""
+    return (np.rint(codes) if dtype.kind in "iu" else codes).astype(dtype)
 
 
 def decode_times(codes: Matrix, missing: Mask, dtype: Any) -> pd.Series:

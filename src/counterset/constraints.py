@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -170,13 +171,17 @@ class Rules:
         fixed[[rule.at for rule in self.rules if isinstance(rule, Fixed)]] = True
         return fixed
 
-    @property
+    @cached_property
     def units(self) -> list[Codes]:
         """The features, in groups that change together."""
-        groups = [rule.members for rule in self.rules if isinstance(rule, Together)]
-        grouped = np.concatenate(groups) if groups else np.empty(0, dtype=np.intp)
-        alone = np.setdiff1d(np.arange(self.n_features), grouped)
-        return [*groups, *(np.array([i]) for i in alone)]
+        grouped = {int(i) for group in self.groups for i in group}
+        alone = (np.array([i]) for i in range(self.n_features) if i not in grouped)
+        return [*self.groups, *alone]
+
+    @cached_property
+    def groups(self) -> list[Codes]:
+        """The features that change together."""
+        return [rule.members for rule in self.rules if isinstance(rule, Together)]
 
     def project(self, x: Matrix, c: Matrix) -> Matrix:
         """Move candidates onto the constraints of their inputs, row by row."""

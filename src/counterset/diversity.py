@@ -117,7 +117,8 @@ class AngleDiversity:
             squared, _ = L2().scores(x, candidates)
         reach = np.sqrt(np.einsum("md,md->m", candidates, candidates).max()) + _length(x)
         error = 8 * (x.shape[1] + 8) * float(np.finfo(np.float32).eps) * reach
-        bounds = np.sqrt(np.clip(squared, 0, LONGEST)).astype(np.float32)
+        lengths = np.clip(squared, 0, LONGEST)
+        bounds = np.sqrt(lengths, out=lengths).astype(np.float32)
         bounds *= np.float32(self.beta if self.absolute else 1 - self.beta)
         bounds += error.astype(np.float32)[:, None]
         single = candidates.astype(np.float32)

@@ -168,6 +168,7 @@ class DiverseExplainer(BaseEstimator):
         self.distance_ = TableDistance(table, Space.learn(matrix, table, self.scale), inner)
         self.pool_ = CandidatePool.build(matrix, codes, self.distance_)
         self.classes_ = classes.labels
+        self._classes = classes
         self.support_ = None
         self._plausible: Mask | None = None  # which rows of the pool; None: all
         self._confidence: Answers | None = None  # asked for when it is first needed
@@ -180,6 +181,7 @@ class DiverseExplainer(BaseEstimator):
         if table.array_dtype is None:
             self.feature_names_in_ = np.asarray(table.columns, dtype=object)
         self.anchors_ = self._find_anchors()
+        self._no_constraints = Constraints().compile(table, matrix)
         self._rules(None)  # a constraint that does not fit the data shows now, not later
         return self
 
@@ -301,8 +303,7 @@ class DiverseExplainer(BaseEstimator):
         model = ModelAdapter(self.model, self.schema_, with_confidence=probability is not None)
         rules = self._rules(wanted.constraints)
         answers = model.answers(matrix)
-        classes = Classes(self.classes_)
-        goal = set_goal(answers, classes, wanted.target, wanted.interval, probability)
+        goal = set_goal(answers, self._classes, wanted.target, wanted.interval, probability)
         wishes = Wishes(goal, probability, rules, self.support_)
         questions = Questions(model, self.distance_, wishes, matrix, answers.labels)
         pipeline = self._pipeline(goal, probability)
@@ -310,7 +311,7 @@ class DiverseExplainer(BaseEstimator):
         self._check_counts(found, questions, pipeline, if_none)
         return Explanations(
             labels=answers.labels,
-            counts=found.counts(),
+            counts=found.counts,
             input_index=index,
             model_calls=model.calls,
             model_rows=model.rows,
@@ -318,7 +319,7 @@ class DiverseExplainer(BaseEstimator):
             _inputs=matrix,
             _matrix=found.rows,
             _labels=questions.recall(found.answers),
-            _distances=self.distance_.to_own(matrix[found.owners], found.rows[:, None, :])[:, 0],
+            _distances=found.lengths,
             _examples=self.pool_.rows[found.places],
             _plausibility=None
             if self.support_ is None
@@ -334,7 +335,7 @@ class DiverseExplainer(BaseEstimator):
                 self._confidence = model.answers(self.pool_.matrix)
             confident = is_confident(self._confidence, probability)
             usable = confident if usable is None else usable & confident
-        pipeline = Pipeline(self._selector(), self.search, self.sparsify, self.classes_, usable)
+        pipeline = Pipeline(self._selector(), self.search, self.sparsify, self._classes, usable)
         if self.anchors is None or self.anchors_ is None:
             return pipeline
         kept = (
@@ -364,18 +365,20 @@ class DiverseExplainer(BaseEstimator):
             labels = self.classes_[pool.codes[rows]]
             return Questions(model, self.distance_, wishes, pool.matrix[rows], labels)
 
-        pipeline = Pipeline(self._selector(), self.search, False, self.classes_, self._plausible)
+        pipeline = Pipeline(self._selector(), self.search, False, self._classes, self._plausible)
         return find_anchors(self.anchors, pipeline, ask)
 
     def _rules(self, constraints: Constraints | None) -> Rules:
         constraints = constraints if constraints is not None else self.constraints
-        return (constraints or Constraints()).compile(self.schema_, self.pool_.matrix)
+        if constraints is None:
+            return self._no_constraints
+        return constraints.compile(self.schema_, self.pool_.matrix)
 
     def _check_counts(
         self, found: Candidates, questions: Questions, pipeline: Pipeline, if_none: str
     ) -> None:
         """Raise or warn if an input has no counterfactual; warn if it has fewer than asked."""
-        counts = found.counts()
+        counts = found.counts
         if not counts.all():
             nothing = np.flatnonzero(counts == 0)
             reason = why_nothing(pipeline, questions, int(nothing[0]))

@@ -186,7 +186,8 @@ class Explanations(Sequence[Explanation]):
         if isinstance(item, slice):
             return self._take(np.arange(len(self))[item])
         i = range(len(self))[item]
-        part = slice(*np.concatenate([[0], self.counts]).cumsum()[i : i + 2])
+        first = int(self.counts[:i].sum())
+        part = slice(first, first + int(self.counts[i]))
         return Explanation(
             label=plain(self.labels[i]),
             labels=self._labels[part],

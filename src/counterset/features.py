@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from counterset.arrays import Mask, Matrix
+from counterset.arrays import Labels, Mask, Matrix
 from counterset.codecs import (
+    decode_numbers,
     decode_times,
     encode_numbers,
     encode_one_hot,
@@ -83,6 +84,14 @@ class Feature:
         return self.kind in ("categorical", "binary")
 
     @property
+    def is_number(self) -> bool:
+        """Whether the column is one of numpy's, of numbers that are exact as floats, all there."""
+        exact = isinstance(self.dtype, np.dtype) and (
+            self.dtype == np.float64 or self.dtype.kind in "iu"
+        )
+        return exact and self.values is None and not self.can_be_missing
+
+    @property
     def is_time(self) -> bool:
         """Whether the codes are microseconds."""
         return types.is_datetime64_any_dtype(self.dtype)
@@ -121,8 +130,10 @@ class Feature:
                 )
         return held
 
-    def decode(self, codes: Matrix) -> list[pd.Series]:
+    def decode(self, codes: Matrix) -> list[pd.Series | Labels]:
         """Give the columns that belong to codes."""
+        if self.is_number:
+            return [decode_numbers(codes, self.dtype)]
         if len(self.columns) > 1:
             return [
                 pd.Series((codes == i).astype(np.float64)).astype(self.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -20,9 +21,9 @@ __all__ = ["LineSearch", "Segments"]
 Ask: TypeAlias = Callable[[Matrix, Codes], Codes]
 REFUSED = -1
 
-#: Up to this many segments, a call of the model costs more than the rows in it.
-FEW_SEGMENTS = 256
-HALVINGS_PER_CALL = 3
+#: Up to so many segments, a call of the model costs more than the rows in it: it is asked about
+#: all that so many halvings could come to.
+HALVINGS_PER_CALL = ((32, 4), (256, 3))
 
 
 @dataclass(frozen=True)
@@ -90,16 +91,19 @@ class LineSearch:
 
     def search(self, segments: Segments, ask: Ask) -> Segments:
         """Shorten each segment to its last acceptable point before the boundary."""
-        near, far, answers = segments.starts.copy(), segments.ends.copy(), segments.answers.copy()
+        ends, answers = segments.ends.copy(), segments.answers.copy()
         left = self._count_halvings(segments)
-        while len(open_ := np.flatnonzero(left)):
-            depth = HALVINGS_PER_CALL if len(open_) <= FEW_SEGMENTS else 1
-            steps = np.minimum(left[open_], depth)
-            near[open_], far[open_], answers[open_] = _halve(
-                near[open_], far[open_], answers[open_], steps, lambda p, who: ask(p, open_[who])
-            )
-            left[open_] -= steps
-        return replace(segments, ends=far, answers=answers)
+        open_, near, far, found = np.arange(len(left)), segments.starts, ends, answers
+        while (more := left > 0).any():
+            open_, left, found = open_[more], left[more], found[more]
+            near, far = near[more], far[more]
+            most = next((each for few, each in HALVINGS_PER_CALL if len(open_) <= few), 1)
+            calls = math.ceil(left.max() / most)
+            steps = np.minimum(left, math.ceil(left.max() / calls))
+            near, far, found = _halve(near, far, found, steps, open_, ask)
+            ends[open_], answers[open_] = far, found
+            left = left - steps
+        return Segments(segments.starts, ends, segments.lengths, answers, segments.reach)
 
     def finer(self, factor: float) -> LineSearch:
         """Give the same search, so many times more accurate."""
@@ -111,23 +115,24 @@ class LineSearch:
         return self.halvings == "farthest"
 
     def _count_halvings(self, segments: Segments) -> Codes:
-        lengths = segments.lengths.copy()
+        lengths = segments.lengths
         if self.needs_reach:
             if segments.reach is None:
                 raise InvalidInputError(
                     "halvings='farthest' needs segments that tell their reach. "
                     "Set Segments.reach, or choose halvings='segment'."
                 )
-            lengths = segments.reach.copy()
+            lengths = segments.reach
         count = np.zeros(len(lengths), dtype=np.intp)
-        while (too_long := lengths > self.gamma).any():
-            count += too_long
-            lengths[too_long] /= 2
+        longest = lengths.max(initial=0.0)
+        while longest > self.gamma:
+            count += lengths > self.gamma
+            lengths, longest = lengths / 2, longest / 2
         return count
 
 
 def _halve(
-    near: Matrix, far: Matrix, answers: Codes, steps: Codes, ask: Ask
+    near: Matrix, far: Matrix, answers: Codes, steps: Codes, segments: Codes, ask: Ask
 ) -> tuple[Matrix, Matrix, Codes]:
     """Halve each bracket ``steps`` times with one call of the model.
 
@@ -135,33 +140,23 @@ def _halve(
     it visits the points of Algorithm 1, to the last bit, in fewer calls.
     """
     depth = int(steps.max())
-    # The brackets form a binary tree in heap order: node i splits into 2i+1 (near) and 2i+2 (far).
-    lower, upper, middle = [near], [far], []
-    for node in range(2**depth - 1):
-        middle.append((lower[node] + upper[node]) / 2)
-        lower += [lower[node], middle[node]]
-        upper += [middle[node], upper[node]]
-
-    # A segment is asked about the levels of the tree that it still needs.
-    levels = [int(node + 1).bit_length() - 1 for node in range(len(middle))]
-    askers = [np.flatnonzero(steps > level) for level in levels]
-    points = np.concatenate([m[who] for m, who in zip(middle, askers, strict=True)])
-    replies = np.split(
-        ask(points, np.concatenate(askers)), np.cumsum([len(a) for a in askers])[:-1]
-    )
-    answer = np.full((len(middle), len(near)), REFUSED, dtype=np.intp)
-    for node, (who, reply) in enumerate(zip(askers, replies, strict=True)):
-        answer[node, who] = reply
-
-    near, far, tree = near.copy(), far.copy(), np.stack(middle)
-    node_of = np.zeros(len(near), dtype=np.intp)
+    each, last = np.arange(len(near)), 2**depth
+    grid = np.empty((last + 1, *near.shape))  # from near to far
+    asked = np.zeros((last + 1, len(near)), dtype=bool)
+    grid[0], grid[last] = near, far
     for step in range(depth):
-        moving = np.flatnonzero(steps > step)
-        here = node_of[moving]
-        accepted = answer[here, moving] != REFUSED
-        yes, no = moving[accepted], moving[~accepted]
-        far[yes] = tree[here[accepted], yes]
-        answers[yes] = answer[here[accepted], yes]
-        near[no] = tree[here[~accepted], no]
-        node_of[moving] = 2 * here + np.where(accepted, 1, 2)
-    return near, far, answers
+        gap = last >> step
+        middle = np.add(grid[:-1:gap], grid[gap::gap], out=grid[gap // 2 :: gap])
+        middle /= 2
+        asked[gap // 2 :: gap] = steps > step
+    answer = np.full(asked.shape, REFUSED, dtype=np.intp)
+    answer[last] = answers
+    answer[asked] = ask(grid[asked], segments[np.nonzero(asked)[1]])
+
+    # A segment that has taken its steps meets only points that were not asked: its far end stays,
+    # and its near end matters no more.
+    at = np.zeros_like(each)
+    for step in range(depth):
+        half = last >> (step + 1)
+        at += half * (answer[at + half, each] == REFUSED)
+    return grid[at, each], grid[at + 1, each], answer[at + 1, each]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,7 @@ class Classes:
         rank[order] = np.arange(len(found))
         return cls(np.asarray(found)[order]), rank[codes]
 
-    @property
+    @cached_property
     def are_measurements(self) -> bool:
         """Whether the labels are numbers with fractions, as a regression predicts."""
         if self.labels.dtype.kind != "f":
@@ -115,7 +116,11 @@ class Classes:
 
     def codes(self, labels: Labels) -> Codes:
         """Give the codes of labels, -1 for one never seen in training."""
-        return pd.Index(self.labels).get_indexer(pd.Index(labels))
+        return np.array([self._code_of.get(each, -1) for each in labels.tolist()], dtype=np.intp)
+
+    @cached_property
+    def _code_of(self) -> dict[Any, int]:
+        return {label: code for code, label in enumerate(self.labels.tolist())}
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -187,6 +192,6 @@ def _check_labels(answer: Any, n_rows: int) -> Labels:
             f"The model must give one label per row: asked about {n_rows} rows, got an answer of "
             f"shape {labels.shape}."
         )
-    if pd.isna(labels).any():
+    if labels.dtype.kind not in "biuSU" and pd.isna(labels).any():
         raise ModelError("The model gave a missing label (None or NaN). Every row needs a class.")
     return labels

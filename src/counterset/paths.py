@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from counterset.arrays import Codes, Matrix
-from counterset.schema import Table, changed
+from counterset.constraints import Rules
+from counterset.schema import changed
 from counterset.space import TableDistance
 
 __all__ = ["Paths", "unit_costs"]
@@ -27,23 +28,26 @@ class Paths:
     ----------
     starts, ends
         The inputs and their candidates, ``(n, d)``.
-    units
-        The features, in groups that change together.
-    costs
-        What changing each unit alone costs, ``(n, units)``.
+    distance
+        What a change costs.
+    rules
+        Which features change together.
     """
 
-    def __init__(
-        self, table: Table, starts: Matrix, ends: Matrix, units: list[Codes], costs: Matrix
-    ) -> None:
-        self._table = table
+    def __init__(self, distance: TableDistance, starts: Matrix, ends: Matrix, rules: Rules) -> None:
+        self._table = distance.table
         self._starts, self._ends = starts, ends
-        jumps = np.array([feature.is_category for feature in table.features])
-        jumps[[i for unit in units if len(unit) > 1 for i in unit]] = True
-        self._switches = (jumps | (np.isnan(starts) != np.isnan(ends))) & changed(starts, ends)
-        self._any_switch = bool(self._switches.any())
+        self._any_switch = False
+        if rules.groups or not distance.space.is_plain:
+            jumps = np.array([feature.is_category for feature in self._table.features])
+            jumps[[i for group in rules.groups if len(group) > 1 for i in group]] = True
+            self._switches = (jumps | (np.isnan(starts) != np.isnan(ends))) & changed(starts, ends)
+            self._any_switch = bool(self._switches.any())
         if self._any_switch:
-            self._shares = self._share_of_each_switch(units, costs)
+            costs = np.zeros((len(starts), len(rules.units)))
+            if not distance.space.is_plain:
+                costs = unit_costs(distance, starts, ends, rules.units)
+            self._shares = self._share_of_each_switch(rules.units, costs)
 
     @property
     def starts(self) -> Matrix:
@@ -62,6 +66,8 @@ class Paths:
                 points >= self._shares[which], self._ends[which], self._starts[which]
             )
             points = np.where(self._switches[which], switched, points)
+        if self._table.is_plain:
+            return points
         return self._table.snap(points, self._starts[which])
 
     def _share_of_each_switch(self, units: list[Codes], costs: Matrix) -> Matrix:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,8 @@ class Candidates:
         For each input, how many acceptable candidates there were to choose from.
     reach
         For each input, the distance of the farthest candidate of step 2, if that is looked for.
+    lengths
+        The distance of each from its input; empty until they are in order.
     n_chosen
         For each input, how many of them step 3 chose.
     stable_radius
@@ -60,6 +63,7 @@ class Candidates:
     answers: Codes
     n_candidates: Codes
     reach: Matrix
+    lengths: Matrix = field(default_factory=lambda: np.zeros(0))
     n_chosen: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     stable_radius: Matrix | None = None
 
@@ -73,8 +77,9 @@ class Candidates:
             answers=self.answers[which],
         )
 
+    @cached_property
     def counts(self) -> Codes:
-        """Count the candidates of each input."""
+        """How many candidates each input has."""
         return np.bincount(self.owners, minlength=len(self.n_candidates))
 
 
@@ -85,7 +90,7 @@ class Pipeline:
     Attributes
     ----------
     classes
-        The labels of the training rows, by the code of their class.
+        The labels of the training rows, and the codes of their classes.
     usable
         Which rows of the pool are plausible and confident enough to be candidates; None: all.
     anchors
@@ -97,7 +102,7 @@ class Pipeline:
     selector: Selector
     search: LineSearch | None
     sparsify: bool
-    classes: Labels
+    classes: Classes
     usable: Mask | None
     anchors: Anchors | None = None
     sets_are_kept: bool = False
@@ -114,11 +119,11 @@ class Pipeline:
             found = self._choose_from_moved(questions)
         else:
             found = self._choose(questions)
-        found = replace(found, n_chosen=found.counts())
+        n_chosen = found.counts
         if self.search is not None:
             finer = self.search if self.anchors is None else self.search.finer(CLOSING_IN)
             found = self._search(found, finer, questions)
-        return self._in_order(found, questions)
+        return self._in_order(found, n_chosen, questions)
 
     def acceptable(self, questions: Questions) -> Iterator[tuple[Codes, Mask]]:
         """Give groups of inputs, and the rows of the pool that each group may move towards."""
@@ -135,66 +140,51 @@ class Pipeline:
 
     def _labels_at(self, places: Codes | slice) -> Labels:
         """Give the labels of rows of the pool."""
-        return self.classes[self.selector.pool.codes[places]]
+        return self.classes.labels[self.selector.pool.codes[places]]
 
     def _choose(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3."""
         if self.anchors is None:
-            return self._from_pool(questions, self._select(questions, questions.points))
-        kept, x = self.sets_are_kept, questions.points
-        nearest, radius = self._nearest_anchors(questions, x, self.anchors, by_set=kept)
-        if kept and (nearest >= 0).all():
-            found = self._from_sets(questions, self.anchors, nearest)
+            found = self._from_pool(questions, questions.points)
         else:
-            selection = self._select(questions, self._viewpoints(x, self.anchors, nearest))
-            found = self._from_pool(questions, selection)
-            if kept:
-                strange = found.take(np.flatnonzero(nearest[found.owners] < 0))
-                familiar = self._from_sets(questions, self.anchors, nearest)
-                n_candidates = np.where(nearest < 0, found.n_candidates, familiar.n_candidates)
-                reach = np.where(nearest < 0, found.reach, familiar.reach)
-                found = _joined([familiar, strange], n_candidates, reach)
-        # An anchor does not know whether a candidate is the input itself.
-        differs = changed(questions.inputs[found.owners], found.rows).any(axis=1)
-        return replace(found.take(np.flatnonzero(differs)), stable_radius=radius)
+            found = self._from_anchors(questions, self.anchors)
+        # Neither an anchor nor a model that changed its mind knows what the input is.
+        differs = np.asarray(changed(questions.inputs[found.owners], found.rows).any(axis=1))
+        return found if differs.all() else found.take(np.flatnonzero(differs))
 
-    def _from_pool(self, questions: Questions, selection: Selection) -> Candidates:
-        """Give the chosen rows of the pool."""
+    def _from_pool(self, questions: Questions, x: Points) -> Candidates:
+        """Choose rows of the pool, as seen from the inputs or from other points."""
+        selection = Selection.empty(len(x), self.selector.limit)
+        for members, acceptable in self.acceptable(questions):
+            selection.put(members, self.selector.select(x.take(members), acceptable))
         owners, ranks = np.nonzero(selection.places != NONE_LEFT)
         places = selection.places[owners, ranks]
         answers = questions.remember(self._labels_at(places))
         rows = self.selector.pool.matrix[places]
         return Candidates(owners, places, rows, answers, selection.n_candidates, selection.reach)
 
-    def _from_sets(self, questions: Questions, anchors: Anchors, nearest: Codes) -> Candidates:
-        """Give the sets of the nearest anchors, nothing to inputs without one."""
-        sets = np.where((nearest < 0)[:, None], NONE_LEFT, anchors.sets[nearest])
-        owners, ranks = np.nonzero(sets != NONE_LEFT)
-        chosen = anchors.options.take(sets[owners, ranks])
-        answers = questions.remember(chosen.labels)
-        figures = anchors.n_candidates[nearest], anchors.reach[nearest]
-        return Candidates(owners, chosen.places, chosen.rows, answers, *figures)
+    def _from_anchors(self, questions: Questions, anchors: Anchors) -> Candidates:
+        """Give each input the set of its anchor, or what steps 1 to 3 choose for the anchor."""
+        kept = self.sets_are_kept
+        nearest, radius = self._nearest(questions, anchors, by_set=kept)
+        if kept and (nearest >= 0).all():
+            found = _from_sets(questions, anchors, nearest)
+        else:
+            found = self._from_pool(questions, _viewpoints(questions.points, anchors, nearest))
+            if kept:
+                familiar, strange = _from_sets(questions, anchors, nearest), nearest < 0
+                found = _joined(
+                    [familiar, found.take(np.flatnonzero(strange[found.owners]))],
+                    np.where(strange, found.n_candidates, familiar.n_candidates),
+                    np.where(strange, found.reach, familiar.reach),
+                )
+        return replace(found, stable_radius=radius)
 
-    def _select(self, questions: Questions, x: Points) -> Selection:
-        selection = Selection.empty(len(x), self.selector.limit)
-        for members, acceptable in self.acceptable(questions):
-            selection.put(members, self.selector.select(x.take(members), acceptable))
-        return selection
-
-    def _nearest_anchors(
-        self, questions: Questions, x: Points, anchors: Anchors, *, by_set: bool
+    def _nearest(
+        self, questions: Questions, anchors: Anchors, *, by_set: bool
     ) -> tuple[Codes, Matrix]:
-        codes = Classes(self.classes).codes(questions.input_labels)
-        return anchors.nearest(x, codes, self.selector.pool.distance.in_space, by_set=by_set)
-
-    @staticmethod
-    def _viewpoints(x: Points, anchors: Anchors, nearest: Codes) -> Points:
-        """Give the points from which candidates are ranked: anchors, or inputs without one."""
-        known, seen_from = (nearest >= 0)[:, None], anchors.points.take(nearest)
-        places = np.where(known, seen_from.places, x.places)
-        if x.directions is x.places:
-            return Points(places, places)
-        return Points(places, np.where(known, seen_from.directions, x.directions))
+        codes = self.classes.codes(questions.input_labels)
+        return anchors.nearest(questions.points, codes, by_set=by_set)
 
     def _choose_from_moved(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3 where candidates are moved before step 3 compares them.
@@ -206,8 +196,8 @@ class Pipeline:
         ignored = np.isin(pool.distance.feature_of_coordinate, fixed)
         x = questions.points
         if self.anchors is not None:
-            nearest, _ = self._nearest_anchors(questions, x, self.anchors, by_set=False)
-            x = self._viewpoints(x, self.anchors, nearest)
+            nearest, _ = self._nearest(questions, self.anchors, by_set=False)
+            x = _viewpoints(x, self.anchors, nearest)
         n_candidates, reach = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
         parts = [self._move(questions, *np.empty((2, 0), dtype=np.intp))]
         for members, acceptable in self.acceptable(questions):
@@ -308,11 +298,8 @@ class Pipeline:
         if not len(found.owners):
             return found
         distance = self.selector.pool.distance
-        starts, units = questions.inputs[found.owners], questions.wishes.rules.units
-        costs = np.zeros((len(starts), len(units)))
-        if not distance.space.is_plain:
-            costs = unit_costs(distance, starts, found.rows, units)
-        paths = Paths(distance.table, starts, found.rows, units, costs)
+        starts, rules = questions.inputs[found.owners], questions.wishes.rules
+        paths = Paths(distance, starts, found.rows, rules)
         segments = Segments(
             paths.starts,
             paths.ends,
@@ -328,16 +315,35 @@ class Pipeline:
         rows = paths.rows(done.ends, np.arange(len(starts)))
         return replace(found, rows=rows, answers=done.answers)
 
-    def _in_order(self, found: Candidates, questions: Questions) -> Candidates:
+    def _in_order(self, found: Candidates, n_chosen: Codes, questions: Questions) -> Candidates:
         """Put each input's counterfactuals in order of distance, each once."""
         lengths = self._lengths(found, questions)
-        order = np.lexsort((np.arange(len(lengths)), lengths, found.owners))
-        found = found.take(order)
-        return found.take(np.flatnonzero(~_repeats(found.owners, lengths[order], found.rows)))
+        order = np.lexsort((lengths, found.owners))
+        order = order[~_repeats(found.owners[order], lengths[order], found.rows[order])]
+        return replace(found.take(order), lengths=lengths[order], n_chosen=n_chosen)
 
     def _lengths(self, found: Candidates, questions: Questions) -> Matrix:
         starts = questions.inputs[found.owners]
         return self.selector.pool.distance.to_own(starts, found.rows[:, None, :])[:, 0]
+
+
+def _from_sets(questions: Questions, anchors: Anchors, nearest: Codes) -> Candidates:
+    """Give the sets of the nearest anchors, nothing to inputs without one."""
+    sets = np.where((nearest < 0)[:, None], NONE_LEFT, anchors.sets[nearest])
+    owners, ranks = np.nonzero(sets != NONE_LEFT)
+    chosen = anchors.options.take(sets[owners, ranks])
+    answers = questions.remember(chosen.labels)
+    figures = anchors.n_candidates[nearest], anchors.reach[nearest]
+    return Candidates(owners, chosen.places, chosen.rows, answers, *figures)
+
+
+def _viewpoints(x: Points, anchors: Anchors, nearest: Codes) -> Points:
+    """Give the points from which candidates are ranked: anchors, or inputs without one."""
+    known, seen_from = (nearest >= 0)[:, None], anchors.points.take(nearest)
+    places = np.where(known, seen_from.places, x.places)
+    if x.directions is x.places:
+        return Points(places, places)
+    return Points(places, np.where(known, seen_from.directions, x.directions))
 
 
 def _near_and_far(owners: Codes, places: Codes) -> Codes:

@@ -75,6 +75,8 @@ class Questions:
     def ask(self, rows: Matrix, owners: Codes) -> Codes:
         """Say which rows are acceptable counterfactuals of the inputs that own them."""
         possible = self.keeps_the_rules(rows, owners)
+        if possible.all() and len(rows):
+            return self._ask_model(rows, owners)
         replies = np.full(len(rows), REFUSED, dtype=np.intp)
         if possible.any():
             replies[possible] = self._ask_model(rows[possible], owners[possible])
@@ -97,5 +99,6 @@ class Questions:
     def _ask_model(self, rows: Matrix, owners: Codes) -> Codes:
         answers = self.model.answers(rows)
         accepted = self.wishes.goal.accepts(answers.labels, self.input_labels[owners])
-        accepted &= is_confident(answers, self.wishes.probability)
+        if self.wishes.probability is not None:
+            accepted &= is_confident(answers, self.wishes.probability)
         return np.where(accepted, self.remember(answers.labels), REFUSED)

@@ -65,7 +65,9 @@ class Ranking:
         """Keep the ``count`` nearest candidates of each input."""
         if count >= len(self.points):
             return
-        last = np.partition(self._scores, count - 1, axis=1)[:, count - 1]
+        np.copyto(self._spare, self._scores)
+        self._spare.partition(count - 1, axis=1)
+        last = self._spare[:, count - 1].copy()
         self.drop(self._scores > (last + 2 * self._errors)[:, None])
         crowded = np.flatnonzero(self.count() > count)
         if len(crowded):

@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from counterset.arrays import Mask, Matrix
+from counterset.codecs import decode_numbers
 from counterset.exceptions import InvalidInputError
 from counterset.features import Feature, Kind, learn_feature, learn_one_hot
 
@@ -106,7 +107,8 @@ class Table:
                [52.,  0.]])
         """
         schema = schema or Schema()
-        frame, array_dtype = _as_frame(X, "The training data")
+        rows = _read(X, "The training data")
+        frame = _as_frame(rows, pd.Index([f"x{i}" for i in range(rows.shape[1])]))
         if frame.shape[0] == 0 or frame.shape[1] == 0:
             raise InvalidInputError(
                 f"The training data is empty: got {frame.shape[0]} rows and {frame.shape[1]} "
@@ -118,6 +120,7 @@ class Table:
         learned = _learn_features(frame, schema)
         features = tuple(feature for feature, _ in learned)
         matrix = np.column_stack([codes for _, codes in learned])
+        array_dtype = rows.dtype if isinstance(rows, np.ndarray) else None
         return cls(features, frame.columns, array_dtype), matrix
 
     @property
@@ -126,12 +129,24 @@ class Table:
         return [feature.name for feature in self.features]
 
     @cached_property
+    def is_numeric(self) -> bool:
+        """Whether every feature is a number that is never missing."""
+        return self.array_dtype != np.object_ and all(each.is_number for each in self.features)
+
+    @cached_property
     def is_plain(self) -> bool:
         """Whether every feature is a float that is never missing."""
-        return (self.array_dtype is None or self.array_dtype == np.float64) and all(
-            feature.step == 0 and feature.dtype == np.float64 and not feature.can_be_missing
-            for feature in self.features
-        )
+        return self.is_numeric and not self._is_whole.any()
+
+    @cached_property
+    def _is_whole(self) -> Mask:
+        """Which of the numbers are whole."""
+        return np.array([each.step == 1 or each.dtype.kind in "iu" for each in self.features])
+
+    @cached_property
+    def _limits(self) -> Matrix:
+        """The least and the most that the columns of numbers can hold."""
+        return np.array([each.ends(-np.inf, np.inf) for each in self.features]).T
 
     def position(self, name: str) -> int:
         """Give the position of a feature by its name, or by the name of one of its columns."""
@@ -142,20 +157,25 @@ class Table:
 
     def encode(self, X: Any) -> tuple[Matrix, pd.Index]:
         """Give rows as a matrix, with their index, after checking that they fit the columns."""
-        frame, array_dtype = _as_frame(X, "X")
-        self._check_columns(frame, array_dtype is not None)
-        if len(frame) == 0:
+        rows = _read(X, "X")
+        self._check_columns(rows)
+        if len(rows) == 0:
             raise InvalidInputError("X has no rows. Pass at least one.")
-        if self.is_plain and array_dtype is not None and array_dtype.kind in "fiu":
-            matrix = np.array(X, dtype=np.float64)
-            if np.isfinite(matrix).all():
-                return matrix, frame.index
+        if self.is_numeric and _are_numbers(rows):
+            matrix = np.array(rows, dtype=np.float64, order="C")
+            index = rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(len(rows))
+            if self._can_hold(matrix):
+                return matrix, index
+        frame = _as_frame(rows, self.columns)
         columns = [feature.encode(frame, "X") for feature in self.features]
         return np.column_stack(columns), frame.index
 
     def encode_one(self, x: Any) -> tuple[Matrix, pd.Index]:
         """Give one row, as a 1-d array, a Series, or a table of one row, like ``encode``."""
-        if isinstance(x, pd.Series):
+        if isinstance(x, pd.Series) and _are_numbers(x):
+            index = pd.RangeIndex(1) if x.name is None else pd.Index([x.name])
+            x = pd.DataFrame(x.to_numpy()[None, :], columns=x.index, index=index)
+        elif isinstance(x, pd.Series):
             x = x.to_frame().T
         elif not isinstance(x, pd.DataFrame):
             try:
@@ -173,14 +193,17 @@ class Table:
 
     def decode(self, matrix: Matrix, index: pd.Index | None = None) -> Rows:
         """Give a matrix back in the container, names and dtypes of the training data."""
-        if self.is_plain:
+        if self.is_numeric and len({each.dtype for each in self.features}) == 1:
+            numbers = decode_numbers(matrix, self.features[0].dtype)
             if self.array_dtype is not None:
-                return matrix.copy()
-            return pd.DataFrame(matrix, columns=self.columns, index=index, copy=True)
-        columns: dict[int, pd.Series] = {}
+                return numbers
+            return pd.DataFrame(numbers, columns=self.columns, index=index, copy=True)
+        columns: dict[int, Any] = {}
         for i, feature in enumerate(self.features):
             columns |= zip(feature.columns, feature.decode(matrix[:, i]), strict=True)
-        frame = pd.DataFrame({at: columns[at] for at in range(len(self.columns))})
+        # Without an index, pandas would align the columns, each with each.
+        rows = pd.RangeIndex(len(matrix))
+        frame = pd.DataFrame({at: columns[at] for at in range(len(self.columns))}, index=rows)
         if self.array_dtype is not None:
             return frame.to_numpy(dtype=self.array_dtype)
         frame.columns = self.columns
@@ -195,9 +218,11 @@ class Table:
         """
         if self.is_plain:
             return matrix
-        snapped = np.column_stack(
-            [feature.snap(matrix[:, i]) for i, feature in enumerate(self.features)]
-        )
+        if self.is_numeric:
+            snapped = np.where(self._is_whole, np.rint(matrix), matrix)
+        else:
+            columns = [feature.snap(matrix[:, i]) for i, feature in enumerate(self.features)]
+            snapped = np.column_stack(columns)
         return snapped if inputs is None else np.where(matrix == inputs, inputs, snapped)
 
     def __repr__(self) -> str:
@@ -205,24 +230,31 @@ class Table:
         lines = [f"  {feature.name:<{width}}  {feature}" for feature in self.features]
         return "\n".join([f"{len(self.features)} features", *lines])
 
-    def _check_columns(self, frame: pd.DataFrame, is_array: bool) -> None:
-        if is_array:
-            if frame.shape[1] != len(self.columns):
+    def _can_hold(self, matrix: Matrix) -> bool:
+        """Whether rows are of numbers that the columns can hold as they are."""
+        if self.is_plain:
+            return bool(np.isfinite(matrix).all())
+        least, most = self._limits
+        held = (matrix == self.snap(matrix)) & np.isfinite(matrix)
+        return bool((held & (matrix >= least) & (matrix <= most)).all())
+
+    def _check_columns(self, rows: Rows) -> None:
+        if isinstance(rows, np.ndarray):
+            if rows.shape[1] != len(self.columns):
                 raise InvalidInputError(
-                    f"X has {frame.shape[1]} features, but the explainer was fitted on "
+                    f"X has {rows.shape[1]} features, but the explainer was fitted on "
                     f"{len(self.columns)}."
                 )
-            frame.columns = self.columns
             return
         if self.array_dtype is not None:
             raise InvalidInputError(
                 "X is a DataFrame, but the explainer was fitted on an array without column names, "
                 "so their order cannot be checked. Pass X.to_numpy(), or fit on a DataFrame."
             )
-        if frame.columns.equals(self.columns):
+        if rows.columns.equals(self.columns):
             return
-        missing = self.columns.difference(frame.columns, sort=False).tolist()
-        extra = frame.columns.difference(self.columns, sort=False).tolist()
+        missing = self.columns.difference(rows.columns, sort=False).tolist()
+        extra = rows.columns.difference(self.columns, sort=False).tolist()
         if missing or extra:
             raise InvalidInputError(
                 f"The columns of X differ from those fitted on: missing {missing}, extra {extra}. "
@@ -239,10 +271,10 @@ def changed(a: Matrix, b: Matrix) -> Mask:
     return np.not_equal(a, b) & ~(np.isnan(a) & np.isnan(b))
 
 
-def _as_frame(X: Any, what: str) -> tuple[pd.DataFrame, Any]:
-    """Give array-likes as a frame, with the array's dtype, or a frame as it is, with None."""
+def _read(X: Any, what: str) -> Rows:
+    """Give a frame as it is, and anything else as a 2-d array."""
     if isinstance(X, pd.DataFrame):
-        return X, None
+        return X
     if hasattr(X, "toarray"):
         raise InvalidInputError(f"{what} is a sparse matrix. Pass X.toarray().")
     try:
@@ -254,11 +286,23 @@ def _as_frame(X: Any, what: str) -> tuple[pd.DataFrame, Any]:
             f"{what} must be 2-d, rows by features, got shape {array.shape}. "
             f"For a single row use explain(x), or reshape it with x.reshape(1, -1)."
         )
-    names = [f"x{i}" for i in range(array.shape[1])]
-    if array.dtype != object:
-        return pd.DataFrame(array, columns=names), array.dtype
-    columns = {name: _infer(pd.Series(array[:, i], dtype=object)) for i, name in enumerate(names)}
-    return pd.DataFrame(columns), array.dtype
+    return array
+
+
+def _are_numbers(rows: Rows | pd.Series) -> bool:
+    """Whether all columns are numpy's columns of numbers."""
+    dtypes = rows.dtypes if isinstance(rows, pd.DataFrame) else [rows.dtype]
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in dtypes)
+
+
+def _as_frame(rows: Rows, names: pd.Index) -> pd.DataFrame:
+    """Give an array as a frame with these columns, and a frame as it is."""
+    if isinstance(rows, pd.DataFrame):
+        return rows
+    if rows.dtype != object:
+        return pd.DataFrame(rows, columns=names)
+    columns = [_infer(pd.Series(column, dtype=object)) for column in rows.T]
+    return pd.DataFrame(dict(zip(names, columns, strict=True)))
 
 
 def _infer(column: pd.Series) -> pd.Series:

@@ -12,7 +12,7 @@ __all__ = ["why_fewer", "why_nothing"]
 
 def why_fewer(found: Candidates, wanted: int) -> str | None:
     """Name the steps that left some inputs with too few counterfactuals, if any were left so."""
-    counts = found.counts()
+    counts = found.counts
     short = (counts < wanted) & (counts > 0)
     if not short.any():
         return None

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -78,10 +79,15 @@ class Space:
             np.flatnonzero([feature.can_be_missing for feature in table.features]),
         )
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """Whether every feature is a number that is never missing."""
         return not self.value_counts.any() and not len(self.can_be_missing)
+
+    @cached_property
+    def keeps_rows(self) -> bool:
+        """Whether a row is its own point."""
+        return bool(self.is_plain and not self.offset.any() and (self.factor == 1).all())
 
     def embed(self, matrix: Matrix, category_size: float | None = 0.5) -> Matrix:
         """Give the rows of a matrix as points.
@@ -92,9 +98,9 @@ class Space:
             The size of a category's coordinates; None gives one coordinate per feature, which
             differs wherever the feature does.
         """
+        if self.keeps_rows:
+            return matrix
         if self.is_plain:
-            if not self.offset.any() and (self.factor == 1).all():
-                return matrix
             points = matrix - self.offset
             points *= self.factor
             return points
@@ -167,12 +173,12 @@ class TableDistance(Distance):
     def triangle_inequality(self) -> bool:
         return self.inner.triangle_inequality
 
-    @property
+    @cached_property
     def in_space(self) -> Distance:
         """The same distance for points: weights of features are weights of coordinates there."""
         return self.inner.for_coordinates(self.feature_of_coordinate)
 
-    @property
+    @cached_property
     def feature_of_coordinate(self) -> Codes:
         """The feature that each coordinate of a point belongs to."""
         if self.inner.category_size is None:

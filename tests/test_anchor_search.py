@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from counterset.anchor_count import LEAST_ROWS, MOST_DISTANCE, enough_anchors
 from toys import approve
 
 from counterset import DiverseExplainer, NearestCandidates, evaluate
-from counterset.anchor_count import LEAST_ROWS, MOST_DISTANCE, enough_anchors
 from counterset.selection import Selector
 
 
