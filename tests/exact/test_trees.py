@@ -1,5 +1,6 @@
 """Tree ensembles: against every cell, in single precision, with whole numbers and ties."""
 
+import itertools
 import json
 import sys
 from typing import Any
@@ -175,6 +176,39 @@ def test_a_domain_of_one_class_is_proved() -> None:
     model = RandomForestClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(NoCounterfactualExistsError, match="constraint programme"):
         counterfactual_distance(model, X[0], "l1", Box(X[0] - 1e-9, X[0] + 1e-9))
+
+
+def test_leaves_of_whole_votes_are_counted_without_rounding() -> None:
+    # Inner nodes hold shares; only the leaves are added up.
+    X, y = data(0)
+    ensemble = read_trees(RandomForestClassifier(5, random_state=0).fit(X, y))
+    assert ensemble is not None
+    assert ensemble.rounding == 0
+
+
+def test_the_same_witness_whenever_asked() -> None:
+    # Symmetric in its two features, so that there are two nearest points.
+    X = np.random.default_rng(0).integers(0, 9, (200, 2)) / 8
+    model = RandomForestClassifier(20, max_depth=4, random_state=0).fit(X, X.sum(axis=1) > 1)
+    first, second = (counterfactual_distance(model, [0.2, 0.2], "l1", Box(0, 1)) for _ in "ab")
+    assert first.exact
+    np.testing.assert_array_equal(first.witness, second.witness)
+
+
+@pytest.mark.parametrize("distance", [L1(), L2(), LInf(), L0()])
+def test_more_features_against_a_finite_grid(distance: Distance) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 5, (150, 5)).astype(float)
+    y = (X @ [1, -2, 1, 0.5, 1] + (X[:, 0] > 2) * X[:, 1]) > 3
+    frame = pd.DataFrame(X.astype(int), columns=list("abcde"))
+    model = RandomForestClassifier(15, max_depth=5, random_state=0).fit(frame, y)
+    points = np.array(list(itertools.product(range(5), repeat=5)), dtype=float)
+    labels = model.predict(pd.DataFrame(points.astype(int), columns=frame.columns))
+    for i in range(6):
+        own = model.predict(frame.iloc[[i]])[0]
+        bounds = counterfactual_distance(model, frame.iloc[[i]], distance, Box.of(frame))
+        assert bounds.exact
+        assert bounds.upper == pytest.approx(distance(X[i], points[labels != own]).min())
 
 
 def test_out_of_time_gives_the_bounds_so_far() -> None:

@@ -8,8 +8,8 @@ this module compares as the model does, to the last bit.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,9 @@ class Tree:
         The nodes below.
     values
         What a leaf adds to the score of each class, ``(nodes, classes)``.
+    left_values
+        For a node that splits a feature of a few values: those that go to the left, as a whole
+        number whose bit ``j`` stands for value ``j``. Its ``cut`` means nothing.
     """
 
     feature: Codes
@@ -49,14 +52,20 @@ class Tree:
     left: Codes
     right: Codes
     values: Matrix
+    left_values: Mapping[int, int] = field(default_factory=dict)
 
     def leaf_of(self, row: Matrix) -> int:
         """Give the leaf that a row falls into."""
         node = 0
         while self.left[node] != LEAF:
-            goes_left = row[self.feature[node]] <= self.cut[node]
-            node = int(self.left[node] if goes_left else self.right[node])
+            node = int(self.left[node] if self._goes_left(row, node) else self.right[node])
         return node
+
+    def _goes_left(self, row: Matrix, node: int) -> bool:
+        value = row[self.feature[node]]
+        if node in self.left_values:
+            return bool(self.left_values[node] >> int(value) & 1)
+        return bool(value <= self.cut[node])
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +134,8 @@ def last_left(thresholds: Matrix, single: bool = False, strict: bool = False) ->
 
 
 def _rounding(trees: list[Tree], base: Matrix, unit: float) -> float:
-    sizes = sum((np.abs(tree.values).max() for tree in trees), float(np.abs(base).max()))
+    leaves = (np.abs(tree.values[tree.left == LEAF]).max() for tree in trees)
+    sizes = sum(leaves, float(np.abs(base).max()))
     return float(4 * (len(trees) + 4) * unit * sizes)
 
 
@@ -144,7 +154,8 @@ def _read_forest(model: RandomForestClassifier | ExtraTreesClassifier) -> TreeEn
 
 def _all_whole(trees: list[Tree]) -> bool:
     # Whole votes add up without rounding, so that a tie is a tie.
-    return all(np.array_equal(tree.values, np.rint(tree.values)) for tree in trees)
+    leaves = [tree.values[tree.left == LEAF] for tree in trees]
+    return all(np.array_equal(values, np.rint(values)) for values in leaves)
 
 
 def _shares(tree: Any) -> Matrix:
