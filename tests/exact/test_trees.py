@@ -23,7 +23,8 @@ from sklearn.tree import DecisionTreeClassifier
 from counterset import Box, MissingExtraError, NoCounterfactualExistsError
 from counterset.distances import L0, L1, L2, Distance, LInf
 from counterset.exact import counterfactual_distance
-from counterset.exact.tree_models import last_left, read_trees
+from counterset.exact.ensembles import last_left
+from counterset.exact.tree_models import read_trees
 
 DISTANCES = [L1(), L2(), LInf(), L0(), L1([1, 2]), L2([0.5, 2]), LInf([1, 3]), L0([1, 2])]
 

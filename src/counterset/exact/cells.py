@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterset.arrays import Matrix
+from counterset.exact.ensembles import LEAF, Tree, TreeEnsemble
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Problem
-from counterset.exact.tree_models import LEAF, Tree, TreeEnsemble
 
 __all__ = ["Axis", "Lead", "Leaf", "Region", "axes_of", "first_and_last"]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from counterset.arrays import Matrix
+from counterset.exact.ensembles import TreeEnsemble
 from counterset.exact.linear import has_closed_form, solve_linear
 from counterset.exact.linear_models import read_linear
 from counterset.exact.neighbours import read_neighbours, solve_neighbours
@@ -15,7 +16,6 @@ from counterset.exact.problem import Answer, Problem
 from counterset.exact.relu import solve_network
 from counterset.exact.search import find_counterfactual, solve_by_search
 from counterset.exact.tree_columns import read_tree_pipeline
-from counterset.exact.tree_models import TreeEnsemble
 from counterset.exact.trees import solve_trees
 from counterset.exceptions import UnsupportedDistanceError, UnsupportedModelError
 

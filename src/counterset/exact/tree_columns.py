@@ -32,8 +32,9 @@ from sklearn.preprocessing import (
 from counterset.arrays import Codes, Matrix
 from counterset.codecs import numpy_dtype
 from counterset.exact.bisection import last_at_most
+from counterset.exact.ensembles import LEAF, Tree, TreeEnsemble
 from counterset.exact.problem import Problem
-from counterset.exact.tree_models import LEAF, Tree, TreeEnsemble, read_trees
+from counterset.exact.tree_models import read_trees
 
 __all__ = ["TreePipeline", "read_tree_pipeline"]
 

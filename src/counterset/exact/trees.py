@@ -14,9 +14,9 @@ from counterset.exact.balls import Best, Look, look_in_growing_balls
 from counterset.exact.cells import Lead, Region, axes_of
 from counterset.exact.cp_sat import CellProgramme
 from counterset.exact.descent import Descent
+from counterset.exact.ensembles import TreeEnsemble
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Answer, Problem
-from counterset.exact.tree_models import TreeEnsemble
 
 __all__ = ["solve_trees"]
 
