@@ -11,6 +11,7 @@ is asked of the model.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,28 +88,40 @@ class CellProgramme:
 
     def _add_tree(self, leaves: list[Leaf]) -> list[Any]:
         """Give a literal for each leaf, of which one is true."""
-        literals, excluded = [], []
-        for leaf in leaves:
-            outside = self._outside(leaf)
-            if len(outside) == 1:  # the leaf is wherever that literal is false
-                literals.append(next(iter(outside.values())).negated())
-                continue
-            literals.append(self._model.new_bool_var(""))
-            excluded.append((literals[-1], outside))
-        # A clique for each exclusion, and not one pair for each leaf: the relaxation is tighter.
-        cliques: dict[int, list[Any]] = {}
-        for literal, outside in excluded:
-            for index, other in outside.items():
-                cliques.setdefault(index, [other]).append(literal)
-        for clique in cliques.values():
-            self._model.add_at_most_one(clique)
+        literals = [self._leaf_literal(leaf) for leaf in leaves]
+        for feature in sorted({feature for leaf in leaves for feature in leaf.cells}):
+            every = self._region.axes[feature].all_cells
+            sets = [leaf.cells.get(feature, every) for leaf in leaves]
+            for outside, excluded in self._exclusions(feature, sets):
+                own = outside.negated().index
+                clique = [literals[i] for i in excluded if literals[i].index != own]
+                if clique:
+                    self._model.add_at_most_one([outside, *clique])
         self._model.add_exactly_one(literals)
         self._leaves.extend(literals)
         return literals
 
-    def _outside(self, leaf: Leaf) -> dict[int, Any]:
-        """Give the literals that are true outside of a leaf only, by their index."""
-        found = []
+    def _leaf_literal(self, leaf: Leaf) -> Any:
+        outside = self._outside(leaf)
+        # A leaf that one literal bounds is wherever that is false.
+        return outside[0].negated() if len(outside) == 1 else self._model.new_bool_var("")
+
+    def _exclusions(self, feature: int, sets: list[int]) -> Iterator[tuple[Any, list[int]]]:
+        """Give literals of a feature, each with the places of the sets that it excludes."""
+        literals, places = self._literals[feature], range(len(sets))
+        if self._region.axes[feature].cuts is None:
+            for j, literal in enumerate(literals):
+                yield literal, [i for i in places if not sets[i] >> j & 1]
+            return
+        ends = [first_and_last(cells) for cells in sets]
+        for cut in sorted({first - 1 for first, _ in ends if first > 0}):
+            yield literals[cut].negated(), [i for i in places if ends[i][0] > cut]
+        for cut in sorted({last for _, last in ends if last < len(literals)}):
+            yield literals[cut], [i for i in places if ends[i][1] <= cut]
+
+    def _outside(self, leaf: Leaf) -> list[Any]:
+        """Give the literals that bound a leaf: it is where all of them are false."""
+        found: list[Any] = []
         for feature, cells in leaf.cells.items():
             axis, literals = self._region.axes[feature], self._literals[feature]
             if axis.cuts is None:
@@ -119,7 +132,7 @@ class CellProgramme:
                 found.append(literals[first - 1].negated())
             if last < len(literals):
                 found.append(literals[last])
-        return {literal.index: literal for literal in found}
+        return found
 
     @staticmethod
     def _values_outside(cells: int, literals: list[Any]) -> list[Any]:
