@@ -312,14 +312,47 @@ def test_pipelines_that_are_not_read_are_searched() -> None:
     assert counterfactual_distance(alone, numbers.iloc[[0]], "l1", Box.of(numbers)).exact
 
 
-def test_trees_that_split_categories_themselves_are_searched() -> None:
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_trees_that_split_categories_themselves(n_classes: int, scaled: bool) -> None:
+    frame, y = flats(6, n_classes)
+    types = {"heating": "category", "owner": "category"}
+    typed = frame.astype(types)
+    last = HistGradientBoostingClassifier(
+        max_iter=4, min_samples_leaf=4, categorical_features="from_dtype"
+    )
+    # The model puts its categories first, whatever the order of the columns.
+    scaler = make_column_transformer((StandardScaler(), ["rooms"]), remainder="passthrough")
+    before = [scaler.set_output(transform="pandas")] if scaled else []
+    model = make_pipeline(*before, last).fit(typed, y)
+    every = pd.DataFrame(list(itertools.product(*VALUES.values())), columns=list(VALUES))
+    for i in range(5):
+        x = typed.iloc[[i]]
+        predicted = model.predict(every.astype(typed.dtypes.to_dict()))
+        others = every[predicted != model.predict(x)[0]]
+        expected = min(
+            mixed_distance("gower", x.iloc[0].tolist(), row, [3.0, 2.0, 1.0, 1.0])
+            for row in others.itertuples(index=False)
+        )
+        bounds = counterfactual_distance(model, x, "gower", Box.of(typed), method="exact")
+        assert bounds.exact
+        assert bounds.upper == pytest.approx(expected)
+
+
+def test_sets_of_codes_that_are_not_declared_are_searched() -> None:
     frame, y = flats(6)
-    typed = frame.astype({"heating": "category", "owner": "category"})
-    model = HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype")
-    model.fit(typed, y)
-    bounds = counterfactual_distance(model, typed.iloc[[0]], "gower", Box.of(typed))
-    assert bounds.method == "search"
-    assert np.isfinite(bounds.upper)
+    coded = frame[["rooms", "floor"]].assign(heating=pd.Categorical(frame["heating"]).codes)
+    model = HistGradientBoostingClassifier(
+        max_iter=4, min_samples_leaf=4, categorical_features=[2]
+    ).fit(coded.to_numpy(dtype=float), y)
+    X = coded.to_numpy(dtype=float)
+    assert counterfactual_distance(model, X[0], "l1", Box.of(X)).method == "search"
+    declared = Box.of(X, schema=Schema(categorical=["x2"]))
+    assert counterfactual_distance(model, X[0], "l1", declared).exact
+    # A value that the model has never seen goes a way of its own.
+    more = np.vstack([X, [1.0, 1.0, 7.0]])
+    unseen = Box.of(more, schema=Schema(categorical=["x2"]))
+    assert counterfactual_distance(model, X[0], "l1", unseen).method == "search"
 
 
 def test_other_families_take_numbers_only() -> None:

@@ -237,11 +237,6 @@ def test_models_that_are_not_read() -> None:
     assert read_trees(started) is None
     zero = GradientBoostingClassifier(init="zero", n_estimators=2).fit(X, y)
     assert read_trees(zero) is not None
-    codes = np.hstack([X, np.random.default_rng(0).integers(0, 3, (50, 1))])
-    by_category = HistGradientBoostingClassifier(
-        max_iter=5, categorical_features=[2], min_samples_leaf=2
-    ).fit(codes, codes[:, 2] == 1)
-    assert read_trees(by_category) is None
 
 
 class _Fake:

@@ -8,49 +8,30 @@ make a split of a category into two sets of values, found by asking for each val
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from pandas.api import types
 from scipy.sparse import issparse
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    OneHotEncoder,
-    OrdinalEncoder,
-    RobustScaler,
-    StandardScaler,
-)
 
 from counterset.arrays import Codes, Matrix
 from counterset.codecs import numpy_dtype
 from counterset.exact.bisection import last_at_most
+from counterset.exact.column_sources import Source, does_nothing, sources_of
 from counterset.exact.ensembles import LEAF, Tree, TreeEnsemble
 from counterset.exact.problem import Problem
 from counterset.exact.tree_models import read_trees
 
 __all__ = ["TreePipeline", "read_tree_pipeline"]
 
-_SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 #: Whole numbers up to this are told apart.
 LARGEST_WHOLE = 2.0**53
 #: Without bounds, cuts of a float column are looked for up to here.
 LARGEST_DOUBLE = 1e100
 LARGEST_SINGLE = 1e37
-
-
-class Source(NamedTuple):
-    """The input column that a column is made from, and whether it rises with it."""
-
-    column: int
-    rises: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,19 +41,19 @@ class TreePipeline:
     Attributes
     ----------
     before
-        Transforms rows; None: nothing is done.
+        What transforms the rows, one after the other.
     sources
         Where each column that the trees see comes from; None: from the column in its place.
     """
 
     ensemble: TreeEnsemble
-    before: Any = None
+    before: tuple[Any, ...] = ()
     sources: list[Source] | None = None
 
     def in_features(self, problem: Problem) -> TreeEnsemble | None:
         """Give the ensemble with splits of the table's features; None where that cannot be."""
         table = problem.model.table
-        if self.before is None and all(
+        if not self.before and all(
             feature.values is None and feature.columns == (i,)
             for i, feature in enumerate(table.features)
         ):
@@ -89,12 +70,14 @@ class TreePipeline:
             return None  # columns that are no numbers: the trees split categories themselves
         if seen.shape[1] != len(sources):
             return None
-        return _Translation(self, problem, features).ensemble()
+        translation = _Translation(self, problem, features)
+        return translation.ensemble() if translation.knows_categories() else None
 
     def columns_of(self, problem: Problem, rows: Matrix) -> Matrix:
         """Give the columns that the trees see."""
-        decoded = problem.model.table.decode(rows)
-        made: Any = decoded if self.before is None else self.before.transform(decoded)
+        made: Any = problem.model.table.decode(rows)
+        for step in self.before:
+            made = step.transform(made)
         if issparse(made):
             made = made.toarray()
         return np.asarray(made, dtype=np.float64)
@@ -108,6 +91,7 @@ class _Translation:
         self._of_values = np.array(
             [feature.values is not None for feature in problem.model.table.features]
         )
+        self._known: dict[int, tuple[Matrix, Matrix]] = {}
 
     def ensemble(self) -> TreeEnsemble:
         ensemble = self._pipeline.ensemble
@@ -144,28 +128,54 @@ class _Translation:
             int(node): sets[int(place)]
             for node, place in zip(np.flatnonzero(inner), places, strict=True)
             if int(place) in sets
-        }
+        } | {node: self._set_of_node(tree, node) for node in tree.left_values}
         return replace(tree, feature=feature, cut=cut, left_values=left_values)
 
     def _sets(self, columns: Codes, cuts: Matrix, which: Codes) -> dict[int, int]:
-        """Give the values that splits of categories send to the left, as sets."""
-        problem, sets = self._problem, {}
-        for feature in np.unique(self._features[columns[which]]):
-            own = [int(i) for i in which if self._features[columns[i]] == feature]
-            codes = np.union1d(
-                np.asarray(problem.model.table.features[feature].seen), problem.x[feature]
-            )
+        """Give the values that comparisons of categories send to the left, as sets."""
+        sets = {}
+        for i in which:
+            codes, seen = self._values(int(self._features[columns[i]]))
+            left = codes[seen[:, columns[i]] <= cuts[i]]
+            sets[int(i)] = sum(1 << int(code) for code in left)
+        return sets
+
+    def _values(self, feature: int) -> tuple[Matrix, Matrix]:
+        """Give the codes of a feature's values, and the columns that the trees see of them."""
+        if feature not in self._known:
+            problem = self._problem
+            seen = problem.model.table.features[feature].seen
+            codes = np.union1d(np.asarray(seen), problem.x[feature])
             rows = np.tile(problem.x, (len(codes), 1))
             rows[:, feature] = codes
-            seen = self._pipeline.columns_of(problem, rows)
-            for i in own:
-                left = codes[seen[:, columns[i]] <= cuts[i]]
-                sets[i] = sum(1 << int(code) for code in left)
-        return sets
+            self._known[feature] = codes, self._pipeline.columns_of(problem, rows)
+        return self._known[feature]
+
+    def knows_categories(self) -> bool:
+        """Say whether the sets that trees split by are of values that they know."""
+        for tree in self._pipeline.ensemble.trees:
+            for node in tree.left_values:
+                column = tree.feature[node]
+                feature = int(self._features[column])
+                if not self._of_values[feature]:
+                    return False
+                if np.isnan(self._values(feature)[1][:, column]).any():
+                    return False
+        return True
+
+    def _set_of_node(self, tree: Tree, node: int) -> int:
+        """Give the values that a node's set of codes sends to the left."""
+        column = tree.feature[node]
+        codes, seen = self._values(int(self._features[column]))
+        return sum(
+            1 << int(code)
+            for code, value in zip(codes, seen[:, column], strict=True)
+            if tree.left_values[node] >> int(value) & 1
+        )
 
     def _cuts(self, columns: Codes, cuts: Matrix) -> Matrix:
         """Give the largest numbers that splits of their columns send to the left."""
-        if self._pipeline.before is None or len(cuts) == 0:
+        if not self._pipeline.before or len(cuts) == 0:
             return cuts
         problem = self._problem
         features = self._features[columns]
@@ -196,104 +206,15 @@ def _range(problem: Problem, feature: int) -> tuple[float, float]:
 
 def read_tree_pipeline(model: Any) -> TreePipeline | None:
     """Read a tree ensemble, also at the end of a pipeline of scalers and encoders."""
-    if not isinstance(model, Pipeline):
-        ensemble = read_trees(model)
-        return None if ensemble is None else TreePipeline(ensemble)
-    ensemble = read_trees(model.steps[-1][1])
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    ensemble = read_trees(steps[-1])
     if ensemble is None:
         return None
-    before = model[:-1]
-    if all(_does_nothing(step) for _, step in before.steps):
+    before = [step for step in steps[:-1] if not does_nothing(step)]
+    if isinstance(steps[-1], HistGradientBoostingClassifier):
+        before += [step for step in [steps[-1]._preprocessor] if step is not None]
+    if not before:
         return TreePipeline(ensemble)
-    first = next(step for _, step in before.steps if not _does_nothing(step))
-    sources = _sources(before, int(first.n_features_in_))
-    return None if sources is None else TreePipeline(ensemble, before, sources)
-
-
-def _does_nothing(step: Any) -> bool:
-    return step is None or (isinstance(step, str) and step == "passthrough")
-
-
-def _sources(step: Any, n_columns: int) -> list[Source] | None:
-    """Give where each column that a step makes comes from; None: the step is not known."""
-    for kinds, read in _STEPS:
-        if isinstance(step, kinds):
-            return read(step, n_columns)
-    return _each(step, n_columns) if _does_nothing(step) else None
-
-
-def _each(step: Any, n_columns: int) -> list[Source] | None:
-    del step
-    return [Source(column, rises=True) for column in range(n_columns)]
-
-
-def _of_function(step: FunctionTransformer, n_columns: int) -> list[Source] | None:
-    return _each(step, n_columns) if step.func is None else None
-
-
-def _of_imputer(step: SimpleImputer, n_columns: int) -> list[Source] | None:
-    dropped = pd.isna(np.asarray(step.statistics_, dtype=object)).any()
-    return None if step.add_indicator or dropped else _each(step, n_columns)
-
-
-def _of_ordinal(step: OrdinalEncoder, n_columns: int) -> list[Source] | None:
-    del step
-    return [Source(column, rises=False) for column in range(n_columns)]
-
-
-def _of_one_hot(step: OneHotEncoder, n_columns: int) -> list[Source] | None:
-    del n_columns
-    sources = []
-    rare = getattr(step, "infrequent_categories_", [None] * len(step.categories_))
-    dropped = step.drop_idx_ if step.drop_idx_ is not None else [None] * len(step.categories_)
-    for column, values in enumerate(step.categories_):
-        grouped = 0 if rare[column] is None else len(rare[column]) - 1
-        count = len(values) - grouped - (dropped[column] is not None)
-        sources += [Source(column, rises=False)] * count
-    return sources
-
-
-def _of_pipeline(step: Pipeline, n_columns: int) -> list[Source] | None:
-    sources = _each(step, n_columns)
-    for _, inner in step.steps:
-        made = None if sources is None else _sources(inner, len(sources))
-        sources = None if sources is None or made is None else _through(sources, made)
-    return sources
-
-
-def _through(sources: list[Source], made: list[Source]) -> list[Source]:
-    """Follow columns that are made from made columns."""
-    return [
-        Source(sources[each.column].column, each.rises and sources[each.column].rises)
-        for each in made
-    ]
-
-
-def _of_columns(step: ColumnTransformer, n_columns: int) -> list[Source] | None:
-    del n_columns
-    found: dict[int, Source] = {}
-    for name, inner, _ in step.transformers_:
-        given = step._transformer_to_input_indices[name]
-        if len(given) == 0 or (isinstance(inner, str) and inner == "drop"):
-            continue
-        made = _sources(inner, len(given))
-        if made is None:
-            return None
-        from_input = [Source(int(column), rises=True) for column in given]
-        made_columns = step.output_indices_[name]
-        places = range(made_columns.start, made_columns.stop)
-        if len(places) != len(made):
-            return None
-        found |= zip(places, _through(from_input, made), strict=True)
-    return [found[place] for place in range(len(found))]
-
-
-_STEPS: tuple[tuple[Any, Callable[[Any, int], list[Source] | None]], ...] = (
-    (_SCALERS, _each),
-    (FunctionTransformer, _of_function),
-    (SimpleImputer, _of_imputer),
-    (OrdinalEncoder, _of_ordinal),
-    (OneHotEncoder, _of_one_hot),
-    (Pipeline, _of_pipeline),
-    (ColumnTransformer, _of_columns),
-)
+    chain = Pipeline([(str(i), step) for i, step in enumerate(before)])
+    sources = sources_of(chain, int(before[0].n_features_in_))
+    return None if sources is None else TreePipeline(ensemble, tuple(before), sources)

@@ -87,25 +87,38 @@ def _read_gradient_boosting(model: GradientBoostingClassifier) -> TreeEnsemble |
     return calibrated(trees, model, np.finfo(np.float64).eps)
 
 
-def _read_hist_gradient_boosting(model: HistGradientBoostingClassifier) -> TreeEnsemble | None:
+def _read_hist_gradient_boosting(model: HistGradientBoostingClassifier) -> TreeEnsemble:
     n_classes = len(model.classes_)
-    trees = []
-    for stage in model._predictors:
-        for column, predictor in enumerate(stage):
-            nodes = predictor.nodes
-            if nodes["is_categorical"].any():
-                return None
-            leaf = nodes["is_leaf"].astype(bool)
-            trees.append(
-                Tree(
-                    nodes["feature_idx"].astype(np.intp),
-                    last_left(nodes["num_threshold"]),
-                    np.where(leaf, LEAF, nodes["left"].astype(np.intp)),
-                    np.where(leaf, LEAF, nodes["right"].astype(np.intp)),
-                    in_column(nodes["value"], column, n_classes),
-                )
-            )
-    return calibrated(trees, model, np.finfo(np.float64).eps)
+    trees = [
+        _hist_tree(predictor, column, n_classes)
+        for stage in model._predictors
+        for column, predictor in enumerate(stage)
+    ]
+    start = np.asarray(model._baseline_prediction, dtype=np.float64).ravel()
+    base = np.append(0.0, start) if n_classes == 2 else start
+    rounding = rounding_of(trees, base, np.finfo(np.float64).eps)
+    return TreeEnsemble(trees, base, model.classes_, rounding)
+
+
+def _hist_tree(predictor: Any, column: int, n_classes: int) -> Tree:
+    nodes = predictor.nodes
+    leaf = nodes["is_leaf"].astype(bool)
+    by_category = np.flatnonzero(nodes["is_categorical"].astype(bool) & ~leaf)
+    sets = {
+        int(node): sum(
+            int(word) << (32 * i)
+            for i, word in enumerate(predictor.raw_left_cat_bitsets[nodes["bitset_idx"][node]])
+        )
+        for node in by_category
+    }
+    return Tree(
+        nodes["feature_idx"].astype(np.intp),
+        last_left(nodes["num_threshold"]),
+        np.where(leaf, LEAF, nodes["left"].astype(np.intp)),
+        np.where(leaf, LEAF, nodes["right"].astype(np.intp)),
+        in_column(nodes["value"], column, n_classes),
+        sets,
+    )
 
 
 _READERS: tuple[tuple[Any, Callable[[Any], TreeEnsemble | None]], ...] = (
