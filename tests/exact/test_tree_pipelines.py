@@ -35,6 +35,7 @@ from counterset import (
     Box,
     DiverseExplainer,
     ExhaustiveExplainer,
+    NoCounterfactualExistsError,
     Schema,
     UnsupportedDistanceError,
     UnsupportedModelError,
@@ -353,6 +354,28 @@ def test_sets_of_codes_that_are_not_declared_are_searched() -> None:
     more = np.vstack([X, [1.0, 1.0, 7.0]])
     unseen = Box.of(more, schema=Schema(categorical=["x2"]))
     assert counterfactual_distance(model, X[0], "l1", unseen).method == "search"
+
+
+def test_values_that_an_encoder_does_not_know_are_searched() -> None:
+    frame, y = flats(8)
+    encoder = make_column_transformer(
+        (OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan), ["heating"]),
+        remainder="drop",
+    )
+    known = frame[frame["heating"] != "oil"]
+    model = make_pipeline(encoder, DecisionTreeClassifier()).fit(known, y[known.index])
+    bounds = counterfactual_distance(model, known.iloc[[0]], "l0", Box.of(frame))
+    assert bounds.method == "search"
+    assert counterfactual_distance(model, known.iloc[[0]], "l0", Box.of(known)).exact
+
+
+def test_a_forest_without_splits() -> None:
+    frame, _ = flats(8)
+    model = make_pipeline(ENCODERS["one-hot"], RandomForestClassifier(2)).fit(
+        frame, frame["rooms"] > 9
+    )
+    with pytest.raises(NoCounterfactualExistsError):
+        counterfactual_distance(model, frame.iloc[[0]], "gower", Box.of(frame))
 
 
 def test_other_families_take_numbers_only() -> None:

@@ -233,3 +233,12 @@ def test_boosted_trees_behind_encoders(library: Any) -> None:
         bounds = counterfactual_distance(model, x, "gower", Box.of(mixed), method="exact")
         assert bounds.exact
         assert bounds.upper == pytest.approx(expected)
+
+
+def test_zeros_of_a_sparse_matrix_are_missing_to_xgboost() -> None:
+    X, y = table(9)
+    text = X.astype(str)
+    for library, method in ((xgb, "search"), (lgbm, "constraint programme of a tree ensemble")):
+        model = make_pipeline(OneHotEncoder(dtype=np.float32), library()).fit(text, y)
+        bounds = counterfactual_distance(model, text.iloc[[0]], "gower", Box.of(text))
+        assert bounds.method == method

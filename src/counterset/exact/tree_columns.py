@@ -44,11 +44,14 @@ class TreePipeline:
         What transforms the rows, one after the other.
     sources
         Where each column that the trees see comes from; None: from the column in its place.
+    gaps_are_missing
+        Whether the trees take the zeros of a sparse matrix for missing values.
     """
 
     ensemble: TreeEnsemble
     before: tuple[Any, ...] = ()
     sources: list[Source] | None = None
+    gaps_are_missing: bool = False
 
     def in_features(self, problem: Problem) -> TreeEnsemble | None:
         """Give the ensemble with splits of the table's features; None where that cannot be."""
@@ -64,6 +67,8 @@ class TreePipeline:
         for feature, source in zip(features, sources, strict=True):
             if table.features[feature].values is None and not source.rises:
                 return None  # numbers that are encoded one by one: declare them categorical
+        if self.gaps_are_missing and issparse(self._made(problem, problem.x[None, :])):
+            return None
         try:
             seen = self.columns_of(problem, problem.x[None, :])
         except (TypeError, ValueError):
@@ -75,12 +80,14 @@ class TreePipeline:
 
     def columns_of(self, problem: Problem, rows: Matrix) -> Matrix:
         """Give the columns that the trees see."""
+        made = self._made(problem, rows)
+        return np.asarray(made.toarray() if issparse(made) else made, dtype=np.float64)
+
+    def _made(self, problem: Problem, rows: Matrix) -> Any:
         made: Any = problem.model.table.decode(rows)
         for step in self.before:
             made = step.transform(made)
-        if issparse(made):
-            made = made.toarray()
-        return np.asarray(made, dtype=np.float64)
+        return made
 
 
 class _Translation:
@@ -152,16 +159,20 @@ class _Translation:
         return self._known[feature]
 
     def knows_categories(self) -> bool:
-        """Say whether the sets that trees split by are of values that they know."""
+        """Say whether the trees know all values of the categories that they split."""
         for tree in self._pipeline.ensemble.trees:
-            for node in tree.left_values:
-                column = tree.feature[node]
-                feature = int(self._features[column])
-                if not self._of_values[feature]:
-                    return False
-                if np.isnan(self._values(feature)[1][:, column]).any():
-                    return False
-        return True
+            if not self._of_values[self._features[tree.feature[list(tree.left_values)]]].all():
+                return False  # numbers that the trees take for categories
+        used = np.unique(
+            np.concatenate(
+                [tree.feature[tree.left != LEAF] for tree in self._pipeline.ensemble.trees]
+            )
+        )
+        return not any(
+            np.isnan(self._values(int(self._features[column]))[1][:, column]).any()
+            for column in used
+            if self._of_values[self._features[column]]
+        )
 
     def _set_of_node(self, tree: Tree, node: int) -> int:
         """Give the values that a node's set of codes sends to the left."""
@@ -212,9 +223,10 @@ def read_tree_pipeline(model: Any) -> TreePipeline | None:
         return None
     before = [step for step in steps[:-1] if not does_nothing(step)]
     if isinstance(steps[-1], HistGradientBoostingClassifier):
-        before += [step for step in [steps[-1]._preprocessor] if step is not None]
+        before += [step for step in [getattr(steps[-1], "_preprocessor", None)] if step is not None]
     if not before:
         return TreePipeline(ensemble)
     chain = Pipeline([(str(i), step) for i, step in enumerate(before)])
     sources = sources_of(chain, int(before[0].n_features_in_))
-    return None if sources is None else TreePipeline(ensemble, tuple(before), sources)
+    gaps = type(steps[-1]).__module__.startswith("xgboost")
+    return None if sources is None else TreePipeline(ensemble, tuple(before), sources, gaps)
