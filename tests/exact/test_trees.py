@@ -279,10 +279,32 @@ class XGBClassifier(_Fake):
         ).encode()
 
 
+def test_xgboost_predicts_up_to_its_best_iteration() -> None:
+    class Stopped(XGBClassifier):
+        __module__ = "xgboost.sklearn"
+        best_iteration = 0
+
+        def num_boosted_rounds(self) -> int:
+            return 2
+
+        def save_raw(self, form: str) -> bytes:
+            learner = json.loads(super().save_raw(form))
+            model = learner["learner"]["gradient_booster"]["model"]
+            model["trees"] *= 2
+            model["tree_info"] *= 2
+            return json.dumps(learner).encode()
+
+    Stopped.__name__ = "XGBClassifier"
+    ensemble = read_trees(Stopped())
+    assert ensemble is not None
+    assert len(ensemble.trees) == 1
+
+
 class LGBMClassifier(_Fake):
     __module__ = "lightgbm.sklearn"
     feature_names_in_ = np.array(["a", "b"], dtype=object)
     decision_type = "<="
+    missing_type = "None"
 
     def margins(self, X: Any) -> np.ndarray:
         return np.where(np.asarray(X)[:, 0] <= 0.5, -1.0, 1.0)
@@ -296,6 +318,7 @@ class LGBMClassifier(_Fake):
             "split_feature": 0,
             "threshold": 0.5,
             "decision_type": self.decision_type,
+            "missing_type": self.missing_type,
             "left_child": {"leaf_value": -1.0},
             "right_child": {"leaf_value": 1.0},
         }
@@ -308,7 +331,7 @@ def test_xgboost_sends_equal_values_to_the_right() -> None:
     assert bounds.exact
     assert bounds.upper == pytest.approx(0.25, abs=1e-7)
     assert bounds.upper < 0.25
-    for name, value in (("booster", "gblinear"), ("split_type", 1)):
+    for name, value in (("booster", "gblinear"), ("split_type", 1), ("missing", 0.0)):
         model = XGBClassifier()
         setattr(model, name, value)
         assert read_trees(model) is None
@@ -318,6 +341,7 @@ def test_lightgbm_sends_equal_values_to_the_left() -> None:
     bounds = counterfactual_distance(LGBMClassifier(), [0.25, 0.0], "l1")
     assert bounds.exact
     assert bounds.witness[0] == np.nextafter(0.5, 1)
-    model = LGBMClassifier()
-    model.decision_type = "=="
-    assert read_trees(model) is None
+    for name, value in (("decision_type", "=="), ("missing_type", "Zero")):
+        model = LGBMClassifier()
+        setattr(model, name, value)
+        assert read_trees(model) is None

@@ -59,7 +59,8 @@ def read_lightgbm(model: Any) -> TreeEnsemble | None:
     n_classes = len(model.classes_)
     dumped = model.booster_.dump_model()
     # A random forest's trees are averaged, not added up.
-    share = 1 / len(dumped["tree_info"]) if dumped.get("average_output") else 1.0
+    averaged = dumped.get("average_output", False)
+    share = dumped["num_tree_per_iteration"] / len(dumped["tree_info"]) if averaged else 1.0
     trees = []
     for i, stored in enumerate(dumped["tree_info"]):
         nodes = _LightGBMNodes(share)
