@@ -61,6 +61,24 @@ def _last_left(threshold: float) -> float:
     return below
 
 
+def mixed_distance(kind: str, a: Sequence[Any], b: Sequence[Any], spans: Sequence[float]) -> float:
+    """The distance of two rows of numbers and texts: a changed text counts 1.
+
+    ``spans`` are the ranges that Gower's distance divides numbers by.
+    """
+    parts = []
+    for one, other, span in zip(a, b, spans, strict=True):
+        if isinstance(one, str) or kind == "l0":
+            parts.append(float(one != other))
+        else:
+            parts.append(abs(one - other) / (span if kind == "gower" else 1.0))
+    if kind == "gower":
+        return sum(parts) / len(parts)
+    if kind == "l2":
+        return float(sum(part**2 for part in parts) ** 0.5)
+    return max(parts) if kind == "linf" else sum(parts)
+
+
 def half_space_distance(
     gradient: Vector, need: float, x: Vector, low: Vector, high: Vector, kind: str, weights: Vector
 ) -> float:

@@ -181,7 +181,7 @@ class ExhaustiveExplainer(BaseEstimator):
             return None
         length = float(problem.lengths(row[None, :])[0])
         # c itself is a counterfactual: the solver need not look farther.
-        return length, question.bounds(x, start=row)
+        return length, question.bounds(x, start=problem.model.table.decode(row[None, :]))
 
 
 def _row(c: Any) -> Any:

@@ -1,5 +1,6 @@
 """Tree ensembles: against every cell, in single precision, with whole numbers and ties."""
 
+import itertools
 import json
 import sys
 from typing import Any
@@ -22,7 +23,8 @@ from sklearn.tree import DecisionTreeClassifier
 from counterset import Box, MissingExtraError, NoCounterfactualExistsError
 from counterset.distances import L0, L1, L2, Distance, LInf
 from counterset.exact import counterfactual_distance
-from counterset.exact.tree_models import last_left, read_trees
+from counterset.exact.ensembles import last_left
+from counterset.exact.tree_models import read_trees
 
 DISTANCES = [L1(), L2(), LInf(), L0(), L1([1, 2]), L2([0.5, 2]), LInf([1, 3]), L0([1, 2])]
 
@@ -177,6 +179,39 @@ def test_a_domain_of_one_class_is_proved() -> None:
         counterfactual_distance(model, X[0], "l1", Box(X[0] - 1e-9, X[0] + 1e-9))
 
 
+def test_leaves_of_whole_votes_are_counted_without_rounding() -> None:
+    # Inner nodes hold shares; only the leaves are added up.
+    X, y = data(0)
+    ensemble = read_trees(RandomForestClassifier(5, random_state=0).fit(X, y))
+    assert ensemble is not None
+    assert ensemble.rounding == 0
+
+
+def test_the_same_witness_whenever_asked() -> None:
+    # Symmetric in its two features, so that there are two nearest points.
+    X = np.random.default_rng(0).integers(0, 9, (200, 2)) / 8
+    model = RandomForestClassifier(20, max_depth=4, random_state=0).fit(X, X.sum(axis=1) > 1)
+    first, second = (counterfactual_distance(model, [0.2, 0.2], "l1", Box(0, 1)) for _ in "ab")
+    assert first.exact
+    np.testing.assert_array_equal(first.witness, second.witness)
+
+
+@pytest.mark.parametrize("distance", [L1(), L2(), LInf(), L0()])
+def test_more_features_against_a_finite_grid(distance: Distance) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 5, (150, 5)).astype(float)
+    y = (X @ [1, -2, 1, 0.5, 1] + (X[:, 0] > 2) * X[:, 1]) > 3
+    frame = pd.DataFrame(X.astype(int), columns=list("abcde"))
+    model = RandomForestClassifier(15, max_depth=5, random_state=0).fit(frame, y)
+    points = np.array(list(itertools.product(range(5), repeat=5)), dtype=float)
+    labels = model.predict(pd.DataFrame(points.astype(int), columns=frame.columns))
+    for i in range(6):
+        own = model.predict(frame.iloc[[i]])[0]
+        bounds = counterfactual_distance(model, frame.iloc[[i]], distance, Box.of(frame))
+        assert bounds.exact
+        assert bounds.upper == pytest.approx(distance(X[i], points[labels != own]).min())
+
+
 def test_out_of_time_gives_the_bounds_so_far() -> None:
     X, y = data(0)
     model = RandomForestClassifier(20, random_state=0).fit(X, y)
@@ -202,11 +237,6 @@ def test_models_that_are_not_read() -> None:
     assert read_trees(started) is None
     zero = GradientBoostingClassifier(init="zero", n_estimators=2).fit(X, y)
     assert read_trees(zero) is not None
-    codes = np.hstack([X, np.random.default_rng(0).integers(0, 3, (50, 1))])
-    by_category = HistGradientBoostingClassifier(
-        max_iter=5, categorical_features=[2], min_samples_leaf=2
-    ).fit(codes, codes[:, 2] == 1)
-    assert read_trees(by_category) is None
 
 
 class _Fake:
@@ -249,10 +279,32 @@ class XGBClassifier(_Fake):
         ).encode()
 
 
+def test_xgboost_predicts_up_to_its_best_iteration() -> None:
+    class Stopped(XGBClassifier):
+        __module__ = "xgboost.sklearn"
+        best_iteration = 0
+
+        def num_boosted_rounds(self) -> int:
+            return 2
+
+        def save_raw(self, form: str) -> bytes:
+            learner = json.loads(super().save_raw(form))
+            model = learner["learner"]["gradient_booster"]["model"]
+            model["trees"] *= 2
+            model["tree_info"] *= 2
+            return json.dumps(learner).encode()
+
+    Stopped.__name__ = "XGBClassifier"
+    ensemble = read_trees(Stopped())
+    assert ensemble is not None
+    assert len(ensemble.trees) == 1
+
+
 class LGBMClassifier(_Fake):
     __module__ = "lightgbm.sklearn"
     feature_names_in_ = np.array(["a", "b"], dtype=object)
     decision_type = "<="
+    missing_type = "None"
 
     def margins(self, X: Any) -> np.ndarray:
         return np.where(np.asarray(X)[:, 0] <= 0.5, -1.0, 1.0)
@@ -266,6 +318,7 @@ class LGBMClassifier(_Fake):
             "split_feature": 0,
             "threshold": 0.5,
             "decision_type": self.decision_type,
+            "missing_type": self.missing_type,
             "left_child": {"leaf_value": -1.0},
             "right_child": {"leaf_value": 1.0},
         }
@@ -278,7 +331,7 @@ def test_xgboost_sends_equal_values_to_the_right() -> None:
     assert bounds.exact
     assert bounds.upper == pytest.approx(0.25, abs=1e-7)
     assert bounds.upper < 0.25
-    for name, value in (("booster", "gblinear"), ("split_type", 1)):
+    for name, value in (("booster", "gblinear"), ("split_type", 1), ("missing", 0.0)):
         model = XGBClassifier()
         setattr(model, name, value)
         assert read_trees(model) is None
@@ -288,6 +341,7 @@ def test_lightgbm_sends_equal_values_to_the_left() -> None:
     bounds = counterfactual_distance(LGBMClassifier(), [0.25, 0.0], "l1")
     assert bounds.exact
     assert bounds.witness[0] == np.nextafter(0.5, 1)
-    model = LGBMClassifier()
-    model.decision_type = "=="
-    assert read_trees(model) is None
+    for name, value in (("decision_type", "=="), ("missing_type", "Zero")):
+        model = LGBMClassifier()
+        setattr(model, name, value)
+        assert read_trees(model) is None

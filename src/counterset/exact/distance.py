@@ -11,7 +11,7 @@ import pandas as pd
 from counterset import distances
 from counterset.arrays import Mask, Matrix
 from counterset.checks import check_positive
-from counterset.distances import Distance, DistanceLike
+from counterset.distances import Distance, DistanceLike, Gower
 from counterset.exact.bounds import DistanceBounds
 from counterset.exact.domains import Box, Domain, DomainLike, as_domain, changeable_mask
 from counterset.exact.families import solve
@@ -28,6 +28,7 @@ from counterset.exceptions import (
 )
 from counterset.models import ModelAdapter, plain
 from counterset.schema import Table
+from counterset.space import Space, TableDistance
 
 __all__ = ["Method", "Question", "counterfactual_distance", "table_integers"]
 
@@ -55,8 +56,9 @@ def counterfactual_distance(
     ===============================  ===========================================================
     linear, also after a scaler      closed form; a mixed-integer programme for whole numbers
     ReLU network                     mixed-integer programme (HiGHS)
-    decision tree                    its leaves
-    tree ensemble                    constraint programme (OR-tools, the ``[exact]`` extra)
+    decision tree                    its leaves; also after scalers and encoders
+    tree ensemble                    constraint programme (OR-tools, the ``[exact]`` extra); also
+                                     after scalers and encoders
     one nearest neighbour            enumeration of its cells
     any, on a finite domain          enumeration, the nearest first
     any other                        search: an upper bound; the lower bound is 0
@@ -71,9 +73,12 @@ def counterfactual_distance(
         One row.
     distance
         As for the explainer; its fitted ``distance_`` takes the distance in its scaled space.
+        By name, numbers are compared as they are and a changed category counts 1; ``"gower"``
+        scales numbers by their range in the domain's table.
     domain
         A :class:`Box` or :class:`Grid`, a table of points, a fitted explainer (the range of the
-        data it was fitted on), or None: no bounds.
+        data it was fitted on), or None: no bounds. Columns of categories need a domain that knows
+        their values: an explainer, or ``Box.of(X)``.
     time_limit
         In seconds; when they are up, the bounds found so far are given.
     tolerance
@@ -182,16 +187,21 @@ class Question:
 
     def problem(self, table: Table, row: Matrix) -> Problem:
         """Put the question for one input."""
-        _check_numeric(table)
+        _check_known(table, row)
         model = ModelAdapter(self.model, table)
+        distance = _between_rows(self.distance, table, row)
         low, high = (bound[0] for bound in self.limits(table, row[None, :]))
+        for i, feature in enumerate(table.features):
+            if feature.values is not None:  # positions among the values that the data has
+                low[i] = max(low[i], min(feature.low, row[i]))
+                high[i] = min(high[i], max(feature.high, row[i]))
         integer = table_integers(table)
         return Problem(
             x=row,
             label=model.labels(row[None, :])[0],
             model=model,
-            distance=self.distance,
-            norm=read_norm(self.distance, len(row)),
+            distance=distance,
+            norm=read_norm(distance, len(row)),
             low=np.where(integer, np.ceil(low), low),
             high=np.where(integer, np.floor(high), high),
             integer=integer,
@@ -201,6 +211,9 @@ class Question:
     def read(self, X: Any) -> tuple[Table, Matrix]:
         """Give the columns to ask the model in, and the inputs as rows of them."""
         table = self.domain.table
+        if table is None and isinstance(self.distance, TableDistance):
+            # Its table knows the categories; numbers are read as they come.
+            table = None if _is_numeric(self.distance.table) else self.distance.table
         if table is None:
             rows = X if isinstance(X, pd.DataFrame) else np.asarray(X, dtype=np.float64)
             return Table.learn(rows)
@@ -267,21 +280,37 @@ class Question:
 
 
 def table_integers(table: Table) -> Mask:
-    """Give which features take whole numbers only."""
-    return np.array([feature.kind == "integer" for feature in table.features])
+    """Give which features take whole numbers only: counts, and positions among values."""
+    return np.array([feature.kind != "continuous" for feature in table.features])
 
 
-def _check_numeric(table: Table) -> None:
-    """Refuse what no exact method takes yet: categories, ranks, times and missing values."""
-    other = [
-        feature.name
-        for feature in table.features
-        if feature.kind not in ("continuous", "integer")
-        or feature.is_time
-        or feature.can_be_missing
-    ]
-    if other:
+def _is_numeric(table: Table) -> bool:
+    return all(feature.values is None for feature in table.features)
+
+
+def _between_rows(distance: Distance, table: Table, row: Matrix) -> Distance:
+    """Give the distance between rows of a table: a changed category counts 1.
+
+    Gower's distance scales numbers to [0, 1] by the ranges of the table.
+    """
+    gower = isinstance(distance, Gower)
+    if isinstance(distance, TableDistance) or (_is_numeric(table) and not gower):
+        return distance
+    scale = "range" if gower else None
+    return TableDistance(table, Space.learn(row[None, :], table, scale), distance)
+
+
+def _check_known(table: Table, row: Matrix) -> None:
+    """Refuse what no exact method takes: times, and values that the input misses."""
+    times = [feature.name for feature in table.features if feature.is_time]
+    if times:
         raise UnsupportedDistanceError(
-            f"Exact distances are between numbers, but {other[:5]} are categories, ranks, times or "
-            f"may be missing. Give the model as a function of encoded numbers."
+            f"Exact distances are between numbers and categories, but {times[:5]} are times. Give "
+            f"the model as a function of encoded numbers."
+        )
+    missing = [table.names[i] for i in np.flatnonzero(np.isnan(row))]
+    if missing:
+        raise UnsupportedDistanceError(
+            f"The input misses {missing[:5]}, and exact distances are from known values. Fill "
+            f"them in, or explain the input with DiverseExplainer."
         )

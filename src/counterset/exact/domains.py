@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from counterset.arrays import Mask, Matrix
 from counterset.exceptions import DomainError, InvalidInputError, NotFittedError
-from counterset.schema import Table
+from counterset.schema import Schema, Table
 
 __all__ = ["Box", "Domain", "DomainLike", "Grid", "Points", "as_domain", "changeable_mask"]
 
@@ -67,15 +67,19 @@ class Box:
         object.__setattr__(self, "high", high)
 
     @classmethod
-    def of(cls, data: Any, may_change: MayChange = None) -> Box:
-        """Give the range of a table, or of the data that an explainer was fitted on."""
+    def of(cls, data: Any, may_change: MayChange = None, schema: Schema | None = None) -> Box:
+        """Give the range of a table, or of the data that an explainer was fitted on.
+
+        Categories may take every value that the table has. ``schema`` tells what the dtypes of a
+        table do not.
+        """
         table = getattr(data, "schema_", None)
         if table is None:
             if hasattr(data, "explain"):
                 raise NotFittedError(
                     "This explainer is not fitted yet, so its data has no range. Call fit first."
                 )
-            table, _ = Table.learn(data)
+            table, _ = Table.learn(data, schema)
         return cls(
             [feature.low for feature in table.features],
             [feature.high for feature in table.features],

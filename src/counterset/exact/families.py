@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from counterset.arrays import Matrix
+from counterset.exact.ensembles import TreeEnsemble
 from counterset.exact.linear import has_closed_form, solve_linear
 from counterset.exact.linear_models import read_linear
 from counterset.exact.neighbours import read_neighbours, solve_neighbours
@@ -14,19 +15,22 @@ from counterset.exact.norms import Norm
 from counterset.exact.problem import Answer, Problem
 from counterset.exact.relu import solve_network
 from counterset.exact.search import find_counterfactual, solve_by_search
-from counterset.exact.tree_models import read_trees
+from counterset.exact.tree_columns import read_tree_pipeline
 from counterset.exact.trees import solve_trees
 from counterset.exceptions import UnsupportedDistanceError, UnsupportedModelError
 
 __all__ = ["solve"]
 
+TREES = "tree ensemble"
+
 
 def solve(model: Any, problem: Problem, start: Matrix | None, fallback: bool) -> Answer:
     """Solve by the first family that reads the model; otherwise search, or raise."""
     for family, read, solve_family in _FAMILIES:
-        reading = read(model)
+        reading = read(model, problem)
         if reading is None:
             continue
+        _check_categories(family, problem)
         if problem.norm is None:
             raise UnsupportedDistanceError(
                 f"The exact distance of a {family} is taken in l0, l1, l2 or linf, with or "
@@ -43,6 +47,17 @@ def solve(model: Any, problem: Problem, start: Matrix | None, fallback: bool) ->
     return solve_by_search(problem, start)
 
 
+def _check_categories(family: str, problem: Problem) -> None:
+    table = problem.model.table
+    other = [feature.name for feature in table.features if feature.values is not None]
+    if other and family != TREES:
+        raise UnsupportedDistanceError(
+            f"The exact distance of a {family} is between numbers, but {other[:5]} are categories "
+            f"or ranks. Give the model as a function of encoded numbers, take a finite domain, or "
+            f"method='search' for an upper bound."
+        )
+
+
 def _linear(model: Any, problem: Problem, norm: Norm, start: Matrix | None) -> Answer:
     if has_closed_form(norm, problem.integer):
         return solve_linear(model, problem, norm)
@@ -57,15 +72,25 @@ def _network(model: Any, problem: Problem, norm: Norm, start: Matrix | None) -> 
     return Answer(answer.lower, found, answer.method, answer.reason)
 
 
-def _trees(model: Any, problem: Problem, norm: Norm, start: Matrix | None) -> Answer:
+def _trees(model: TreeEnsemble, problem: Problem, norm: Norm, start: Matrix | None) -> Answer:
     if start is None and len(model.trees) > 1:
         start = find_counterfactual(problem)
     return solve_trees(model, problem, norm, start)
 
 
-_FAMILIES: tuple[tuple[str, Callable[[Any], Any], Callable[..., Answer]], ...] = (
-    ("linear model", read_linear, _linear),
-    ("ReLU network", read_network, _network),
-    ("tree ensemble", read_trees, _trees),
-    ("nearest neighbour", read_neighbours, solve_neighbours),
+def _read_trees(model: Any, problem: Problem) -> TreeEnsemble | None:
+    pipeline = read_tree_pipeline(model)
+    return None if pipeline is None else pipeline.in_features(problem)
+
+
+def _alone(read: Callable[[Any], Any]) -> Callable[[Any, Problem], Any]:
+    """Read a model that takes the table's columns as they are."""
+    return lambda model, problem: read(model)
+
+
+_FAMILIES: tuple[tuple[str, Callable[[Any, Problem], Any], Callable[..., Answer]], ...] = (
+    ("linear model", _alone(read_linear), _linear),
+    ("ReLU network", _alone(read_network), _network),
+    (TREES, _read_trees, _trees),
+    ("nearest neighbour", _alone(read_neighbours), solve_neighbours),
 )

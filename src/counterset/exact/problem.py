@@ -106,7 +106,13 @@ class Problem:
 
     def admit(self, rows: Matrix) -> Matrix:
         """Move rows to the nearest points of the domain, as its dtypes can hold them."""
-        return self.model.table.snap(np.asarray(np.clip(rows, self.low, self.high)))
+        table = self.model.table
+        snapped = table.snap(np.asarray(np.clip(rows, self.low, self.high)))
+        for i, feature in enumerate(table.features):
+            if feature.is_category:  # the model may not know a value that its data never had
+                known = np.isin(snapped[:, i], np.asarray(feature.seen))
+                snapped[:, i] = np.where(known, snapped[:, i], self.x[i])
+        return snapped
 
     def nearest_flip(self, rows: Matrix) -> Matrix | None:
         """Give the nearest of these rows that the model decides otherwise, or None."""

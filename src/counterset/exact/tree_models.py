@@ -1,19 +1,11 @@
-"""Reading tree ensembles, with every split as "left if the value is at most the cut".
-
-Libraries differ in how they compare: in single or double precision, with ``<=`` or ``<``. Each
-threshold becomes the largest double that the library sends to the left, so that everything after
-this module compares as the model does, to the last bit.
-"""
+"""Reading the trees of scikit-learn, and of the libraries that look like it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -23,64 +15,19 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from counterset.arrays import Codes, Labels, Matrix
+from counterset.arrays import Matrix
+from counterset.exact.boosters import read_lightgbm, read_xgboost
+from counterset.exact.ensembles import (
+    LEAF,
+    Tree,
+    TreeEnsemble,
+    calibrated,
+    in_column,
+    last_left,
+    rounding_of,
+)
 
-__all__ = ["Tree", "TreeEnsemble", "last_left", "read_trees"]
-
-LEAF = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Tree:
-    """One tree: node 0 is the root; a node with ``left == LEAF`` is a leaf.
-
-    Attributes
-    ----------
-    feature, cut
-        A value of at most ``cut`` goes to the left.
-    left, right
-        The nodes below.
-    values
-        What a leaf adds to the score of each class, ``(nodes, classes)``.
-    """
-
-    feature: Codes
-    cut: Matrix
-    left: Codes
-    right: Codes
-    values: Matrix
-
-    def leaf_of(self, row: Matrix) -> int:
-        """Give the leaf that a row falls into."""
-        node = 0
-        while self.left[node] != LEAF:
-            goes_left = row[self.feature[node]] <= self.cut[node]
-            node = int(self.left[node] if goes_left else self.right[node])
-        return node
-
-
-@dataclass(frozen=True, eq=False)
-class TreeEnsemble:
-    """Trees whose leaves are added up to a score per class; the highest decides.
-
-    Attributes
-    ----------
-    base
-        The scores to start from.
-    rounding
-        A bound on the error of the model's own sum.
-    """
-
-    trees: list[Tree]
-    base: Matrix
-    labels: Labels
-    rounding: float
-
-    def scores(self, row: Matrix) -> Matrix:
-        """Add up the scores of one row."""
-        leaves = [tree.values[tree.leaf_of(row)] for tree in self.trees]
-        total: Matrix = self.base + np.sum(leaves, axis=0)
-        return total
+__all__ = ["read_trees"]
 
 
 def read_trees(model: Any) -> TreeEnsemble | None:
@@ -92,41 +39,10 @@ def read_trees(model: Any) -> TreeEnsemble | None:
             return read(model)
     library = type(model).__module__.partition(".")[0]
     if type(model).__name__ == "XGBClassifier" and library == "xgboost":
-        return _read_xgboost(model)
+        return read_xgboost(model)
     if type(model).__name__ == "LGBMClassifier" and library == "lightgbm":
-        return _read_lightgbm(model)
+        return read_lightgbm(model)
     return None
-
-
-def last_left(thresholds: Matrix, single: bool = False, strict: bool = False) -> Matrix:
-    """Give the largest double that ``value <= threshold`` (``<`` if strict) sends to the left.
-
-    Parameters
-    ----------
-    single
-        The value is rounded to single precision before it is compared.
-
-    Examples
-    --------
-    >>> cut = last_left(np.array([0.1]), single=True)
-    >>> [float(np.float32(value)) <= 0.1 for value in (cut[0], np.nextafter(cut[0], 1))]
-    [True, False]
-    """
-    cuts = np.asarray(thresholds, dtype=np.float64)
-    if not single:
-        return np.nextafter(cuts, -np.inf) if strict else cuts
-    last = cuts.astype(np.float32)
-    beyond = (last >= cuts) if strict else (last > cuts)
-    last = np.where(beyond, np.nextafter(last, np.float32(-np.inf)), last)
-    after = np.nextafter(last, np.float32(np.inf))
-    middle = (last.astype(np.float64) + after.astype(np.float64)) / 2
-    stays = middle.astype(np.float32) == last  # halfway rounds to the even neighbour
-    return np.where(stays, middle, np.nextafter(middle, -np.inf))
-
-
-def _rounding(trees: list[Tree], base: Matrix, unit: float) -> float:
-    sizes = sum((np.abs(tree.values).max() for tree in trees), float(np.abs(base).max()))
-    return float(4 * (len(trees) + 4) * unit * sizes)
 
 
 def _read_decision_tree(model: DecisionTreeClassifier) -> TreeEnsemble:
@@ -139,12 +55,13 @@ def _read_forest(model: RandomForestClassifier | ExtraTreesClassifier) -> TreeEn
     trees = [_sklearn_tree(tree.tree_, _shares(tree.tree_)) for tree in model.estimators_]
     base = np.zeros(len(model.classes_))
     unit = 0.0 if _all_whole(trees) else np.finfo(np.float64).eps
-    return TreeEnsemble(trees, base, model.classes_, _rounding(trees, base, unit))
+    return TreeEnsemble(trees, base, model.classes_, rounding_of(trees, base, unit))
 
 
 def _all_whole(trees: list[Tree]) -> bool:
     # Whole votes add up without rounding, so that a tie is a tie.
-    return all(np.array_equal(tree.values, np.rint(tree.values)) for tree in trees)
+    leaves = [tree.values[tree.left == LEAF] for tree in trees]
+    return all(np.array_equal(values, np.rint(values)) for values in leaves)
 
 
 def _shares(tree: Any) -> Matrix:
@@ -166,129 +83,42 @@ def _read_gradient_boosting(model: GradientBoostingClassifier) -> TreeEnsemble |
     for stage in model.estimators_:
         for column, regressor in enumerate(stage):
             added = model.learning_rate * regressor.tree_.value[:, 0, 0]
-            trees.append(_sklearn_tree(regressor.tree_, _in_column(added, column, n_classes)))
-    return _calibrated(trees, model, np.finfo(np.float64).eps)
+            trees.append(_sklearn_tree(regressor.tree_, in_column(added, column, n_classes)))
+    return calibrated(trees, model, np.finfo(np.float64).eps)
 
 
-def _read_hist_gradient_boosting(model: HistGradientBoostingClassifier) -> TreeEnsemble | None:
+def _read_hist_gradient_boosting(model: HistGradientBoostingClassifier) -> TreeEnsemble:
     n_classes = len(model.classes_)
-    trees = []
-    for stage in model._predictors:
-        for column, predictor in enumerate(stage):
-            nodes = predictor.nodes
-            if nodes["is_categorical"].any():
-                return None
-            leaf = nodes["is_leaf"].astype(bool)
-            trees.append(
-                Tree(
-                    nodes["feature_idx"].astype(np.intp),
-                    last_left(nodes["num_threshold"]),
-                    np.where(leaf, LEAF, nodes["left"].astype(np.intp)),
-                    np.where(leaf, LEAF, nodes["right"].astype(np.intp)),
-                    _in_column(nodes["value"], column, n_classes),
-                )
-            )
-    return _calibrated(trees, model, np.finfo(np.float64).eps)
+    trees = [
+        _hist_tree(predictor, column, n_classes)
+        for stage in model._predictors
+        for column, predictor in enumerate(stage)
+    ]
+    start = np.asarray(model._baseline_prediction, dtype=np.float64).ravel()
+    base = np.append(0.0, start) if n_classes == 2 else start
+    rounding = rounding_of(trees, base, np.finfo(np.float64).eps)
+    return TreeEnsemble(trees, base, model.classes_, rounding)
 
 
-def _in_column(values: Matrix, column: int, n_classes: int) -> Matrix:
-    """Give a leaf's value to its class; with two classes, there is one score, of the second."""
-    column = 1 if n_classes == 2 else column
-    columns = np.zeros((len(values), n_classes))
-    columns[:, column] = values
-    return columns
-
-
-def _calibrated(
-    trees: list[Tree],
-    model: Any,
-    unit: float,
-    margins: Callable[[Any], Any] | None = None,
-) -> TreeEnsemble:
-    """Learn the scores to start from by asking for those of one row."""
-    row = np.zeros(model.n_features_in_)
-    names = getattr(model, "feature_names_in_", None)
-    asked = row[None, :] if names is None else pd.DataFrame(row[None, :], columns=names)
-    raw = np.asarray((margins or model.decision_function)(asked), dtype=np.float64).ravel()
-    given = np.append(0.0, raw) if len(model.classes_) == 2 else raw
-    added = TreeEnsemble(trees, np.zeros(len(given)), model.classes_, 0.0).scores(row)
-    base = given - added
-    return TreeEnsemble(trees, base, model.classes_, _rounding(trees, base, unit))
-
-
-def _read_xgboost(model: Any) -> TreeEnsemble | None:
-    booster = model.get_booster()
-    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
-    if learner["gradient_booster"]["name"] != "gbtree":
-        return None
-    stored = learner["gradient_booster"]["model"]
-    n_classes = len(model.classes_)
-    trees = []
-    for tree, column in zip(stored["trees"], stored["tree_info"], strict=True):
-        if any(tree["split_type"]):
-            return None  # splits by category
-        left = np.array(tree["left_children"], dtype=np.intp)
-        stored_numbers = np.array(tree["split_conditions"], dtype=np.float32).astype(np.float64)
-        trees.append(
-            Tree(
-                np.array(tree["split_indices"], dtype=np.intp),
-                last_left(stored_numbers, single=True, strict=True),
-                left,
-                np.array(tree["right_children"], dtype=np.intp),
-                _in_column(stored_numbers, int(column), n_classes),  # of a leaf: its value
-            )
+def _hist_tree(predictor: Any, column: int, n_classes: int) -> Tree:
+    nodes = predictor.nodes
+    leaf = nodes["is_leaf"].astype(bool)
+    by_category = np.flatnonzero(nodes["is_categorical"].astype(bool) & ~leaf)
+    sets = {
+        int(node): sum(
+            int(word) << (32 * i)
+            for i, word in enumerate(predictor.raw_left_cat_bitsets[nodes["bitset_idx"][node]])
         )
-
-    def margins(rows: Any) -> Any:
-        return model.predict(rows, output_margin=True)
-
-    return _calibrated(trees, model, float(np.finfo(np.float32).eps), margins)
-
-
-def _read_lightgbm(model: Any) -> TreeEnsemble | None:
-    n_classes = len(model.classes_)
-    trees = []
-    for i, stored in enumerate(model.booster_.dump_model()["tree_info"]):
-        nodes = _LightGBMNodes()
-        if not nodes.add(stored["tree_structure"]):
-            return None
-        column = i % n_classes if n_classes > 2 else 1
-        trees.append(nodes.tree(column, n_classes))
-
-    def margins(rows: Any) -> Any:
-        return model.predict(rows, raw_score=True)
-
-    return _calibrated(trees, model, np.finfo(np.float64).eps, margins)
-
-
-class _LightGBMNodes:
-    """Flattens lightgbm's nested nodes."""
-
-    def __init__(self) -> None:
-        self._nodes: list[list[float]] = []
-
-    def add(self, node: dict[str, Any]) -> bool:
-        """Add a node and those below; False for a split by category."""
-        if "leaf_value" in node:
-            self._nodes.append([0, 0.0, LEAF, LEAF, node["leaf_value"]])
-            return True
-        if node["decision_type"] != "<=":
-            return False
-        here = len(self._nodes)
-        self._nodes.append([node["split_feature"], float(node["threshold"]), LEAF, LEAF, 0.0])
-        for side, child in ((2, "left_child"), (3, "right_child")):
-            self._nodes[here][side] = len(self._nodes)
-            if not self.add(node[child]):
-                return False
-        return True
-
-    def tree(self, column: int, n_classes: int) -> Tree:
-        """Give the flattened tree."""
-        feature, cut, left, right, value = np.array(self._nodes, dtype=np.float64).T
-        values = _in_column(value, column, n_classes)
-        return Tree(
-            feature.astype(np.intp), cut, left.astype(np.intp), right.astype(np.intp), values
-        )
+        for node in by_category
+    }
+    return Tree(
+        nodes["feature_idx"].astype(np.intp),
+        last_left(nodes["num_threshold"]),
+        np.where(leaf, LEAF, nodes["left"].astype(np.intp)),
+        np.where(leaf, LEAF, nodes["right"].astype(np.intp)),
+        in_column(nodes["value"], column, n_classes),
+        sets,
+    )
 
 
 _READERS: tuple[tuple[Any, Callable[[Any], TreeEnsemble | None]], ...] = (

@@ -1,7 +1,8 @@
-"""Tree ensembles: which cells to move to, by constraint programming on growing balls.
+"""Tree ensembles: which cells to move to, by descent and then by constraint programming.
 
-The nearer we look, the fewer cuts and leaves there are. A single tree needs no solver: its leaves
-are boxes.
+The nearer we look, the fewer cuts and leaves there are: descent from a known counterfactual makes
+the ball small, and the programme proves what is nearest in it. A single tree needs no solver: its
+leaves are boxes.
 """
 
 from __future__ import annotations
@@ -10,17 +11,20 @@ import numpy as np
 
 from counterset.arrays import Matrix
 from counterset.exact.balls import Best, Look, look_in_growing_balls
-from counterset.exact.cells import Axis, axes_of, leaves_of
+from counterset.exact.cells import Lead, Region, axes_of
 from counterset.exact.cp_sat import CellProgramme
+from counterset.exact.descent import Descent
+from counterset.exact.ensembles import TreeEnsemble
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Answer, Problem
-from counterset.exact.tree_models import TreeEnsemble
 
 __all__ = ["solve_trees"]
 
-GROWTH = 1.4
-#: The first ball, relative to the nearest counterfactual that is known.
-FIRST_RADIUS = 0.1
+GROWTH = 2.0
+#: The first ball where no counterfactual is known, relative to the domain.
+FIRST_RADIUS = 0.05
+#: Descents, each from where the last one stopped, in a smaller ball.
+DESCENTS = 3
 
 
 def solve_trees(
@@ -33,17 +37,15 @@ def solve_trees(
     start
         A counterfactual that is known already; the nearer, the faster.
     """
-    axes = axes_of(ensemble, problem, norm, problem.low, problem.high)
     if len(ensemble.trees) == 1:
-        return _solve_one_tree(ensemble, problem, norm, axes)
+        return _solve_one_tree(ensemble, problem, norm)
     best = Best(problem)
     best.offer(start)
     own = int(np.flatnonzero(ensemble.labels == problem.label)[0])
     scores = ensemble.scores(problem.x)
     others = [int(k) for k in np.argsort(-scores, kind="stable") if k != own]
-    search = _Search(ensemble, problem, norm, best)
-    far = float(norm.length(norm.total(np.array([axis.costs.max() for axis in axes]))))
-    lowers = [search.at_least(other, own, far) for other in others]
+    search = _Search(ensemble, problem, norm, best, own)
+    lowers = [search.at_least(other) for other in others]
     lower = min([*lowers, best.upper])
     none_exists = best.witness is None and np.isinf(lower)
     method = "constraint programme of a tree ensemble"
@@ -53,31 +55,62 @@ def solve_trees(
 class _Search:
     """Looks for other classes in balls."""
 
-    def __init__(self, ensemble: TreeEnsemble, problem: Problem, norm: Norm, best: Best) -> None:
-        self._ensemble, self._problem, self._norm, self._best = ensemble, problem, norm, best
+    def __init__(
+        self, ensemble: TreeEnsemble, problem: Problem, norm: Norm, best: Best, own: int
+    ) -> None:
+        self._ensemble, self._problem, self._norm = ensemble, problem, norm
+        self._best, self._own = best, own
+        axes = axes_of(ensemble, problem, norm)
+        self._far = float(norm.length(norm.total(np.array([axis.costs.max() for axis in axes]))))
 
-    def at_least(self, other: int, own: int, far: float) -> float:
+    def at_least(self, other: int) -> float:
         """Give a lower bound on the distance to a class; better the best if it can be."""
-        first = min(far, self._best.upper) * FIRST_RADIUS
+        self._descend(other)
+        first = min(self._far * FIRST_RADIUS, self._best.upper)
+        if self._best.witness is not None:
+            first = self._best.upper
 
         def look(radius: float) -> Look:
-            return self._look(other, own, radius)
+            return self._look(other, radius)
 
-        return look_in_growing_balls(look, self._best, first, GROWTH, far)
+        return look_in_growing_balls(look, self._best, first, GROWTH, self._far)
 
-    def _look(self, other: int, own: int, radius: float) -> Look:
+    def _region(self, other: int, radius: float) -> tuple[Region, Lead]:
+        ensemble, own = self._ensemble, self._own
+        axes = axes_of(ensemble, self._problem, self._norm, radius)
+        region = Region(axes, self._norm, radius)
+        for tree in ensemble.trees:
+            region.add(tree, tree.values[:, other] - tree.values[:, own])
+        base = float(ensemble.base[other] - ensemble.base[own])
+        return region, Lead(base, ensemble.rounding, is_first=other < own)
+
+    def _descend(self, other: int) -> None:
+        """Better the best before anything is proved."""
+        for _ in range(DESCENTS):
+            if self._best.witness is None or self._problem.clock.over:
+                return
+            known = self._best.upper
+            region, lead = self._region(other, known)
+            descent = Descent(region, lead)
+            cells = region.cells_of(self._best.witness)
+            if cells is None or not descent.leads(cells):  # it is of a third class
+                return
+            point = region.point(descent.descend(cells, self._problem.clock))
+            if self._problem.confirms(point):
+                self._best.offer(point)
+            if self._best.upper >= known:
+                return
+
+    def _look(self, other: int, radius: float) -> Look:
         problem = self._problem
-        reach = self._norm.reach(radius)
-        low = np.maximum(problem.low, problem.x - reach)
-        high = np.minimum(problem.high, problem.x + reach)
-        axes = axes_of(self._ensemble, problem, self._norm, low, high)
-        programme = CellProgramme(self._ensemble, axes, self._norm, other, own, radius)
-        hint = self._best.witness
+        region, lead = self._region(other, radius)
+        programme = CellProgramme(region, lead)
+        hint = None if self._best.witness is None else region.cells_of(self._best.witness)
         while not problem.clock.over:
             found = programme.solve(problem.clock.left, hint)
             if found.cells is None:
                 return Look(found.lower, found.empty)
-            point = _point(axes, found.cells)
+            point = region.point(found.cells)
             flips = problem.confirms(point)
             if flips:
                 self._best.offer(point)
@@ -87,19 +120,19 @@ class _Search:
         return Look(0.0, empty=False)
 
 
-def _solve_one_tree(
-    ensemble: TreeEnsemble, problem: Problem, norm: Norm, axes: list[Axis]
-) -> Answer:
+def _solve_one_tree(ensemble: TreeEnsemble, problem: Problem, norm: Norm) -> Answer:
     """Move to the nearest leaf that the model decides otherwise."""
+    tree = ensemble.trees[0]
+    region = Region(axes_of(ensemble, problem, norm), norm, np.inf)
+    region.add(tree, np.arange(len(tree.left), dtype=np.float64))  # so that none are merged
     points, totals = [], []
-    for leaf in leaves_of(ensemble.trees[0], axes):
+    for leaf in region.trees[0]:
         cells = [
-            int(np.clip(axis.home, *leaf.spans.get(i, (0, len(axis.cuts)))))
-            for i, axis in enumerate(axes)
+            axis.nearest(leaf.cells.get(i, axis.all_cells)) for i, axis in enumerate(region.axes)
         ]
-        points.append(_point(axes, cells))
-        costs = np.array([axis.costs[cell] for axis, cell in zip(axes, cells, strict=True)])
-        totals.append(float(norm.total(costs)))
+        points.append(region.point(cells))
+        costs = [axis.costs[cell] for axis, cell in zip(region.axes, cells, strict=True)]
+        totals.append(float(norm.total(np.array(costs))))
     rows = np.array(points)
     flips = problem.flips(rows)
     method = "leaves of a tree"
@@ -107,7 +140,3 @@ def _solve_one_tree(
         return Answer(np.inf, None, method, none_exists=True)
     nearest = np.flatnonzero(flips)[np.argmin(np.array(totals)[flips])]
     return Answer(float(norm.length(totals[nearest])), rows[nearest], method)
-
-
-def _point(axes: list[Axis], cells: list[int]) -> Matrix:
-    return np.array([axis.points[cell] for axis, cell in zip(axes, cells, strict=True)])

@@ -1,0 +1,132 @@
+"""Which input column each column comes from that scalers and encoders make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.utils import check_array
+
+__all__ = ["Source", "does_nothing", "sources_of"]
+
+_SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
+
+
+class Source(NamedTuple):
+    """The input column that a column is made from, and whether it rises with it."""
+
+    column: int
+    rises: bool
+
+
+def does_nothing(step: Any) -> bool:
+    """Say whether a step of a pipeline leaves rows as they are."""
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def sources_of(step: Any, n_columns: int) -> list[Source] | None:
+    """Give where each column that a step makes comes from; None: the step is not known.
+
+    Examples
+    --------
+    >>> encoder = OneHotEncoder().fit([["a", "x"], ["b", "x"]])
+    >>> [source.column for source in sources_of(encoder, 2)]
+    [0, 0, 1]
+    """
+    for kinds, read in _STEPS:
+        if isinstance(step, kinds):
+            return read(step, n_columns)
+    return _each(step, n_columns) if does_nothing(step) else None
+
+
+def _each(step: Any, n_columns: int) -> list[Source] | None:
+    del step
+    return [Source(column, rises=True) for column in range(n_columns)]
+
+
+def _of_function(step: FunctionTransformer, n_columns: int) -> list[Source] | None:
+    checks = isinstance(step.func, partial) and step.func.func is check_array
+    return _each(step, n_columns) if step.func is None or checks else None
+
+
+def _of_imputer(step: SimpleImputer, n_columns: int) -> list[Source] | None:
+    dropped = pd.isna(np.asarray(step.statistics_, dtype=object)).any()
+    return None if step.add_indicator or dropped else _each(step, n_columns)
+
+
+def _of_ordinal(step: OrdinalEncoder, n_columns: int) -> list[Source] | None:
+    del step
+    return [Source(column, rises=False) for column in range(n_columns)]
+
+
+def _of_one_hot(step: OneHotEncoder, n_columns: int) -> list[Source] | None:
+    del n_columns
+    sources = []
+    rare = getattr(step, "infrequent_categories_", [None] * len(step.categories_))
+    dropped = step.drop_idx_ if step.drop_idx_ is not None else [None] * len(step.categories_)
+    for column, values in enumerate(step.categories_):
+        grouped = 0 if rare[column] is None else len(rare[column]) - 1
+        count = len(values) - grouped - (dropped[column] is not None)
+        sources += [Source(column, rises=False)] * count
+    return sources
+
+
+def _of_pipeline(step: Pipeline, n_columns: int) -> list[Source] | None:
+    sources = _each(step, n_columns)
+    for _, inner in step.steps:
+        made = None if sources is None else sources_of(inner, len(sources))
+        sources = None if sources is None or made is None else _through(sources, made)
+    return sources
+
+
+def _through(sources: list[Source], made: list[Source]) -> list[Source]:
+    """Follow columns that are made from made columns."""
+    return [
+        Source(sources[each.column].column, each.rises and sources[each.column].rises)
+        for each in made
+    ]
+
+
+def _of_columns(step: ColumnTransformer, n_columns: int) -> list[Source] | None:
+    del n_columns
+    found: dict[int, Source] = {}
+    for name, inner, _ in step.transformers_:
+        given = step._transformer_to_input_indices[name]
+        if len(given) == 0 or (isinstance(inner, str) and inner == "drop"):
+            continue
+        made = sources_of(inner, len(given))
+        if made is None:
+            return None
+        from_input = [Source(int(column), rises=True) for column in given]
+        made_columns = step.output_indices_[name]
+        places = range(made_columns.start, made_columns.stop)
+        if len(places) != len(made):
+            return None
+        found |= zip(places, _through(from_input, made), strict=True)
+    return [found[place] for place in range(len(found))]
+
+
+_STEPS: tuple[tuple[Any, Callable[[Any, int], list[Source] | None]], ...] = (
+    (_SCALERS, _each),
+    (FunctionTransformer, _of_function),
+    (SimpleImputer, _of_imputer),
+    (OrdinalEncoder, _of_ordinal),
+    (OneHotEncoder, _of_one_hot),
+    (Pipeline, _of_pipeline),
+    (ColumnTransformer, _of_columns),
+)
