@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from counterset.anchor_count import LEAST_ROWS, MOST_DISTANCE, enough_anchors
+from counterset.anchor_count import LEAST_ROWS, MOST_DISTANCE
 from toys import approve
 
 from counterset import DiverseExplainer, NearestCandidates, evaluate
-from counterset.selection import Selector
 
 
 def explainer_of(rows: Any, model: Any = approve, **parameters: Any) -> DiverseExplainer:
@@ -65,11 +64,3 @@ def test_tiny_classes_have_as_many_anchors_as_there_is_room_for(size: int) -> No
 def test_rows_that_are_all_equal_have_one_anchor() -> None:
     rows = np.vstack([np.full((30, 2), 0.2), np.full((30, 2), 0.9)])
     assert counts(explainer_of(rows, anchors="auto", max_counterfactuals=1)) == [1, 1]
-
-
-def test_nothing_to_choose_from_is_no_error() -> None:
-    rng = np.random.default_rng(0)
-    pool = explainer_of(rng.random((60, 2)), max_counterfactuals=1).pool_
-    selector = Selector(pool, NearestCandidates(5), None, 1)
-    nothing = np.zeros(len(pool), dtype=bool)
-    assert enough_anchors(selector, np.flatnonzero(pool.codes == 0), nothing) >= 1

@@ -26,9 +26,10 @@ from counterset.selection import NONE_LEFT
 __all__ = ["find_anchors"]
 
 #: k-distance at most, and k-diversity at least, so many times the paper's selection's.
-MOST_DISTANCE, LEAST_DIVERSITY = 1.05, 0.95
-#: Where no number reaches that, the first within this factor of the best will do.
-ABOUT_THE_BEST = 1.03
+MOST_DISTANCE, LEAST_DIVERSITY = 1.06, 0.96
+#: Where no number reaches that, the first within this factor of the best will do, and if that is
+#: not more than so many times too costly, options on which the search has closed in are kept to.
+ABOUT_THE_BEST, NOT_TOO_COSTLY = 1.03, 1.1
 #: The numbers of anchors that are tried.
 COUNTS = [2**i for i in range(2, 11)]
 #: Held out of each class: this share of its rows, up to so many.
@@ -231,13 +232,13 @@ class _Class:
             for count in counts:
                 found = self._medoids(others, count)
                 trial = self._trial(found, others, held_out, landmarks, closed_in)
-                plan, cost = self._best_price(trial, questions, paper, count, closed_in)
-                costs[plan] = cost
-                if cost <= 1:
-                    return plan
-                if len(found) < count // 2:
+                price, cost = self._find_price(trial, questions, paper)
+                costs[_Plan(count, closed_in, price)] = cost
+                if cost <= 1 or len(found) < count // 2:
                     break
-        enough = ABOUT_THE_BEST * min(costs.values())
+            if min(costs.values()) <= NOT_TOO_COSTLY:
+                break
+        enough = max(1.0, ABOUT_THE_BEST * min(costs.values()))
         return next(plan for plan, cost in costs.items() if cost <= enough)
 
     def _trial(
@@ -261,31 +262,21 @@ class _Class:
             agree(workshop.neighbourhoods, regions, sets, plan.price), self.pipeline.settings
         )
 
-    def _best_price(
-        self,
-        workshop: _Workshop,
-        questions: Questions,
-        paper: _Figures,
-        count: int,
-        closed_in: bool,
-    ) -> tuple[_Plan, float]:
-        """Look for the lowest price at which sets are diverse enough: the closest ones."""
-        costs: dict[float, float] = {}
+    def _find_price(
+        self, workshop: _Workshop, questions: Questions, paper: _Figures
+    ) -> tuple[float, float]:
+        """Find the lowest price at which sets are diverse enough, and what that costs."""
         low, high = 0, len(PRICES) - 1
         while True:
-            middle = (low + high) // 2
-            price = float(PRICES[middle])
+            price = float(PRICES[(low + high) // 2])
             anchors = workshop.anchors(workshop.sets(price), self.pipeline.settings)
             figures = self._figures(questions, anchors)
-            costs[price] = figures.cost(paper)
             if low == high:
-                break
+                return price, figures.cost(paper)
             if figures.diversity >= LEAST_DIVERSITY * paper.diversity:
-                high = middle
+                high = (low + high) // 2
             else:
-                low = middle + 1
-        best = min(costs, key=lambda price: (costs[price], price))
-        return _Plan(count, closed_in, best), costs[best]
+                low = (low + high) // 2 + 1
 
     def _medoids(self, rows: Codes, count: int) -> Codes:
         return rows[medoids(self.pool.points.directions[rows], count)]
