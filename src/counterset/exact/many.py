@@ -141,6 +141,7 @@ def _at_once(
     lower = np.minimum(lower, upper)
     with np.errstate(invalid="ignore"):
         exact = upper - lower <= question.tolerance * np.maximum(1.0, upper)
+    exact &= np.isfinite(upper)  # an infinite bound is within any tolerance of nothing
     rows = table.decode(witnesses)
     method, reason = [LINEAR_METHOD], [BORDER_ONLY]
     return ManyBounds(lower, upper, exact, clock.seconds, question.tolerance, rows, method, reason)

@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from counterset.arrays import Codes, Matrix
 from counterset.exact.balls import Best, farthest
-from counterset.exact.linear import HalfSpaces
+from counterset.exact.half_spaces import HalfSpaces
 from counterset.exact.moves import Moves
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Answer, Problem
@@ -94,13 +94,12 @@ class _Search:
             half_space = HalfSpaces.around(
                 problem.x[None, :],
                 gradient,
-                np.array([need]),
                 problem.low,
                 problem.high,
                 self._norm,
             )
             if self._norm.kind != "l0":
-                length = self._norm.of(half_space.moves())[0]
+                length = self._norm.of(half_space.moves(np.array([need])))[0]
                 bounds[i] = np.inf if np.isnan(length) else length * (1 - 1e-9)
         return bounds
 
