@@ -77,7 +77,8 @@ def counterfactual_distance(
     time_limit
         In seconds; when they are up, the bounds found so far are given.
     tolerance
-        How near the bounds must be to be called exact.
+        How near the bounds must be to be called exact, relative to the distance where that is
+        above 1. Bounds by HiGHS are good to 2e-6 of the distance.
     start
         A counterfactual that is known already, as a row, or several; a near one saves time.
     method
@@ -253,7 +254,9 @@ class Question:
             rows = problem.model.table.decode(answer.witness[None, :])
             witness = rows.iloc[0] if isinstance(rows, pd.DataFrame) else rows[0]
         lower = min(answer.lower, upper)
-        exact = upper - lower <= self.tolerance * max(1.0, upper) if witness is not None else False
+        # No closer than the model's own rounding lets the distance be known.
+        tolerance = self.tolerance + answer.blur / max(1.0, upper)
+        exact = witness is not None and upper - lower <= tolerance * max(1.0, upper)
         return DistanceBounds(
             lower=lower,
             upper=upper,
@@ -262,7 +265,7 @@ class Question:
             seconds=problem.clock.seconds,
             method=answer.method,
             reason="" if exact else answer.reason,
-            tolerance=self.tolerance,
+            tolerance=tolerance,
         )
 
 

@@ -101,7 +101,7 @@ def _rise_together(need: Matrix, gains: Matrix, room: Matrix, pace: Matrix) -> M
     """
     slopes = gains * pace
     level = need / slopes.sum()
-    moved = np.minimum(level * pace[:, None], room)
+    moved: Matrix = np.minimum(level * pace[:, None], room)
     pending = np.flatnonzero((moved < level * pace[:, None]).any(axis=0))
     for _ in range(len(pace)):
         if len(pending) == 0:

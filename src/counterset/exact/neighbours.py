@@ -24,8 +24,6 @@ from counterset.exact.push import past_boundary
 __all__ = ["NearestNeighbour", "read_neighbours", "solve_neighbours"]
 
 METHOD = "enumeration of nearest-neighbour cells"
-#: The solver's own tolerance, taken off every bound that it proves.
-SLACK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +109,8 @@ class _Search:
 
     def at_least(self, row: Matrix) -> float:
         """Bound the distance to the cell of a row; better the best by its nearest point."""
-        radius = min(self.best.upper, farthest(self._problem, self._norm))
+        far = farthest(self._problem, self._norm)
+        radius = min(self.best.upper, far)
         if not np.isfinite(radius):
             radius = float(self._norm.of(row - self._problem.x))
         moves = Moves(self._problem, self._norm, radius)
@@ -121,8 +120,8 @@ class _Search:
         while not self._problem.clock.over:
             solution = moves.solve()
             if solution.empty:
-                return np.inf  # not within the ball: no nearer than the best
-            lower = max(lower, solution.lower - SLACK * max(1.0, solution.lower))
+                return np.inf if radius >= far else solution.lower
+            lower = max(lower, solution.lower)
             if solution.point is None:
                 break
             missing = self._crossed(solution.point, row) - added

@@ -51,7 +51,8 @@ class Clock:
 class Answer:
     """What a solver found: a proved lower bound, and a confirmed counterfactual or None.
 
-    ``none_exists`` says that it is proved that the domain holds no counterfactual.
+    ``none_exists`` says that it is proved that the domain holds no counterfactual. ``blur`` is how
+    far the model's own rounding may move its border.
     """
 
     lower: float
@@ -59,6 +60,7 @@ class Answer:
     method: str
     reason: str = ""
     none_exists: bool = False
+    blur: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
