@@ -5,12 +5,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from counterset import (
     Answer,
     Box,
     Certificate,
+    DistanceBounds,
     DiverseExplainer,
     ExhaustiveExplainer,
     InvalidInputError,
@@ -103,7 +113,10 @@ def test_a_certificate_tells_how_far_each_option_is_safe() -> None:
     assert certificate.radii is not None
     np.testing.assert_array_equal(certificate.radii, np.maximum(certificate.safety, 0) / 2)
     assert "safe within" in repr(certified)
-    assert "within 0.3 of its own optimum" in repr(certified)
+    assert "anyone of your class within r of you has this option within 0.3 of their optimum" in (
+        repr(certified)
+    )
+    assert "Your own optimum is" in repr(certified)
     assert "safe within" in certified._repr_html_()
 
     # Proposition 2, on inputs around.
@@ -138,3 +151,81 @@ def test_a_certificate_tells_what_it_holds_and_no_more() -> None:
     assert mixed.column() == ["0.25", "-"]
     searched = ExhaustiveExplainer(far_out, 0.1, domain=Box(-2, 2)).counterfactual_distance([0.0])
     assert "between 0 and 1" in str(Certificate(distance_bounds=searched))
+    nothing = DistanceBounds(0.25, np.inf, False, None, 0.0, "by hand")
+    told = "Your own optimum is at least 0.25 away."
+    assert str(Certificate(distance_bounds=nothing)) == told
+
+
+@given(st.floats(1e-9, 1e9))
+def test_a_told_radius_is_never_more_than_the_proved_one(delta: float) -> None:
+    (told,) = Certificate(epsilon=1.0, safety=np.array([delta])).column()
+    assert 0.98 * delta / 2 <= float(told) <= delta / 2
+
+
+def test_an_option_outside_the_domain_is_not_called_safe() -> None:
+    explainer = DiverseExplainer(MODEL, max_counterfactuals=2).fit(X)
+    explanation = explainer.explain(X[0])
+    free = explainer.certify(explanation, 5.0).certificate
+    assert free is not None
+    assert free.safety is not None
+    assert (free.safety > 0).all()
+    # Only the first feature may change, but both of the options change the second.
+    fixed = explainer.certify(explanation, 5.0, domain=Box(-5, 5, may_change=[0])).certificate
+    assert fixed is not None
+    assert fixed.column() == ["-", "-"]
+
+
+def test_only_an_explanation_of_this_explainer_is_certified() -> None:
+    explainer = DiverseExplainer(MODEL, max_counterfactuals=2).fit(X)
+    explanation = explainer.explain(X[0])
+    for wrong in (X[0], explainer.explain_many(X[:2])):
+        with pytest.raises(InvalidInputError, match="one explanation"):
+            explainer.certify(wrong, 0.3)  # type: ignore[arg-type]
+    other = DiverseExplainer(MODEL, distance="l2", max_counterfactuals=2).fit(X)
+    with pytest.raises(InvalidInputError, match="by another explainer"):
+        other.certify(explanation, 0.3)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KNeighborsClassifier(1),
+        DecisionTreeClassifier(max_depth=3, random_state=0),
+        RandomForestClassifier(5, max_depth=3, random_state=0),
+        MLPClassifier((6,), solver="lbfgs", random_state=0, max_iter=1000),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        SVC(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_family_is_certified(model: Any) -> None:
+    model.fit(X, X.sum(axis=1) > 1)
+    explainer = DiverseExplainer(model, max_counterfactuals=2).fit(X)
+    certified = explainer.certify(explainer.explain(X[0]), epsilon=0.3)
+    certificate = certified.certificate
+    assert certificate is not None
+    assert certificate.distance_bounds is not None
+    assert certificate.safety is not None
+    assert certificate.distance_bounds.exact == (not isinstance(model, SVC))
+    # Where only a search is possible the optimum may be 0, so that nothing far is safe.
+    least = certificate.distance_bounds.lower + 0.3 - certified.distances
+    np.testing.assert_allclose(certificate.safety, least)
+    assert "Your own optimum is" in str(certified)
+
+
+def test_mixed_tables_are_refused_with_the_way_out() -> None:
+    frame = pd.DataFrame({"a": X[:, 0], "home": np.where(X[:, 1] > 0.5, "own", "rent")})
+
+    def predict(rows: pd.DataFrame) -> np.ndarray:
+        return np.asarray((rows["home"] == "own") & (rows["a"] > 0.3))
+
+    explainer = DiverseExplainer(predict, max_counterfactuals=1).fit(frame)
+    with pytest.raises(UnsupportedDistanceError, match=r"\['home'\] are categories"):
+        explainer.certify(explainer.explain(frame.iloc[0]), 0.3)
+
+
+@pytest.mark.parametrize("pairs", [None, [X[0]], [(X[0],)], [3]])
+def test_pairs_that_are_none_are_refused(pairs: Any) -> None:
+    explainer = ExhaustiveExplainer(MODEL, 0.2, "l2", Box(-1, 2))
+    with pytest.raises(InvalidInputError, match="list of pairs of inputs"):
+        weak_robustness(explainer, pairs, 0.1)

@@ -15,6 +15,7 @@ from counterset import (
     Grid,
     InvalidInputError,
     NoCounterfactualExistsError,
+    OutOfTimeError,
     TooManyCounterfactualsError,
     UndecidedError,
     metrics,
@@ -209,9 +210,47 @@ def test_a_grid_is_explained_up_to_epsilon_only() -> None:
     assert certificate.safety[0] == pytest.approx(0.25)
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.25, 1.0])
+@pytest.mark.parametrize("distance", [L1(), L2(), LInf(), L0(), L1([1, 3]), L2([2, 0.5])])
+def test_no_point_of_a_grid_past_the_optimum_and_epsilon_is_ever_built(
+    distance: Distance, epsilon: float
+) -> None:
+    asked: list[np.ndarray] = []
+
+    def watched(X: Any) -> np.ndarray:
+        asked.extend(np.asarray(X))
+        return ball(X)
+
+    axis = np.arange(-60, 61) / 20
+    x = np.array([0.123, -0.3])
+    explanation = ExhaustiveExplainer(watched, epsilon, distance, Grid([axis, axis])).explain(x)
+    nearest = explanation.distances[0]
+    lengths = distance(x, np.array(asked))[0]
+    assert lengths.max() <= nearest + epsilon + 1e-8
+    # Each of them once, besides the input, and none of them left out.
+    points = np.array([[a, b] for a in axis for b in axis])
+    within = points[distance(x, points)[0] <= nearest + epsilon + 1e-12]
+    others = {tuple(row) for row in asked if not np.array_equal(row, x)}
+    assert others == set(map(tuple, within))
+    assert len(asked) == len(within) + 1
+    assert len(explanation) == (ball(within) == "B").sum()
+
+
+def test_a_grid_that_takes_too_long_is_given_up_with_the_count_so_far() -> None:
+    explainer = ExhaustiveExplainer(
+        lambda X: np.zeros(len(X)), 0.1, "l1", Grid([np.arange(10)] * 9), time_limit=0.05
+    )
+    with pytest.raises(OutOfTimeError, match="0 counterfactuals were found so far") as caught:
+        explainer.explain(np.zeros(9))
+    assert caught.value.count == 0
+    assert isinstance(caught.value, TimeoutError)
+
+
 def test_bad_questions_to_the_exhaustive_explainer() -> None:
     with pytest.raises(InvalidInputError, match="infinitely many"):
         ExhaustiveExplainer(ball, 0.1, domain=Box(-1, 1)).explain([0.0, 0.0])
+    with pytest.raises(InvalidInputError, match="c holds something that is no number"):
+        ExhaustiveExplainer(ball, 0.1, domain=Box(-1, 1)).contains([0.0, 0.0], ["a", "b"])
     with pytest.raises(InvalidInputError, match="epsilon"):
         ExhaustiveExplainer(ball, -0.1, domain=Box(-1, 1)).contains([0.0, 0.0], [1.0, 1.0])
     with pytest.raises(NoCounterfactualExistsError, match="whole domain"):

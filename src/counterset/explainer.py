@@ -281,6 +281,11 @@ class DiverseExplainer(BaseEstimator):
         True
         """
         self._check_fitted()
+        if not isinstance(explanation, Explanation):
+            raise InvalidInputError(
+                f"certify takes one explanation, as explain gives it, got "
+                f"{type(explanation).__name__}. Of several, certify each."
+            )
         own_range = domain is None
         return certify(
             explanation,

@@ -173,6 +173,12 @@ def test_layers_that_do_not_fit_are_refused() -> None:
         ReluNetwork([])
     with pytest.raises(InvalidInputError, match="Layer 1 does not fit"):
         ReluNetwork([(np.ones((2, 3)), np.ones(3)), (np.ones((2, 2)), np.ones(2))])
+    with pytest.raises(InvalidInputError, match="pairs of weights and biases, but layer 0 is 1"):
+        counterfactual_distance([1, 2], [0.1, 0.2])
+    with pytest.raises(InvalidInputError, match="no finite number"):
+        ReluNetwork([([[np.nan]], [0.0])])
+    with pytest.raises(InvalidInputError, match=r"rows of 2 features, got shape \(1, 3\)"):
+        counterfactual_distance(random_network(1), [0.1, 0.2, 0.3])
     with pytest.raises(InvalidInputError, match="2 outputs, but 3 labels"):
         ReluNetwork([(np.ones((2, 2)), np.ones(2))], labels=["a", "b", "c"])
 

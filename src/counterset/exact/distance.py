@@ -13,7 +13,14 @@ from counterset.arrays import Mask, Matrix
 from counterset.checks import check_positive
 from counterset.distances import Distance, DistanceLike
 from counterset.exact.bounds import DistanceBounds
-from counterset.exact.domains import Box, Domain, DomainLike, as_domain, changeable_mask
+from counterset.exact.domains import (
+    Box,
+    Domain,
+    DomainLike,
+    as_domain,
+    changeable_mask,
+    number_rows,
+)
 from counterset.exact.families import solve
 from counterset.exact.finite import solve_finite
 from counterset.exact.networks import as_model
@@ -23,6 +30,7 @@ from counterset.exact.search import solve_by_search
 from counterset.exceptions import (
     DomainError,
     InvalidInputError,
+    ModelError,
     NoCounterfactualExistsError,
     UnsupportedDistanceError,
 )
@@ -150,8 +158,8 @@ class Question:
         """Put the question for one input."""
         if isinstance(x, pd.Series):
             x = x.to_frame().T.infer_objects()
-        elif np.ndim(x) == 1:
-            x = np.asarray(x)[None, :]
+        elif not isinstance(x, pd.DataFrame):
+            x = number_rows(x, "x")
         table, matrix = self.read(x)
         if len(matrix) != 1:
             raise InvalidInputError(
@@ -201,11 +209,13 @@ class Question:
 
     def read(self, X: Any) -> tuple[Table, Matrix]:
         """Give the columns to ask the model in, and the inputs as rows of them."""
+        rows = X if isinstance(X, pd.DataFrame) else number_rows(X, "X", single=False)
+        if len(rows) == 0:
+            raise InvalidInputError("X has no rows. Pass at least one.")
         table = self.domain.table
         if table is None:
-            rows = X if isinstance(X, pd.DataFrame) else np.asarray(X, dtype=np.float64)
             return Table.learn(rows)
-        return table, table.encode(X)[0]
+        return table, table.encode(rows)[0]
 
     def limits(self, table: Table, matrix: Matrix) -> tuple[Matrix, Matrix]:
         """Give the bounds of each input; both are its own value where it may not change."""
@@ -241,6 +251,8 @@ class Question:
         return known
 
     def _solve(self, problem: Problem, start: Matrix | None) -> Answer:
+        if len(getattr(self.model, "classes_", ())) == 1:
+            return Answer(np.inf, None, "the model knows one class only", none_exists=True)
         if not isinstance(self.domain, Box):
             return solve_finite(problem, self.domain)
         if self.method == "search":
@@ -250,6 +262,7 @@ class Question:
     def _bounds(self, problem: Problem, answer: Answer) -> DistanceBounds:
         upper, witness = np.inf, None
         if answer.witness is not None:
+            _check_steady(problem, answer.witness)
             upper = float(problem.lengths(answer.witness[None, :])[0])
             rows = problem.model.table.decode(answer.witness[None, :])
             witness = rows.iloc[0] if isinstance(rows, pd.DataFrame) else rows[0]
@@ -272,6 +285,16 @@ class Question:
 def table_integers(table: Table) -> Mask:
     """Give which features take whole numbers only."""
     return np.array([feature.kind == "integer" for feature in table.features])
+
+
+def _check_steady(problem: Problem, witness: Matrix) -> None:
+    """Ask the model once more about the input and the witness, each alone."""
+    same = np.array_equal(witness, problem.x)
+    if same or problem.confirms(problem.x) or not problem.confirms(witness):
+        raise ModelError(
+            "The model decided the same row in two ways, so its counterfactuals have no distance. "
+            "Pass a model whose answer depends on the row alone: no randomness, no state."
+        )
 
 
 def _check_numeric(table: Table) -> None:

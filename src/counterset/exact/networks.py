@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.neural_network import MLPClassifier
 
 from counterset.arrays import Labels, Matrix
+from counterset.checks import numbers
 from counterset.exact.linear_models import LinearModel, read_scalers
 from counterset.exceptions import InvalidInputError
 from counterset.frameworks import TorchModule
@@ -52,10 +53,7 @@ class ReluNetwork:
     roundoff: float = DOUBLE_ROUNDOFF
 
     def __post_init__(self) -> None:
-        layers = [
-            (np.asarray(weights, dtype=np.float64), np.asarray(bias, dtype=np.float64))
-            for weights, bias in self.layers
-        ]
+        layers = [_read_layer(i, layer) for i, layer in enumerate(self.layers)]
         if not layers:
             raise InvalidInputError("A network has at least one layer, got none.")
         for i, (weights, bias) in enumerate(layers):
@@ -81,6 +79,11 @@ class ReluNetwork:
     def scores(self, X: Any) -> Matrix:
         """Give the outputs of the last layer."""
         rows: Matrix = np.asarray(X, dtype=np.float64)
+        n_inputs = len(self.layers[0][0])
+        if rows.ndim != 2 or rows.shape[1] != n_inputs:
+            raise InvalidInputError(
+                f"The network takes rows of {n_inputs} features, got shape {rows.shape}."
+            )
         for weights, bias in self.layers[:-1]:
             rows = np.maximum(rows @ weights + bias, 0.0)
         weights, bias = self.layers[-1]
@@ -95,6 +98,21 @@ class ReluNetwork:
     def of_linear(cls, model: LinearModel) -> ReluNetwork:
         """Give a linear model as a network without hidden layers."""
         return cls([(model.weights, model.bias)], model.labels)
+
+
+def _read_layer(place: int, layer: Any) -> tuple[Matrix, Matrix]:
+    try:
+        weights, bias = (numbers(part) for part in layer)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"A network is a list of pairs of weights and biases, but layer {place} is {layer!r}."
+        ) from None
+    if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
+        raise InvalidInputError(
+            f"Layer {place} has a weight or bias that is no finite number. Was the network trained "
+            f"to the end?"
+        )
+    return weights, bias
 
 
 @dataclass(frozen=True, eq=False)
