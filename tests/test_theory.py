@@ -181,6 +181,18 @@ def test_bounds_decide_as_much_as_they_can() -> None:
         bool(is_strong(1.5, bounds))
 
 
+def test_exact_bounds_decide_to_their_tolerance_and_no_farther() -> None:
+    bounds = DistanceBounds(1.0, 1.00001, True, None, 0.0, "by hand")
+    assert is_strong(1.00001, bounds) is Answer.YES
+    assert is_approximate(1.50001, bounds, 0.5) is Answer.YES
+    assert is_strong(1.00003, bounds) is Answer.NO
+    assert is_approximate(1.50003, bounds, 0.5) is Answer.NO
+    # The safety that is proved counts from the lower bound all the same.
+    assert safety(1.2, bounds, 0.5)[0] == pytest.approx(0.3, abs=1e-12)
+    loose = DistanceBounds(1.0, 1.00001, False, None, 0.0, "by hand")
+    assert is_strong(1.00001, loose) is Answer.UNKNOWN
+
+
 def test_unknown_is_said_where_only_a_search_is_possible() -> None:
     explainer = ExhaustiveExplainer(ball, 0.1, "l2", Box(-1.5, 1.5))
     assert explainer.contains([0.0, 0.0], [1.01, 0.0]) is Answer.UNKNOWN

@@ -53,8 +53,6 @@ def solve_neighbours(
     """Give the distance, or bounds on it when the time is up."""
     own = model.rows[model.labels == problem.label]
     others = model.rows[model.labels != problem.label]
-    if len(others) == 0:
-        return Answer(np.inf, None, METHOD, none_exists=True)
     search = _Search(problem, norm, own)
     search.best.offer(start)
     search.best.offer(problem.nearest_flip(others))
@@ -69,11 +67,15 @@ def solve_neighbours(
         lower = min(lower, max(float(bounds[place]), search.at_least(others[place])))
     lower = min(lower, search.best.upper)
     none_exists = search.best.witness is None and np.isinf(lower)
-    return Answer(lower, search.best.witness, METHOD, "the time was up", bool(none_exists))
+    reason = "the time was up" if problem.clock.over else "no nearer point was confirmed"
+    return Answer(lower, search.best.witness, METHOD, reason, bool(none_exists))
 
 
 class _Search:
-    """Nearest points of the cells of rows of other classes."""
+    """Nearest points of the cells of rows of other classes.
+
+    There is at least one row of the own class: the one that decided the input.
+    """
 
     def __init__(self, problem: Problem, norm: Norm, own: Matrix) -> None:
         self.best = Best(problem)
@@ -84,8 +86,6 @@ class _Search:
     def single_bounds(self, others: Matrix) -> Matrix:
         """Bound the distance to each cell by its border with the input's nearest row alone."""
         problem = self._problem
-        if len(self._own) == 0:
-            return np.zeros(len(others))
         bounds = np.zeros(len(others))
         for i, row in enumerate(others):
             gradient, need = self._border(row, self._own[0])
@@ -135,8 +135,6 @@ class _Search:
         return lower
 
     def _add_border(self, moves: Moves, row: Matrix, place: int) -> None:
-        if len(self._own) == 0:
-            return
         gradient, need = self._border(row, self._own[place])
         point = moves.point()
         coefficients = point.coefficients @ gradient
