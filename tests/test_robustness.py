@@ -62,6 +62,32 @@ def test_a_function_that_reports_the_nearest_alone_loses_it() -> None:
         empirical_robustness(lambda x: [1.0], pairs, 0.1, model=far_out, distance="l1")
 
 
+def test_only_close_pairs_of_one_class_that_are_apart_count() -> None:
+    def nearest_end(x: Any) -> np.ndarray:
+        return np.array([[1.0 if x[0] > 0 else -1.0]])
+
+    counted = ([0.05], [0.1])
+    others = [([0.1], [0.2]), ([0.1], [0.25]), ([0.97], [1.01]), ([0.1], [0.1])]  # eps, more, ...
+    for pairs, n_pairs in (([counted], 1), (others, 0), ([*others, counted], 1)):
+        points = np.array([[-1.0], [1.0], [0.0]])
+        checked = weak_robustness(
+            nearest_end, pairs, 0.1, model=far_out, distance="l1", domain=points
+        )
+        assert (checked.pairs, checked.kept) == (n_pairs, n_pairs)
+        estimate = empirical_robustness(nearest_end, pairs, 0.1, model=far_out, distance="l1")
+        assert len(estimate.ratios) == n_pairs
+
+
+def test_the_estimate_takes_the_larger_of_the_set_distances() -> None:
+    def two_or_three(x: Any) -> np.ndarray:
+        return np.array([[1.0], [2.0]]) if x[0] > 0 else np.array([[1.0], [2.0], [4.0]])
+
+    pair = [([-0.05], [0.05])]
+    estimate = empirical_robustness(two_or_three, pair, 0.2, model=far_out, distance="l1")
+    assert estimate.k == pytest.approx(0.5 * (0 + 2) / 0.1)  # the mean would be a third of it
+    assert estimate.worst == pair[0]
+
+
 def test_what_bounds_leave_open_is_unknown() -> None:
     def reports_one_end(x: Any) -> np.ndarray:
         return np.array([[1.2]]) if x[0] > 0 else np.array([[-1.2]])
