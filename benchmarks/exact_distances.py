@@ -60,7 +60,7 @@ def row(title: str, model: Any, train: Any, inputs: Any, distance: str, seconds:
     exact = sum(bounds.exact for bounds in found)
     mean = np.mean([bounds.upper for bounds in found])
     return (
-        f"| {title} | {distance} | {len(found)} | {mean:.4f} | {exact} of {len(found)} | "
+        f"| {title} | {distance} | {len(found)} | {mean:.5f} | {exact} of {len(found)} | "
         f"{np.median(times):.2f} | {max(times):.2f} | {np.median(busy):.2f} |"
     )
 

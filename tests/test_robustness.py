@@ -20,6 +20,7 @@ from counterset import (
     Answer,
     Box,
     Certificate,
+    Constraints,
     DistanceBounds,
     DiverseExplainer,
     ExhaustiveExplainer,
@@ -175,6 +176,9 @@ def test_a_certificate_tells_what_it_holds_and_no_more() -> None:
     assert "within 0.25 of you gets the same examples" in str(Certificate(stable_radius=0.25))
     mixed = Certificate(epsilon=0.5, safety=np.array([0.5, -0.1]))
     assert mixed.column() == ["0.25", "-"]
+    assert str(mixed).endswith("within 0.5 of their optimum (-: not certain).")
+    sure = Certificate(epsilon=0.5, safety=np.array([0.5, 0.1]))
+    assert str(sure).endswith("within 0.5 of their optimum.")
     searched = ExhaustiveExplainer(far_out, 0.1, domain=Box(-2, 2)).counterfactual_distance([0.0])
     assert "between 0 and 1" in str(Certificate(distance_bounds=searched))
     nothing = DistanceBounds(0.25, np.inf, False, None, 0.0, "by hand")
@@ -237,6 +241,27 @@ def test_every_family_is_certified(model: Any) -> None:
     least = certificate.distance_bounds.lower + 0.3 - certified.distances
     np.testing.assert_allclose(certificate.safety, least)
     assert "Your own optimum is" in str(certified)
+
+
+def test_whole_numbers_and_constraints_are_certified() -> None:
+    frame = pd.DataFrame({"count": (10 * X[:, 0]).astype(int), "age": (50 * X[:, 1]).astype(int)})
+    model = LogisticRegression(C=100).fit(frame, X.sum(axis=1) > 1)
+    explainer = DiverseExplainer(
+        model, max_counterfactuals=1, constraints=Constraints(immutable=["age"])
+    ).fit(frame)
+    free = DiverseExplainer(model, max_counterfactuals=1).fit(frame)
+    x = frame.iloc[np.argmin(np.abs(X.sum(axis=1) - 0.9))]
+    kept, any_ = (each.certify(each.explain(x), 5.0).certificate for each in (explainer, free))
+    assert kept is not None
+    assert any_ is not None
+    assert kept.distance_bounds is not None
+    assert any_.distance_bounds is not None
+    # The optimum is that of the whole domain either way: nothing that keeps more is nearer.
+    assert kept.distance_bounds.upper == pytest.approx(any_.distance_bounds.upper, abs=1e-6)
+    assert kept.distance_bounds.method == "mixed-integer programme of a linear model"
+    assert kept.distance_bounds.witness["count"] == int(kept.distance_bounds.witness["count"])
+    assert kept.safety is not None
+    assert kept.safety[0] > 0
 
 
 def test_mixed_tables_are_refused_with_the_way_out() -> None:

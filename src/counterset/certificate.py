@@ -57,9 +57,10 @@ class Certificate:
     def __str__(self) -> str:
         sentences = []
         if self.radii is not None and self.epsilon is not None:
+            unsure = "" if (self.radii > 0).all() else " (-: not certain)"
             sentences.append(
                 f"Safe within r: anyone of your class within r of you has this option within "
-                f"{self.epsilon:g} of their optimum (-: not certain)."
+                f"{self.epsilon:g} of their optimum{unsure}."
             )
         if self.distance_bounds is not None:
             sentences.append(f"Your own optimum is {_told(self.distance_bounds)} away.")

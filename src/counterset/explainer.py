@@ -262,6 +262,11 @@ class DiverseExplainer(BaseEstimator):
         time_limit
             In seconds; when they are up, less may be proved.
 
+        Notes
+        -----
+        Constraints are no part of the domain. An optimum that keeps them is no nearer than one that
+        need not, so what is certified holds for it as well, for all who may take that option.
+
         Returns
         -------
         explanation

@@ -26,7 +26,7 @@ FIRST_RADIUS = 1.1
 MUCH_TOO_LARGE = 2.0
 #: What is asked for beyond a tie, relative to the radius, if the model does not confirm a point.
 CLEARER_LEADS = (1e-6, 1e-5, 1e-4, 1e-3)
-METHOD = "mixed-integer programme of a ReLU network"
+METHOD = "mixed-integer programme of a {}"
 
 
 def solve_network(
@@ -54,7 +54,8 @@ def solve_network(
         reason = "the model's own precision hides where its border is"
     none_exists = best.witness is None and np.isinf(lower)
     blur = max(each.blur for each in classes)
-    return Answer(lower, best.witness, METHOD, reason, bool(none_exists), blur)
+    method = METHOD.format("ReLU network" if len(network.layers) > 1 else "linear model")
+    return Answer(lower, best.witness, method, reason, bool(none_exists), blur)
 
 
 class _Class:
