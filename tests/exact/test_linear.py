@@ -243,6 +243,45 @@ def test_a_batch_and_single_inputs_agree_and_every_witness_flips(
     check_batch_against_single(model, np.array(rows), distance, box)
 
 
+@pytest.mark.parametrize("distance", [L1(), L2(), LInf()])
+def test_frames_in_single_precision_are_asked_and_answered_in_it(distance: Distance) -> None:
+    # The model then computes in single precision: witnesses used to flip in a batch, but not alone.
+    frame = pd.DataFrame(X.astype(np.float32), columns=list("abc"))
+    model = LogisticRegression().fit(frame, TWO)
+    own = model.predict(frame)
+    many = counterfactual_distances(model, frame, distance, Box(0, 1))
+    double = counterfactual_distances(model, frame.astype(float), distance, Box(0, 1))
+    assert double.exact.all()
+    for i, bounds in enumerate(many):
+        assert bounds.witness is not None
+        assert model.predict(pd.DataFrame([bounds.witness]))[0] != own[i]
+        assert bounds.exact or "precision" in bounds.reason
+    assert (many.upper - many.lower < 1e-4).all()
+    assert (many.lower < double.lower).all()
+    # Nothing that the model flips is nearer than the bound: asked all around the witness.
+    rng = np.random.default_rng(0)
+    for i in range(5):
+        witness = many.witnesses[i].to_numpy(dtype=float)
+        near = (witness + rng.normal(size=(2000, 3)) * 1e-6).astype(np.float32)
+        points = pd.DataFrame(near.clip(0, 1), columns=list("abc"))
+        flipped = points[model.predict(points) != own[i]].to_numpy(dtype=float)
+        assert many.lower[i] <= distance(frame.iloc[i].to_numpy(dtype=float), flipped).min()
+
+
+def test_a_scaler_whose_terms_cancel_leaves_its_rounding_behind() -> None:
+    scaler = StandardScaler()
+    scaler.mean_, scaler.scale_ = np.full(2, 1e9), np.ones(2)
+    scaler.var_, scaler.n_features_in_ = np.ones(2), 2
+    model = LogisticRegression()
+    model.coef_, model.intercept_ = np.array([[1.0, -1.0]]), np.array([0.1])
+    model.classes_, model.n_features_in_ = np.array([0, 1]), 2
+    read = read_linear(make_pipeline(scaler, model))
+    assert read is not None
+    _, lack, rounding = read.preference(np.zeros((1, 2)), (1, 0), 2.0**-53)
+    assert lack[0] == pytest.approx(-0.1)
+    assert rounding[0] > 1e-7  # of terms of 1e9, which the folded bias does not show
+
+
 def test_where_the_border_is_the_edge_of_the_box_the_model_has_the_last_word() -> None:
     model = LogisticRegression()
     model.coef_, model.intercept_ = np.array([[1.0]]), np.array([-1.0])

@@ -12,7 +12,7 @@ from counterset.arrays import Codes, Labels, Mask, Matrix
 from counterset.exact.half_spaces import HalfSpaces
 from counterset.exact.linear_models import LinearModel
 from counterset.exact.norms import Norm
-from counterset.exact.problem import Answer, Problem
+from counterset.exact.problem import COARSE, Answer, Problem, roundoff_of
 from counterset.models import ModelAdapter
 
 __all__ = ["has_closed_form", "solve_linear", "solve_linear_many"]
@@ -46,7 +46,7 @@ def solve_linear(model: LinearModel, problem: Problem, norm: Norm) -> Answer:
         float(lower[0]),
         witnesses[0] if found else None,
         METHOD,
-        BORDER_ONLY,
+        COARSE if found else BORDER_ONLY,
         bool(none_exists[0]),
     )
 
@@ -102,7 +102,8 @@ class _Sought:
     ) -> None:
         self._model, self._adapter, self._norm, self._classes = model, adapter, norm, (other, own)
         self._X, self._labels, self._low, self._high = X, labels, low, high
-        gradient, self._need, self._rounding = model.preference(X, other, own)
+        self._roundoff = roundoff_of(adapter.table)
+        gradient, self._need, self._rounding = model.preference(X, (other, own), self._roundoff)
         self._half_spaces = HalfSpaces.around(X, gradient, low, high, norm)
 
     def confirmed(self) -> Matrix:
@@ -115,7 +116,7 @@ class _Sought:
             if len(rows) == 0:
                 continue
             flipped = self._adapter.labels(points) != self._labels[rows]
-            _, lack, rounding = self._model.preference(points, *self._classes)
+            _, lack, rounding = self._model.preference(points, self._classes, self._roundoff)
             self._rounding[rows] = np.maximum(self._rounding[rows], rounding)
             # A lead that rounding cannot hide is there however the model adds up.
             clear = flipped & (-lack > rounding)
@@ -141,8 +142,8 @@ class _Sought:
     def _pushed(self, pending: Codes, push: float | None) -> tuple[Codes, Matrix]:
         """Give the points just past the border, of those pending inputs that have one."""
         need, everything = self._need[pending], len(pending) == len(self._X)
-        # Rounding at the point may be more than at the input, but seldom three times as much.
-        more = need if push is None else need + 3 * self._rounding[pending] + push * np.abs(need)
+        # A little more than rounding, since that of the sums here counts as well.
+        more = need if push is None else need + 1.1 * self._rounding[pending] + push * np.abs(need)
         spaces = self._half_spaces if everything else self._half_spaces.of(pending)
         moves = spaces.moves(more)
         possible = ~np.isnan(moves[:, 0])

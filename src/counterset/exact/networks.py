@@ -12,12 +12,12 @@ from sklearn.neural_network import MLPClassifier
 from counterset.arrays import Labels, Matrix
 from counterset.checks import numbers
 from counterset.exact.linear_models import LinearModel, read_scalers
+from counterset.exact.problem import DOUBLE_ROUNDOFF
 from counterset.exceptions import InvalidInputError
 from counterset.frameworks import TorchModule
 
 __all__ = ["ReluNetwork", "TorchModel", "as_model", "read_network"]
 
-DOUBLE_ROUNDOFF = 2.0**-53
 TORCH_ROUNDOFF = {
     "torch.float64": DOUBLE_ROUNDOFF,
     "torch.float32": 2.0**-24,

@@ -6,14 +6,16 @@ the fewer units can.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from counterset.arrays import Matrix
 from counterset.exact.balls import Best, Look, farthest, look_in_growing_balls
 from counterset.exact.encoding import Encoding, lead_and_gradient
-from counterset.exact.networks import DOUBLE_ROUNDOFF, ReluNetwork
+from counterset.exact.networks import ReluNetwork
 from counterset.exact.norms import Norm
-from counterset.exact.problem import Answer, Problem
+from counterset.exact.problem import COARSE, DOUBLE_ROUNDOFF, Answer, Problem
 from counterset.exact.push import past_boundary
 
 __all__ = ["solve_network"]
@@ -39,6 +41,7 @@ def solve_network(
     start
         A counterfactual that is known already.
     """
+    network = replace(network, roundoff=max(network.roundoff, problem.roundoff))
     best = Best(problem)
     best.offer(start)
     own = int(np.flatnonzero(network.labels == problem.label)[0])
@@ -51,7 +54,7 @@ def solve_network(
     if problem.clock.over:
         reason = "the time was up"
     elif network.roundoff > DOUBLE_ROUNDOFF:
-        reason = "the model's own precision hides where its border is"
+        reason = COARSE
     none_exists = best.witness is None and np.isinf(lower)
     blur = max(each.blur for each in classes)
     method = METHOD.format("ReLU network" if len(network.layers) > 1 else "linear model")
