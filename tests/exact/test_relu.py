@@ -23,7 +23,9 @@ from counterset import (
 from counterset.distances import L0, L1, L2, Distance, LInf
 from counterset.exact import ReluNetwork, counterfactual_distance
 from counterset.exact import networks as networks_module
+from counterset.exact import relu as relu_module
 from counterset.exact.networks import as_model, read_network
+from counterset.exact.programme import Programme, Result
 
 RNG = np.random.default_rng(0)
 
@@ -102,6 +104,45 @@ def test_no_sample_is_nearer_than_the_lower_bound(
     assert network.predict([bounds.witness])[0] != own
     if len(others):
         assert bounds.lower <= distance(x, others).min() + 1e-12
+
+
+@pytest.mark.parametrize("distance", [L1(), L2(), LInf()])
+def test_the_lower_bound_holds_if_the_solver_is_off_by_its_tolerance(
+    distance: Distance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = Programme.minimise
+
+    def too_sure(self: Programme, seconds: float, like: Any = None) -> Result:
+        result = honest(self, seconds, like)
+        return replace(result, bound=result.bound + 1e-6)
+
+    monkeypatch.setattr(Programme, "minimise", too_sure)
+    X = RNG.random((60, 3))
+    model = LogisticRegression(C=10).fit(X, X @ [1.0, 2.0, -1.0] > 1)
+    network = disguised(model.coef_[0], model.intercept_[0])
+    for x in X[:5]:
+        expected = counterfactual_distance(model, x, distance, Box(0, 1))
+        bounds = counterfactual_distance(network, x, distance, Box(0, 1))
+        assert bounds.exact
+        assert bounds.lower <= expected.lower
+
+
+@pytest.mark.parametrize("distance", [L1(), L2(), LInf()])
+def test_a_first_ball_that_is_much_too_large_does_not_blur_the_bound(
+    distance: Distance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of a ball of 100, the solver's tolerance is a tenth of this distance in l2.
+    monkeypatch.setattr(relu_module._Class, "_first_radius", lambda self: 100.0)
+    network = disguised(np.array([1.0, 0.5]), -1.0)
+    x = np.array([0.5, 0.4])
+    linear = LogisticRegression()
+    linear.coef_, linear.intercept_ = np.array([[1.0, 0.5]]), np.array([-1.0])
+    linear.classes_, linear.n_features_in_ = np.array([0, 1]), 2
+    expected = counterfactual_distance(linear, x, distance, Box(-500, 500))
+    bounds = counterfactual_distance(network, x, distance, Box(-500, 500))
+    assert bounds.exact
+    assert bounds.upper == pytest.approx(expected.upper, rel=1e-5)
+    assert expected.upper * (1 - 1e-5) <= bounds.lower <= expected.upper
 
 
 def test_sklearn_networks_of_two_and_three_classes_also_after_a_scaler() -> None:
