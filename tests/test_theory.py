@@ -14,6 +14,7 @@ from counterset import (
     ExhaustiveExplainer,
     Grid,
     InvalidInputError,
+    ModelError,
     NoCounterfactualExistsError,
     OutOfTimeError,
     TooManyCounterfactualsError,
@@ -263,6 +264,18 @@ def test_no_point_of_a_grid_past_the_optimum_and_epsilon_is_ever_built(
     assert others == set(map(tuple, within))
     assert len(asked) == len(within) + 1
     assert len(explanation) == (ball(within) == "B").sum()
+
+
+def test_the_input_is_never_its_own_counterfactual() -> None:
+    calls = []
+
+    def fickle(X: Any) -> np.ndarray:
+        calls.append(len(X))
+        return np.full(len(X), len(calls))
+
+    points = np.array([[0.0, 0.0], [1.0, 0.0]])
+    with pytest.raises(ModelError, match="decided the input in two ways"):
+        ExhaustiveExplainer(fickle, 0.1, domain=points).explain(points[0])
 
 
 def test_a_grid_that_takes_too_long_is_given_up_with_the_count_so_far() -> None:

@@ -21,6 +21,7 @@ from counterset.exact.finite import Reach, nearest_first
 from counterset.exact.problem import Problem
 from counterset.exceptions import (
     InvalidInputError,
+    ModelError,
     NoCounterfactualExistsError,
     OutOfTimeError,
     TooManyCounterfactualsError,
@@ -133,6 +134,11 @@ class ExhaustiveExplainer(BaseEstimator):
         problem = question.problem_of(x)
         parts = list(self._within(problem, question.domain))
         rows, lengths, labels = (np.concatenate(kind) for kind in zip(*parts, strict=True))
+        if (rows == problem.x).all(axis=1).any():
+            raise ModelError(
+                "The model decided the input in two ways, so it was its own counterfactual. Pass a "
+                "model whose answer depends on the row alone: no randomness, no state."
+            )
         nearest = float(lengths[0])
         table = problem.model.table
         bounds = DistanceBounds(

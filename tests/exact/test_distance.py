@@ -63,6 +63,20 @@ def test_search_that_finds_nothing_is_no_proof() -> None:
     assert hurried.upper <= 0.5
 
 
+def test_what_a_search_finds_flips_the_model_alone_too() -> None:
+    # A stand-in for sums that are rounded otherwise in a batch: its border is a hair nearer there.
+    def batched(rows: np.ndarray) -> np.ndarray:
+        border = 0.7 if len(rows) > 1 else 0.7001
+        return np.asarray(rows[:, 0] > border)
+
+    bounds = counterfactual_distance(batched, [0.5, 0.5], "l1", Box(0, 1))
+    assert bounds.witness is not None
+    assert batched(bounds.witness[None, :])[0]
+    started = counterfactual_distance(batched, [0.5, 0.5], "l1", Box(0, 1), start=[0.70011, 0.5])
+    assert started.witness is not None
+    assert batched(started.witness[None, :])[0]
+
+
 def test_search_takes_a_start_and_walks_back_from_it() -> None:
     def corner(rows: np.ndarray) -> np.ndarray:
         return np.asarray((np.abs(rows - 0.9999) < 1e-5).all(axis=1))
