@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 from counterset.arrays import Codes, Matrix
-from counterset.exact.balls import Best, farthest
+from counterset.exact.balls import MUCH_TOO_LARGE, Best, farthest
 from counterset.exact.half_spaces import HalfSpaces
 from counterset.exact.moves import Moves
 from counterset.exact.norms import Norm
@@ -109,10 +109,20 @@ class _Search:
 
     def at_least(self, row: Matrix) -> float:
         """Bound the distance to the cell of a row; better the best by its nearest point."""
-        far = farthest(self._problem, self._norm)
-        radius = min(self.best.upper, far)
+        radius = min(self.best.upper, farthest(self._problem, self._norm))
         if not np.isfinite(radius):
             radius = float(self._norm.of(row - self._problem.x))
+        lower = self._look(row, radius)
+        while lower < self.best.upper and MUCH_TOO_LARGE * self.best.upper < radius:
+            if self._problem.clock.over:
+                break
+            radius = self.best.upper
+            lower = max(lower, self._look(row, radius))
+        return lower
+
+    def _look(self, row: Matrix, radius: float) -> float:
+        """Bound the distance to the part of a cell within a ball."""
+        far = farthest(self._problem, self._norm)
         moves = Moves(self._problem, self._norm, radius)
         self._add_border(moves, row, 0)
         added = {0}

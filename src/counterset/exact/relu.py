@@ -11,7 +11,13 @@ from dataclasses import replace
 import numpy as np
 
 from counterset.arrays import Matrix
-from counterset.exact.balls import Best, Look, farthest, look_in_growing_balls
+from counterset.exact.balls import (
+    MUCH_TOO_LARGE,
+    Best,
+    Look,
+    farthest,
+    look_in_growing_balls,
+)
 from counterset.exact.encoding import Encoding, lead_and_gradient
 from counterset.exact.networks import ReluNetwork
 from counterset.exact.norms import Norm
@@ -24,8 +30,6 @@ __all__ = ["solve_network"]
 GROWTH = 1.6
 #: The first ball, relative to the distance that the slope at the input suggests.
 FIRST_RADIUS = 1.1
-#: Balls more than so many times too large are looked into again: tolerances are part of the ball.
-MUCH_TOO_LARGE = 2.0
 #: What is asked for beyond a tie, relative to the radius, if the model does not confirm a point.
 CLEARER_LEADS = (1e-6, 1e-5, 1e-4, 1e-3)
 METHOD = "mixed-integer programme of a {}"
