@@ -9,13 +9,14 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Circle, Polygon
+from matplotlib.lines import Line2D
+from matplotlib.patches import Circle, Patch, Polygon
 
 from counterset import Box, ExhaustiveExplainer, Points, counterfactual_distance
 from counterset.exact import ReluNetwork
 
 INPUTS = {"x": (-0.2, 0.2), "x_1": (0.2, 0.2), "x_2": (0.2, -0.2)}
-YELLOW, BLUE, ORANGE = "#ffd771", "#4473ba", "#e8590c"
+YELLOW, BLUE, ORANGE, SKY, BAND = "#ffe08a", "#1f4e9c", "#d9480f", "#e7eef8", "#7ba7e0"
 EPSILON = 0.05
 DIAMOND = ReluNetwork(
     [([[1, -1, 0, 0], [0, 0, 1, -1]], [0, 0, 0, 0]), ([[1], [1], [1], [1]], [-1.3])], ["Y", "B"]
@@ -26,57 +27,64 @@ def ball(rows: np.ndarray) -> np.ndarray:
     return np.where((np.asarray(rows) ** 2).sum(axis=1) <= 1, "Y", "B")
 
 
-def rings() -> Points:
-    """Give points around the ball and diamond: the boundary, as a finite domain."""
-    turns = np.linspace(0, 2 * np.pi, 720, endpoint=False)
-    circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    return Points(1.0001 * circle)
+def circle() -> np.ndarray:
+    """Give points around the ball, just outside, in their order."""
+    turns = np.linspace(0, 2 * np.pi, 2880, endpoint=False)
+    return 1.0001 * np.stack([np.cos(turns), np.sin(turns)], axis=1)
 
 
-def edges() -> Points:
-    """Give points along the diamond's edge, just outside."""
+def edges() -> np.ndarray:
+    """Give points along the diamond's edge, just outside, in their order."""
     corners = 1.3001 * np.array([[1, 0], [0, 1], [-1, 0], [0, -1], [1, 0]])
-    shares = np.linspace(0, 1, 180, endpoint=False)[:, None]
-    return Points(np.concatenate([a + shares * (b - a) for a, b in itertools.pairwise(corners)]))
+    shares = np.linspace(0, 1, 720, endpoint=False)[:, None]
+    return np.concatenate([a + shares * (b - a) for a, b in itertools.pairwise(corners)])
 
 
-def draw(axes: Axes, model: object, border: Points, patch: Polygon | Circle, title: str) -> None:
-    axes.set_facecolor("#dde6f3")
+def draw(axes: Axes, model: object, border: np.ndarray, patch: Patch, title: str) -> None:
+    axes.set_facecolor(SKY)
     axes.add_patch(patch)
-    beside = {"x": (-8, -12), "x_1": (8, -12), "x_2": (8, 4)}
-    beyond = {"x": (-7, 6), "x_1": (7, 6), "x_2": (7, -12)}
-    for i, (name, x) in enumerate(INPUTS.items()):
-        exhaustive = ExhaustiveExplainer(model, EPSILON, "l2", border).explain(x)
-        axes.plot(*exhaustive.values.T, ".", ms=6, color=BLUE, alpha=0.35, zorder=2)
-        domain = Box(-1.5, 1.5) if isinstance(model, ReluNetwork) else border
+    for name, x in INPUTS.items():
+        exhaustive = ExhaustiveExplainer(model, EPSILON, "l2", Points(border)).explain(x)
+        members = {tuple(c) for c in exhaustive.values}
+        band = np.array([point for point in border if tuple(point) in members])
+        axes.plot(*band.T, color=BAND, lw=9, solid_capstyle="round", zorder=2)
+        # The network is solved on the whole box; the ball on its border, point by point.
+        domain = Box(-1.5, 1.5) if isinstance(model, ReluNetwork) else Points(border)
         c = counterfactual_distance(model, x, "l2", domain).witness
-        axes.plot(*zip(x, c, strict=True), ":", color="0.3", lw=1.2, zorder=3)
-        axes.plot(*x, "o", color=ORANGE, ms=7, zorder=4)
-        axes.plot(*c, "o", color=BLUE, ms=7, zorder=4)
-        side = "right" if name == "x" else "left"
-        style = {"textcoords": "offset points", "ha": side, "fontsize": 12, "zorder": 5}
-        axes.annotate(f"${name}$", x, xytext=beside[name], **style)
-        label = "$c$" if i == 0 else f"$c_{i}$"
-        axes.annotate(label, c, xytext=beyond[name], **style)
-    axes.text(-1.4, -1.4, "B", fontsize=13)
-    axes.text(-0.35, -0.75, "Y", fontsize=13)
+        axes.plot(*zip(x, c, strict=True), color="0.25", lw=1.2, ls=(0, (2, 2)), zorder=3)
+        axes.plot(*x, "o", color=ORANGE, ms=8, mec="white", zorder=4)
+        axes.plot(*c, "o", color=BLUE, ms=8, mec="white", zorder=4)
+        outwards = np.sign(x)
+        style = {"ha": "center", "va": "center", "fontsize": 15, "zorder": 5}
+        axes.text(*(x + outwards * (0.15, -0.02)), f"${name}$", **style)
+        axes.text(*(c + 0.15 * outwards), f"${name.replace('x', 'c')}$", **style)
+    axes.text(-1.38, -1.38, "B", fontsize=16, color=BLUE, weight="bold")
+    axes.text(-0.55, -0.55, "Y", fontsize=16, color="#8a6100", weight="bold")
     axes.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), aspect="equal", xticks=[], yticks=[])
-    axes.set_title(title, fontsize=11)
+    axes.set_title(title, fontsize=13)
+    axes.spines[:].set_color("0.7")
 
 
 def main(path: str) -> None:
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4.6))
-    figure.subplots_adjust(left=0.02, right=0.98, top=0.92, bottom=0.1, wspace=0.05)
-    style = {"facecolor": YELLOW, "edgecolor": "black", "zorder": 1}
-    draw(left, ball, rings(), Circle((0, 0), 1, **style), "the ball")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 5.3))
+    figure.subplots_adjust(left=0.015, right=0.985, top=0.93, bottom=0.13, wspace=0.04)
+    style = {"facecolor": YELLOW, "edgecolor": "0.2", "lw": 1.2, "zorder": 1}
+    draw(left, ball, circle(), Circle((0, 0), 1, **style), "a ball")
     corners = 1.3 * np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
-    draw(right, DIAMOND, edges(), Polygon(corners, **style), "the diamond, as a ReLU network")
-    figure.supxlabel(
-        f"nearest counterfactuals (dots), and all boundary points within {EPSILON} of an "
-        f"input's optimum (pale)",
-        fontsize=9.5,
+    draw(right, DIAMOND, edges(), Polygon(corners, **style), "a diamond (a ReLU network)")
+    dot = {"marker": "o", "ms": 8, "ls": "", "mec": "white"}
+    figure.legend(
+        handles=[
+            Line2D([], [], color=ORANGE, label="inputs, close together", **dot),
+            Line2D([], [], color=BLUE, label="nearest counterfactuals, far apart", **dot),
+            Line2D([], [], color=BAND, lw=7, label=f"border within {EPSILON} of an optimum"),
+        ],
+        loc="lower center",
+        ncols=3,
+        frameon=False,
+        fontsize=10.5,
     )
-    figure.savefig(path, dpi=130)
+    figure.savefig(path, dpi=150)
 
 
 if __name__ == "__main__":

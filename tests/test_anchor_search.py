@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from counterset.anchor_count import LEAST_ROWS, MOST_DISTANCE
+from counterset.anchor_search import LEAST_ROWS, MOST_DISTANCE
 from toys import approve
 
 from counterset import DiverseExplainer, NearestCandidates, evaluate

@@ -14,7 +14,9 @@ from counterset import (
     ExhaustiveExplainer,
     Grid,
     InvalidInputError,
+    ModelError,
     NoCounterfactualExistsError,
+    OutOfTimeError,
     TooManyCounterfactualsError,
     UndecidedError,
     metrics,
@@ -53,17 +55,34 @@ def cfd(model: Table, x: np.ndarray, distance: Distance) -> float:
     return counterfactual_distance(model, x, distance, model.points).upper
 
 
-@given(table=tables(), distance=st.sampled_from(METRICS))
+#: To rise costs three times as much as to fall: no symmetry, but the triangle inequality.
+UPHILL = CustomDistance(
+    lambda A, B: (
+        3 * np.maximum(B[None] - A[:, None], 0) + np.maximum(A[:, None] - B[None], 0)
+    ).sum(axis=2),
+    has_triangle_inequality=True,
+)
+
+
+@given(table=tables(), distance=st.sampled_from([*METRICS, UPHILL]))
 def test_lemma_1_the_mean_is_at_most_the_maximum(table: Table, distance: Distance) -> None:
     first, second = table.points[::2], table.points[1::2]
     mean = metrics.set_distance(first, second, distance, how="mean")
     assert mean <= metrics.set_distance(first, second, distance, how="max") + 1e-12
+    # By the letter of the definitions.
+    there = [min(distance(a, b)[0, 0] for b in second) for a in first]
+    back = [min(distance(b, a)[0, 0] for a in first) for b in second]
+    assert mean == pytest.approx((np.mean(there) + np.mean(back)) / 2)
+    largest = metrics.set_distance(first, second, distance, how="max")
+    assert largest == pytest.approx((max(there) + max(back)) / 2)
+    if distance is UPHILL:
+        return  # the second part is about symmetric distances
     for how in ("mean", "max"):
         single = metrics.set_distance(first[:1], second[:1], distance, how=how)
         assert single == pytest.approx(distance(first[0], second[0])[0, 0])
 
 
-@given(table=tables(), distance=st.sampled_from(METRICS))
+@given(table=tables(), distance=st.sampled_from([*METRICS, UPHILL]))
 def test_lemma_2_distances_differ_by_no_more_than_the_inputs(
     table: Table, distance: Distance
 ) -> None:
@@ -180,6 +199,18 @@ def test_bounds_decide_as_much_as_they_can() -> None:
         bool(is_strong(1.5, bounds))
 
 
+def test_exact_bounds_decide_to_their_tolerance_and_no_farther() -> None:
+    bounds = DistanceBounds(1.0, 1.00001, True, None, 0.0, "by hand")
+    assert is_strong(1.00001, bounds) is Answer.YES
+    assert is_approximate(1.50001, bounds, 0.5) is Answer.YES
+    assert is_strong(1.00003, bounds) is Answer.NO
+    assert is_approximate(1.50003, bounds, 0.5) is Answer.NO
+    # The safety that is proved counts from the lower bound all the same.
+    assert safety(1.2, bounds, 0.5)[0] == pytest.approx(0.3, abs=1e-12)
+    loose = DistanceBounds(1.0, 1.00001, False, None, 0.0, "by hand")
+    assert is_strong(1.00001, loose) is Answer.UNKNOWN
+
+
 def test_unknown_is_said_where_only_a_search_is_possible() -> None:
     explainer = ExhaustiveExplainer(ball, 0.1, "l2", Box(-1.5, 1.5))
     assert explainer.contains([0.0, 0.0], [1.01, 0.0]) is Answer.UNKNOWN
@@ -209,9 +240,59 @@ def test_a_grid_is_explained_up_to_epsilon_only() -> None:
     assert certificate.safety[0] == pytest.approx(0.25)
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.25, 1.0])
+@pytest.mark.parametrize("distance", [L1(), L2(), LInf(), L0(), L1([1, 3]), L2([2, 0.5])])
+def test_no_point_of_a_grid_past_the_optimum_and_epsilon_is_ever_built(
+    distance: Distance, epsilon: float
+) -> None:
+    asked: list[np.ndarray] = []
+
+    def watched(X: Any) -> np.ndarray:
+        asked.extend(np.asarray(X))
+        return ball(X)
+
+    axis = np.arange(-60, 61) / 20
+    x = np.array([0.123, -0.3])
+    explanation = ExhaustiveExplainer(watched, epsilon, distance, Grid([axis, axis])).explain(x)
+    nearest = explanation.distances[0]
+    lengths = distance(x, np.array(asked))[0]
+    assert lengths.max() <= nearest + epsilon + 1e-8
+    # Each of them once, besides the input, and none of them left out.
+    points = np.array([[a, b] for a in axis for b in axis])
+    within = points[distance(x, points)[0] <= nearest + epsilon + 1e-12]
+    others = {tuple(row) for row in asked if not np.array_equal(row, x)}
+    assert others == set(map(tuple, within))
+    assert len(asked) == len(within) + 1
+    assert len(explanation) == (ball(within) == "B").sum()
+
+
+def test_the_input_is_never_its_own_counterfactual() -> None:
+    calls = []
+
+    def fickle(X: Any) -> np.ndarray:
+        calls.append(len(X))
+        return np.full(len(X), len(calls))
+
+    points = np.array([[0.0, 0.0], [1.0, 0.0]])
+    with pytest.raises(ModelError, match="decided the input in two ways"):
+        ExhaustiveExplainer(fickle, 0.1, domain=points).explain(points[0])
+
+
+def test_a_grid_that_takes_too_long_is_given_up_with_the_count_so_far() -> None:
+    explainer = ExhaustiveExplainer(
+        lambda X: np.zeros(len(X)), 0.1, "l1", Grid([np.arange(10)] * 9), time_limit=0.05
+    )
+    with pytest.raises(OutOfTimeError, match="0 counterfactuals were found so far") as caught:
+        explainer.explain(np.zeros(9))
+    assert caught.value.count == 0
+    assert isinstance(caught.value, TimeoutError)
+
+
 def test_bad_questions_to_the_exhaustive_explainer() -> None:
     with pytest.raises(InvalidInputError, match="infinitely many"):
         ExhaustiveExplainer(ball, 0.1, domain=Box(-1, 1)).explain([0.0, 0.0])
+    with pytest.raises(InvalidInputError, match="c holds something that is no number"):
+        ExhaustiveExplainer(ball, 0.1, domain=Box(-1, 1)).contains([0.0, 0.0], ["a", "b"])
     with pytest.raises(InvalidInputError, match="epsilon"):
         ExhaustiveExplainer(ball, -0.1, domain=Box(-1, 1)).contains([0.0, 0.0], [1.0, 1.0])
     with pytest.raises(NoCounterfactualExistsError, match="whole domain"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,17 +52,18 @@ class Certificate:
         """Give the radius of each counterfactual, for a table."""
         if self.radii is None:
             return []
-        return [f"{radius:.3g}" if radius > 0 else "-" for radius in self.radii]
+        return [_rounded_down(radius) if radius > 0 else "-" for radius in self.radii]
 
     def __str__(self) -> str:
         sentences = []
         if self.radii is not None and self.epsilon is not None:
+            unsure = "" if (self.radii > 0).all() else " (-: not certain)"
             sentences.append(
-                f"Safe within r: every input of the same class that is nearer than r has this "
-                f"option within {self.epsilon:g} of its own optimum."
+                f"Safe within r: anyone of your class within r of you has this option within "
+                f"{self.epsilon:g} of their optimum{unsure}."
             )
         if self.distance_bounds is not None:
-            sentences.append(f"The optimum of this input: {_told(self.distance_bounds)}.")
+            sentences.append(f"Your own optimum is {_told(self.distance_bounds)} away.")
         if self.stable_radius == float("inf"):
             sentences.append("Anyone of your class gets the same examples.")
         elif self.stable_radius is not None and self.stable_radius > 0:
@@ -76,6 +78,8 @@ class Certificate:
 def _told(bounds: DistanceBounds) -> str:
     if bounds.exact:
         return f"{bounds.upper:.3g}"
+    if math.isinf(bounds.upper):
+        return f"at least {bounds.lower:.3g}"
     return f"between {bounds.lower:.3g} and {bounds.upper:.3g}"
 
 

@@ -13,6 +13,7 @@
     ├── NoCounterfactualError (LookupError)   nothing acceptable exists to move towards
     │   └── NoCounterfactualExistsError       proved: the whole domain is decided alike
     ├── NotFittedError (sklearn's)            ``explain`` before ``fit``
+    ├── OutOfTimeError (TimeoutError)         an exhaustive explanation was not complete in time
     ├── TooManyCounterfactualsError           an exhaustive explanation passed its cap
     └── UndecidedError (TypeError)            "unknown" was taken for yes or no
 
@@ -36,6 +37,7 @@ __all__ = [
     "NoCounterfactualError",
     "NoCounterfactualExistsError",
     "NotFittedError",
+    "OutOfTimeError",
     "TooManyCounterfactualsError",
     "UndecidedError",
     "UnsupportedDistanceError",
@@ -83,7 +85,28 @@ class NoCounterfactualExistsError(NoCounterfactualError):
     """Proved: the model decides the whole domain like the input."""
 
 
-class TooManyCounterfactualsError(CountersetError, RuntimeError):
+class _IncompleteError(CountersetError):
+    """An exhaustive explanation that was given up before it was complete."""
+
+    def __init__(self, message: str, count: int) -> None:
+        super().__init__(message)
+        self.count = count
+
+    def __reduce__(self) -> tuple[type[_IncompleteError], tuple[str, int]]:
+        return type(self), (str(self), self.count)  # so that a worker can send it home
+
+
+class OutOfTimeError(_IncompleteError, TimeoutError):
+    """An exhaustive explanation was not complete when the time was up.
+
+    Attributes
+    ----------
+    count
+        How many counterfactuals were found until then.
+    """
+
+
+class TooManyCounterfactualsError(_IncompleteError, RuntimeError):
     """An exhaustive explanation holds more counterfactuals than its cap.
 
     Attributes
@@ -91,13 +114,6 @@ class TooManyCounterfactualsError(CountersetError, RuntimeError):
     count
         How many were found before it was given up.
     """
-
-    def __init__(self, message: str, count: int) -> None:
-        super().__init__(message)
-        self.count = count
-
-    def __reduce__(self) -> tuple[type[TooManyCounterfactualsError], tuple[str, int]]:
-        return type(self), (str(self), self.count)  # so that a worker can send it home
 
 
 class UndecidedError(CountersetError, TypeError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -13,21 +13,26 @@ from counterset.arrays import Labels, Matrix
 from counterset.certificate import Certificate
 from counterset.checks import check_at_least, check_count
 from counterset.definitions import Answer, is_approximate, is_strong, safety
-from counterset.distances import ROUNDING, DistanceLike
+from counterset.distances import DistanceLike
 from counterset.exact.bounds import DistanceBounds
 from counterset.exact.distance import Question
-from counterset.exact.domains import Box, DomainLike
-from counterset.exact.finite import nearest_first
+from counterset.exact.domains import Box, DomainLike, Grid, Points, number_rows
+from counterset.exact.finite import Reach, nearest_first
 from counterset.exact.problem import Problem
 from counterset.exceptions import (
     InvalidInputError,
+    ModelError,
     NoCounterfactualExistsError,
+    OutOfTimeError,
     TooManyCounterfactualsError,
 )
 from counterset.explanation import Explanation
 from counterset.models import plain
 
 __all__ = ["ExhaustiveExplainer"]
+
+#: Counterfactuals, their distances and their labels.
+_Batch: TypeAlias = tuple[Matrix, Matrix, Labels]
 
 
 class ExhaustiveExplainer(BaseEstimator):
@@ -49,7 +54,7 @@ class ExhaustiveExplainer(BaseEstimator):
     max_counterfactuals
         The most that ``explain`` lists before it gives up.
     time_limit
-        In seconds, for each counterfactual distance.
+        In seconds, for each counterfactual distance, and for each ``explain``.
 
     Examples
     --------
@@ -109,7 +114,17 @@ class ExhaustiveExplainer(BaseEstimator):
         return safety(*member, self.epsilon)[0]
 
     def explain(self, x: Any) -> Explanation:
-        """List every epsilon-approximate counterfactual of x, on a finite domain."""
+        """List every epsilon-approximate counterfactual of x, on a finite domain.
+
+        A grid is built from the nearest combination on, and never past the optimum and epsilon;
+        so the model is asked in steps no longer than epsilon, and a small one means many questions.
+
+        Raises
+        ------
+        TooManyCounterfactualsError, OutOfTimeError
+            Where ``max_counterfactuals`` or ``time_limit`` is reached first; ``count`` tells how
+            many were found until then.
+        """
         question = self._question()
         if isinstance(question.domain, Box):
             raise InvalidInputError(
@@ -117,8 +132,13 @@ class ExhaustiveExplainer(BaseEstimator):
                 "finite domain, a Grid or a table of points; or ask contains(x, c)."
             )
         problem = question.problem_of(x)
-        parts = list(self._within(problem, nearest_first(problem, question.domain)))
+        parts = list(self._within(problem, question.domain))
         rows, lengths, labels = (np.concatenate(kind) for kind in zip(*parts, strict=True))
+        if (rows == problem.x).all(axis=1).any():
+            raise ModelError(
+                "The model decided the input in two ways, so it was its own counterfactual. Pass a "
+                "model whose answer depends on the row alone: no randomness, no state."
+            )
         nearest = float(lengths[0])
         table = problem.model.table
         bounds = DistanceBounds(
@@ -138,20 +158,26 @@ class ExhaustiveExplainer(BaseEstimator):
             _matrix=rows,
         )
 
-    def _within(
-        self, problem: Problem, batches: Iterator[tuple[Matrix, Matrix]]
-    ) -> Iterator[tuple[Matrix, Matrix, Labels]]:
+    def _within(self, problem: Problem, domain: Points | Grid) -> Iterator[_Batch]:
         """Give the counterfactuals up to the optimum and epsilon, the nearest first."""
-        limit, count = np.inf, 0
-        for rows, lengths in batches:
-            if lengths[0] > limit:
+        reach, count, looked = Reach(self.epsilon), 0, 0
+        for rows, lengths in nearest_first(problem, domain, reach):
+            if lengths[0] > reach.limit:
                 return
+            if problem.clock.over:
+                raise OutOfTimeError(
+                    f"{self.time_limit:g} seconds were not enough to list all counterfactuals "
+                    f"within {self.epsilon:g} of the optimum: {looked} points of the domain were "
+                    f"looked at, {count} counterfactuals were found so far. Raise time_limit, "
+                    f"lower epsilon, or take a coarser domain.",
+                    count,
+                )
             labels = problem.model.labels(rows)
+            looked += len(rows)
             flips = labels != problem.label
-            if np.isinf(limit) and flips.any():
-                nearest = float(lengths[np.argmax(flips)])
-                limit = nearest + self.epsilon + ROUNDING * max(1.0, nearest + self.epsilon)
-            keep = flips & (lengths <= limit)
+            if np.isinf(reach.limit) and flips.any():
+                reach.found(float(lengths[np.argmax(flips)]))
+            keep = flips & (lengths <= reach.limit)
             count += int(keep.sum())
             if count > self.max_counterfactuals:
                 raise TooManyCounterfactualsError(
@@ -161,7 +187,7 @@ class ExhaustiveExplainer(BaseEstimator):
                     count,
                 )
             yield rows[keep], lengths[keep], labels[keep]
-        if np.isinf(limit):
+        if np.isinf(reach.limit):
             raise NoCounterfactualExistsError(
                 f"The model decides the whole domain {plain(problem.label)!r}, like the input, so "
                 f"there is no counterfactual. Widen the domain, or let more features change."
@@ -187,4 +213,4 @@ class ExhaustiveExplainer(BaseEstimator):
 def _row(c: Any) -> Any:
     if isinstance(c, pd.Series | pd.DataFrame):
         return c
-    return np.asarray(c, dtype=np.float64)
+    return number_rows(c, "c")

@@ -264,6 +264,11 @@ class DiverseExplainer(BaseEstimator):
         time_limit
             In seconds; when they are up, less may be proved.
 
+        Notes
+        -----
+        Constraints are no part of the domain. An optimum that keeps them is no nearer than one that
+        need not, so what is certified holds for it as well, for all who may take that option.
+
         Returns
         -------
         explanation
@@ -283,6 +288,11 @@ class DiverseExplainer(BaseEstimator):
         True
         """
         self._check_fitted()
+        if not isinstance(explanation, Explanation):
+            raise InvalidInputError(
+                f"certify takes one explanation, as explain gives it, got "
+                f"{type(explanation).__name__}. Of several, certify each."
+            )
         own_range = domain is None
         return certify(
             explanation,

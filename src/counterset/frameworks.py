@@ -74,7 +74,8 @@ class TorchModule:
 
         parameters = self.module.parameters()
         floating = next((each for each in parameters if each.is_floating_point()), None)
-        values = torch.from_numpy(_numbers(rows))
+        # A copy: torch shares memory, and warns of rows that must not be written to.
+        values = torch.from_numpy(_numbers(rows).copy())
         if floating is None:
             values = values.to(torch.get_default_dtype())
         else:

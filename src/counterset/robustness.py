@@ -210,7 +210,7 @@ class _Subject:
         self, pairs: Iterable[tuple[Any, Any]], epsilon: float
     ) -> Iterator[tuple[Any, Any, float]]:
         """Give the pairs of one class that are nearer than epsilon, but apart."""
-        for first, second in pairs:
+        for first, second in _checked(pairs):
             apart = float(self.distance(_as_rows(first), _as_rows(second))[0, 0])
             if 0 < apart < epsilon and self._label(first) == self._label(second):
                 yield first, second, apart
@@ -262,6 +262,18 @@ class _Subject:
     def _label(self, x: Any) -> Any:
         predict = getattr(self._model, "predict", self._model)
         return np.asarray(predict(_as_rows(x))).ravel()[0]
+
+
+def _checked(pairs: Any) -> Iterator[tuple[Any, Any]]:
+    if not isinstance(pairs, Iterable):
+        raise InvalidInputError(f"pairs is a list of pairs of inputs, got {type(pairs).__name__}.")
+    for place, pair in enumerate(pairs):
+        inputs = tuple(pair) if isinstance(pair, Iterable) else ()
+        if len(inputs) != 2 or any(np.ndim(x) == 0 for x in inputs):
+            raise InvalidInputError(
+                f"pairs is a list of pairs of inputs, but number {place} is {pair!r}."
+            )
+        yield inputs[0], inputs[1]
 
 
 def _as_rows(x: Any) -> Any:

@@ -1,11 +1,17 @@
 """The front door: what is asked, what is refused, and what any model gets."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from counterset import (
     Box,
@@ -13,13 +19,15 @@ from counterset import (
     DomainError,
     Grid,
     InvalidInputError,
+    ModelError,
+    NoCounterfactualExistsError,
     NotFittedError,
     Points,
     UnsupportedDistanceError,
     UnsupportedModelError,
 )
 from counterset.distances import L1, CustomDistance
-from counterset.exact import counterfactual_distance, counterfactual_distances
+from counterset.exact import ReluNetwork, counterfactual_distance, counterfactual_distances
 from counterset.exact.domains import as_domain
 
 RNG = np.random.default_rng(0)
@@ -53,6 +61,20 @@ def test_search_that_finds_nothing_is_no_proof() -> None:
         lambda rows: rows[:, 0] > 0.9, [0.5], "l1", Box(0, 1), time_limit=1e-9
     )
     assert hurried.upper <= 0.5
+
+
+def test_what_a_search_finds_flips_the_model_alone_too() -> None:
+    # A stand-in for sums that are rounded otherwise in a batch: its border is a hair nearer there.
+    def batched(rows: np.ndarray) -> np.ndarray:
+        border = 0.7 if len(rows) > 1 else 0.7001
+        return np.asarray(rows[:, 0] > border)
+
+    bounds = counterfactual_distance(batched, [0.5, 0.5], "l1", Box(0, 1))
+    assert bounds.witness is not None
+    assert batched(bounds.witness[None, :])[0]
+    started = counterfactual_distance(batched, [0.5, 0.5], "l1", Box(0, 1), start=[0.70011, 0.5])
+    assert started.witness is not None
+    assert batched(started.witness[None, :])[0]
 
 
 def test_search_takes_a_start_and_walks_back_from_it() -> None:
@@ -107,9 +129,9 @@ def test_domains_that_do_not_fit() -> None:
         Box(np.nan, 1)
     with pytest.raises(InvalidInputError, match="has 1 features, but the input has 2"):
         counterfactual_distance(LINEAR, [0.5, 0.5], domain=Grid([[0, 1]]))
-    with pytest.raises(InvalidInputError, match="not finite"):
+    with pytest.raises(InvalidInputError, match="no finite number, in feature 0"):
         Grid([[np.inf]])
-    with pytest.raises(InvalidInputError, match="a fitted explainer, got dict"):
+    with pytest.raises(InvalidInputError, match=r"a fitted explainer, got \{'low': 0\}"):
         as_domain({"low": 0})
     with pytest.raises(InvalidInputError, match="unknown feature 'x7'"):
         counterfactual_distance(LINEAR, [0.5, 0.5], domain=Box(may_change=["x7"]))
@@ -160,3 +182,98 @@ def test_rows_of_frames_series_and_lists_are_inputs() -> None:
     assert list(from_frame.witness.index) == ["a", "b"]
     many = counterfactual_distances(model, frame, "l1", Points(frame))
     assert many.exact.all()
+
+
+@pytest.mark.parametrize(
+    ("x", "match"),
+    [
+        ([np.nan, 0.2], "x is nan in feature 0"),
+        ([0.1, np.inf], "x is inf in feature 1"),
+        (["a", "b"], "no number"),
+        ("ab", "no number"),
+        ([[1, 2], [3]], "different lengths"),
+        (None, r"one row of numbers, got shape \(\)"),
+        ([], "one row of numbers"),
+        (np.zeros((1, 1, 2)), r"got shape \(1, 1, 2\)"),
+    ],
+)
+def test_inputs_that_are_no_row_of_numbers(x: Any, match: str) -> None:
+    with pytest.raises(InvalidInputError, match=match):
+        counterfactual_distance(LINEAR, x)
+
+
+@pytest.mark.parametrize(
+    ("X", "match"),
+    [([[np.nan, 1]], "X is nan"), ([0.1, 0.2], "one per input"), (np.empty((0, 2)), "no rows")],
+)
+def test_batches_that_are_no_rows_of_numbers(X: Any, match: str) -> None:
+    with pytest.raises(InvalidInputError, match=match):
+        counterfactual_distances(LINEAR, X)
+
+
+def test_domains_that_are_no_numbers() -> None:
+    for domain, match in (
+        ("box", "got 'box'"),
+        (3, "got 3"),
+        ([["a", "b"]], "A set of points holds something that is no number"),
+        ([[0.1, np.nan]], "A set of points is nan in feature 1"),
+    ):
+        with pytest.raises(InvalidInputError, match=match):
+            counterfactual_distance(LINEAR, [0.5, 0.5], domain=domain)
+    with pytest.raises(InvalidInputError, match="got 'a' and 'b'"):
+        Box("a", "b")
+    with pytest.raises(InvalidInputError, match=r"feature 0: \['a'\]"):
+        Grid([["a"], [1]])
+    for wrong in (3, "ab"):
+        with pytest.raises(InvalidInputError, match="a list of values for each feature"):
+            Grid(wrong)  # type: ignore[arg-type]
+
+
+def test_a_mask_that_is_too_short_is_not_taken_for_positions() -> None:
+    # [True] used to be read as position 1.
+    with pytest.raises(InvalidInputError, match="a yes or no for 1 features, but there are 2"):
+        counterfactual_distance(LINEAR, [0.2, 0.2], domain=Box(0, 1, may_change=[True]))
+    with pytest.raises(InvalidInputError, match=r"got the text 'x0'\. Put it in brackets"):
+        counterfactual_distance(LINEAR, [0.2, 0.2], domain=Box(0, 1, may_change="x0"))
+
+
+@pytest.mark.parametrize(
+    ("domain", "every"), [(Box(0, 1), 1), (Grid([[0, 0.5, 1], [0, 0.5, 1]]), 2)]
+)
+def test_a_model_that_changes_its_mind_is_found_out(domain: Any, every: int) -> None:
+    calls = []
+
+    def fickle(rows: Any) -> np.ndarray:
+        calls.append(len(rows))
+        return np.full(len(rows), len(calls) // every % 2)
+
+    with pytest.raises(ModelError, match="the same row in two ways"):
+        counterfactual_distance(fickle, [0.2, 0.2], "l1", domain)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(3),
+        KNeighborsClassifier(1),
+        MLPClassifier((2,), solver="lbfgs"),
+        DecisionTreeClassifier(),
+        DummyClassifier(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_model_of_one_class_has_no_counterfactuals(model: Any) -> None:
+    model.fit(X, np.ones(len(X)))
+    with pytest.raises(NoCounterfactualExistsError, match="one class only"):
+        counterfactual_distance(model, [0.2, 0.2], "l1", Box(0, 1))
+
+
+def test_proved_absence_is_not_absence_in_time() -> None:
+    same = ReluNetwork([([[1.0], [1.0]], [5.0])])
+    with pytest.raises(NoCounterfactualExistsError):
+        counterfactual_distance(same, [0.5, 0.5], "l1", Box(0, 1))
+    with pytest.raises(NoCounterfactualExistsError):
+        counterfactual_distance(same, [0.5, 0.5], "l1", Grid([[0, 1], [0, 1]]))
+    hurried = counterfactual_distance(same, [0.5, 0.5], "l1", Box(0, 1), time_limit=1e-9)
+    assert (hurried.witness, hurried.upper, hurried.exact) == (None, np.inf, False)
+    assert hurried.reason == "the time was up"

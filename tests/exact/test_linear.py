@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles_exact import half_space_distance
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -13,7 +13,7 @@ from sklearn.linear_model import (
     RidgeClassifier,
     SGDClassifier,
 )
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
     MaxAbsScaler,
@@ -96,13 +96,13 @@ numbers = st.floats(-2, 2).map(lambda v: round(v, 2))
 def test_bounded_moves_solve_the_linear_programme(
     gradient: list[float], need: float, weights: list[float], kind: str
 ) -> None:
-    from counterset.exact.linear import HalfSpaces
+    from counterset.exact.half_spaces import HalfSpaces
     from counterset.exact.norms import Norm
 
     x, low, high = np.array([0.2, 0.5, 0.9]), np.zeros(3), np.ones(3)
     norm = Norm(kind, np.array(weights))  # type: ignore[arg-type]
     g = np.array(gradient)
-    moves = HalfSpaces.around(x[None, :], g, np.array([need]), low, high, norm).moves()
+    moves = HalfSpaces.around(x[None, :], g, low, high, norm).moves(np.array([need]))
     length = float(norm.of(moves)[0])
     expected = half_space_distance(g, need, x, low, high, kind, norm.weights)
     if np.isnan(length):
@@ -120,13 +120,13 @@ def test_bounded_moves_solve_the_linear_programme(
     seed=st.integers(0, 100),
 )
 def test_no_bounded_move_is_shorter_in_l2(gradient: list[float], need: float, seed: int) -> None:
-    from counterset.exact.linear import HalfSpaces
+    from counterset.exact.half_spaces import HalfSpaces
     from counterset.exact.norms import Norm
 
     x, g = np.array([0.2, 0.5, 0.9]), np.array(gradient)
     norm = Norm("l2", np.array([1.0, 2.0, 0.5]))
-    half_space = HalfSpaces.around(x[None, :], g, np.array([need]), np.zeros(3), np.ones(3), norm)
-    length = norm.of(half_space.moves())[0]
+    half_space = HalfSpaces.around(x[None, :], g, np.zeros(3), np.ones(3), norm)
+    length = norm.of(half_space.moves(np.array([need])))[0]
     others = np.random.default_rng(seed).random((2000, 3)) - x
     others = others[others @ g >= need]
     if len(others):
@@ -186,6 +186,117 @@ def test_a_batch_gives_what_each_input_gets_alone() -> None:
     assert [bounds.upper for bounds in many[:2]] == many.upper[:2].tolist()
     assert len(list(many)) == len(many.witnesses) == len(X)
     assert "80 exact" in repr(many)
+
+
+def check_batch_against_single(
+    model: Pipeline | LogisticRegression, rows: np.ndarray, distance: Distance, box: Box
+) -> None:
+    many = counterfactual_distances(model, rows, distance, box)
+    for i, x in enumerate(rows):
+        own = model.predict(x[None, :])[0]
+        try:
+            alone = counterfactual_distance(model, x, distance, box)
+        except NoCounterfactualExistsError:
+            assert many.lower[i] == many.upper[i] == np.inf
+            continue
+        assert many[i].exact == alone.exact
+        np.testing.assert_allclose(
+            [many.lower[i], many.upper[i]], [alone.lower, alone.upper], rtol=1e-9, atol=1e-12
+        )
+        for witness in (alone.witness, many.witnesses[i]):
+            if witness is not None:  # asked alone, as whoever gets it will
+                assert model.predict(witness[None, :])[0] != own
+
+
+whole_numbers = st.integers(-3, 3).map(float)
+
+
+@settings(max_examples=60)
+@given(
+    coefficients=st.lists(
+        st.lists(whole_numbers, min_size=3, max_size=3), min_size=1, max_size=3
+    ).filter(lambda rows: len(rows) != 2),
+    intercept=whole_numbers,
+    rows=st.lists(st.lists(whole_numbers, min_size=3, max_size=3), min_size=1, max_size=6),
+    distance=st.sampled_from([*DISTANCES, L1([1, 0, 2]), L2([0, 0, 1]), LInf([1, 0, 1])]),
+    box=st.sampled_from([Box(), Box(-3, 3), Box(-3, 3, may_change=[0, 2])]),
+    scale=st.sampled_from([None, 1e6, 1e-6]),
+)
+def test_a_batch_and_single_inputs_agree_and_every_witness_flips(
+    coefficients: list[list[float]],
+    intercept: float,
+    rows: list[list[float]],
+    distance: Distance,
+    box: Box,
+    scale: float | None,
+) -> None:
+    model = LogisticRegression()
+    model.coef_ = np.array(coefficients)
+    model.intercept_ = np.full(len(coefficients), intercept)
+    model.classes_ = np.arange(max(2, len(coefficients)))
+    model.n_features_in_ = 3
+    if scale is not None:  # a scaler whose terms cancel leaves rounding behind
+        scaler = StandardScaler()
+        scaler.mean_, scaler.scale_ = np.full(3, scale), np.full(3, max(1.0, scale))
+        scaler.var_, scaler.n_features_in_ = scaler.scale_**2, 3
+        model = make_pipeline(scaler, model)
+    check_batch_against_single(model, np.array(rows), distance, box)
+
+
+@pytest.mark.parametrize("distance", [L1(), L2(), LInf()])
+def test_frames_in_single_precision_are_asked_and_answered_in_it(distance: Distance) -> None:
+    # The model then computes in single precision: witnesses used to flip in a batch, but not alone.
+    frame = pd.DataFrame(X.astype(np.float32), columns=list("abc"))
+    model = LogisticRegression().fit(frame, TWO)
+    own = model.predict(frame)
+    many = counterfactual_distances(model, frame, distance, Box(0, 1))
+    double = counterfactual_distances(model, frame.astype(float), distance, Box(0, 1))
+    assert double.exact.all()
+    for i, bounds in enumerate(many):
+        assert bounds.witness is not None
+        assert model.predict(pd.DataFrame([bounds.witness]))[0] != own[i]
+        assert bounds.exact or "precision" in bounds.reason
+    assert (many.upper - many.lower < 1e-4).all()
+    assert (many.lower < double.lower).all()
+    # Nothing that the model flips is nearer than the bound: asked all around the witness.
+    rng = np.random.default_rng(0)
+    for i in range(5):
+        witness = many.witnesses[i].to_numpy(dtype=float)
+        near = (witness + rng.normal(size=(2000, 3)) * 1e-6).astype(np.float32)
+        points = pd.DataFrame(near.clip(0, 1), columns=list("abc"))
+        flipped = points[model.predict(points) != own[i]].to_numpy(dtype=float)
+        assert many.lower[i] <= distance(frame.iloc[i].to_numpy(dtype=float), flipped).min()
+
+
+def test_a_scaler_whose_terms_cancel_leaves_its_rounding_behind() -> None:
+    scaler = StandardScaler()
+    scaler.mean_, scaler.scale_ = np.full(2, 1e9), np.ones(2)
+    scaler.var_, scaler.n_features_in_ = np.ones(2), 2
+    model = LogisticRegression()
+    model.coef_, model.intercept_ = np.array([[1.0, -1.0]]), np.array([0.1])
+    model.classes_, model.n_features_in_ = np.array([0, 1]), 2
+    read = read_linear(make_pipeline(scaler, model))
+    assert read is not None
+    _, lack, rounding = read.preference(np.zeros((1, 2)), (1, 0), 2.0**-53)
+    assert lack[0] == pytest.approx(-0.1)
+    assert rounding[0] > 1e-7  # of terms of 1e9, which the folded bias does not show
+
+
+def test_where_the_border_is_the_edge_of_the_box_the_model_has_the_last_word() -> None:
+    model = LogisticRegression()
+    model.coef_, model.intercept_ = np.array([[1.0]]), np.array([-1.0])
+    model.classes_, model.n_features_in_ = np.array([0, 1]), 1
+    # A lead of 0 goes to the first class: from above it is reached at 1, from below only past it.
+    above = counterfactual_distance(model, [1.5], "l1", Box(1, 2))
+    assert above.witness.tolist() == [1.0]
+    assert above.exact
+    for bounds in (
+        counterfactual_distance(model, [0.5], "l1", Box(0, 1)),
+        counterfactual_distances(model, np.array([[0.5]]), "l1", Box(0, 1))[0],
+    ):
+        assert bounds.witness is None
+        assert not bounds.exact
+        assert "border" in bounds.reason
 
 
 def test_a_batch_says_where_there_is_no_counterfactual() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.neighbors import KNeighborsClassifier
@@ -49,6 +49,41 @@ def test_no_other_class_is_a_proof() -> None:
     model = KNeighborsClassifier(1).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(NoCounterfactualExistsError):
         counterfactual_distance(model, [0.1], "l1", Box(0, 0.4))
+
+
+def test_many_rows_of_the_own_class_are_added_as_they_are_crossed() -> None:
+    # A wall of rows of the own class between the input and the other: its cell is far round it.
+    wall = [[1.0, y] for y in np.linspace(-3, 3, 25)]
+    model = KNeighborsClassifier(1).fit([[0.0, 0.0], *wall, [2.0, 0.0]], [0] * 26 + [1])
+    for distance in ("l1", "l2", "linf"):
+        bounds = counterfactual_distance(model, [0.0, 0.0], distance)
+        assert bounds.exact
+        assert bounds.upper == pytest.approx(1.5, abs=1e-4)
+
+
+@settings(max_examples=25)
+@example(seed=540, distance=L2())  # a hundred times nearer than the first ball is large
+@given(seed=st.integers(0, 1000), distance=st.sampled_from([L1(), L2(), LInf()]))
+def test_a_start_and_no_bounds_change_nothing_but_the_way(seed: int, distance: Distance) -> None:
+    rng = np.random.default_rng(seed)
+    X, x = rng.random((12, 2)), rng.random(2)
+    model = KNeighborsClassifier(1).fit(X, rng.permutation([0, 1] * 6))
+    free = counterfactual_distance(model, x, distance)
+    assert free.exact
+    started = counterfactual_distance(model, x, distance, start=free.witness)
+    assert started.exact
+    assert started.upper <= free.upper
+    assert started.upper == pytest.approx(free.upper, abs=2e-5)
+    assert started.lower == pytest.approx(free.lower, abs=2e-5)
+
+
+def test_a_row_that_another_of_the_own_class_hides_is_no_counterfactual() -> None:
+    model = KNeighborsClassifier(1).fit([[0.0], [1.0], [1.0]], [0, 0, 1])
+    assert model.predict([[0.0], [1.0], [2.0]]).tolist() == [0, 0, 0]
+    bounds = counterfactual_distance(model, [0.0], "l1")
+    assert bounds.witness is None  # neither found, nor proved absent: both rows are as near
+    assert not bounds.exact
+    assert bounds.reason == "no nearer point was confirmed"
 
 
 def test_out_of_time_gives_the_bounds_so_far() -> None:

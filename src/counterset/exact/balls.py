@@ -15,7 +15,10 @@ from counterset.arrays import Matrix
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Problem
 
-__all__ = ["Best", "Look", "farthest", "look_in_growing_balls"]
+__all__ = ["MUCH_TOO_LARGE", "Best", "Look", "farthest", "look_in_growing_balls"]
+
+#: Balls more than so many times too large are looked into again: tolerances are part of the ball.
+MUCH_TOO_LARGE = 2.0
 
 
 @dataclass(eq=False)

@@ -31,7 +31,8 @@ class DistanceBounds:
     reason
         Why they are not exact; empty where they are.
     tolerance
-        What ``exact`` means.
+        What ``exact`` means: as asked for, plus what the rounding of a model in single precision
+        may do to its border. ``lower`` holds in spite of that rounding.
     """
 
     lower: float

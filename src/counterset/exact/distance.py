@@ -13,7 +13,14 @@ from counterset.arrays import Mask, Matrix
 from counterset.checks import check_positive
 from counterset.distances import Distance, DistanceLike, Gower
 from counterset.exact.bounds import DistanceBounds
-from counterset.exact.domains import Box, Domain, DomainLike, as_domain, changeable_mask
+from counterset.exact.domains import (
+    Box,
+    Domain,
+    DomainLike,
+    as_domain,
+    changeable_mask,
+    number_rows,
+)
 from counterset.exact.families import solve
 from counterset.exact.finite import solve_finite
 from counterset.exact.networks import as_model
@@ -23,6 +30,7 @@ from counterset.exact.search import solve_by_search
 from counterset.exceptions import (
     DomainError,
     InvalidInputError,
+    ModelError,
     NoCounterfactualExistsError,
     UnsupportedDistanceError,
 )
@@ -82,7 +90,8 @@ def counterfactual_distance(
     time_limit
         In seconds; when they are up, the bounds found so far are given.
     tolerance
-        How near the bounds must be to be called exact.
+        How near the bounds must be to be called exact, relative to the distance where that is
+        above 1. Bounds by HiGHS are good to 2e-6 of the distance.
     start
         A counterfactual that is known already, as a row, or several; a near one saves time.
     method
@@ -154,8 +163,8 @@ class Question:
         """Put the question for one input."""
         if isinstance(x, pd.Series):
             x = x.to_frame().T.infer_objects()
-        elif np.ndim(x) == 1:
-            x = np.asarray(x)[None, :]
+        elif not isinstance(x, pd.DataFrame):
+            x = number_rows(x, "x")
         table, matrix = self.read(x)
         if len(matrix) != 1:
             raise InvalidInputError(
@@ -210,14 +219,16 @@ class Question:
 
     def read(self, X: Any) -> tuple[Table, Matrix]:
         """Give the columns to ask the model in, and the inputs as rows of them."""
+        rows = X if isinstance(X, pd.DataFrame) else number_rows(X, "X", single=False)
+        if len(rows) == 0:
+            raise InvalidInputError("X has no rows. Pass at least one.")
         table = self.domain.table
         if table is None and isinstance(self.distance, TableDistance):
             # Its table knows the categories; numbers are read as they come.
             table = None if _is_numeric(self.distance.table) else self.distance.table
         if table is None:
-            rows = X if isinstance(X, pd.DataFrame) else np.asarray(X, dtype=np.float64)
             return Table.learn(rows)
-        return table, table.encode(X)[0]
+        return table, table.encode(rows)[0]
 
     def limits(self, table: Table, matrix: Matrix) -> tuple[Matrix, Matrix]:
         """Give the bounds of each input; both are its own value where it may not change."""
@@ -253,6 +264,8 @@ class Question:
         return known
 
     def _solve(self, problem: Problem, start: Matrix | None) -> Answer:
+        if len(getattr(self.model, "classes_", ())) == 1:
+            return Answer(np.inf, None, "the model knows one class only", none_exists=True)
         if not isinstance(self.domain, Box):
             return solve_finite(problem, self.domain)
         if self.method == "search":
@@ -262,11 +275,14 @@ class Question:
     def _bounds(self, problem: Problem, answer: Answer) -> DistanceBounds:
         upper, witness = np.inf, None
         if answer.witness is not None:
+            _check_steady(problem, answer.witness)
             upper = float(problem.lengths(answer.witness[None, :])[0])
             rows = problem.model.table.decode(answer.witness[None, :])
             witness = rows.iloc[0] if isinstance(rows, pd.DataFrame) else rows[0]
         lower = min(answer.lower, upper)
-        exact = upper - lower <= self.tolerance * max(1.0, upper) if witness is not None else False
+        # No closer than the model's own rounding lets the distance be known.
+        tolerance = self.tolerance + answer.blur / max(1.0, upper)
+        exact = witness is not None and upper - lower <= tolerance * max(1.0, upper)
         return DistanceBounds(
             lower=lower,
             upper=upper,
@@ -275,7 +291,7 @@ class Question:
             seconds=problem.clock.seconds,
             method=answer.method,
             reason="" if exact else answer.reason,
-            tolerance=self.tolerance,
+            tolerance=tolerance,
         )
 
 
@@ -298,6 +314,16 @@ def _between_rows(distance: Distance, table: Table, row: Matrix) -> Distance:
         return distance
     scale = "range" if gower else None
     return TableDistance(table, Space.learn(row[None, :], table, scale), distance)
+
+
+def _check_steady(problem: Problem, witness: Matrix) -> None:
+    """Ask the model once more about the input and the witness, each alone."""
+    same = np.array_equal(witness, problem.x)
+    if same or problem.confirms(problem.x) or not problem.confirms(witness):
+        raise ModelError(
+            "The model decided the same row in two ways, so its counterfactuals have no distance. "
+            "Pass a model whose answer depends on the row alone: no randomness, no state."
+        )
 
 
 def _check_known(table: Table, row: Matrix) -> None:

@@ -11,10 +11,20 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from counterset.arrays import Mask, Matrix
+from counterset.checks import numbers
 from counterset.exceptions import DomainError, InvalidInputError, NotFittedError
 from counterset.schema import Schema, Table
 
-__all__ = ["Box", "Domain", "DomainLike", "Grid", "Points", "as_domain", "changeable_mask"]
+__all__ = [
+    "Box",
+    "Domain",
+    "DomainLike",
+    "Grid",
+    "Points",
+    "as_domain",
+    "changeable_mask",
+    "number_rows",
+]
 
 #: Which features may change: names, positions or a yes-or-no per feature; None: all.
 MayChange: TypeAlias = Sequence[str] | Sequence[int] | Sequence[bool] | Mask | None
@@ -47,7 +57,7 @@ class Box:
     table: Table | None = None
 
     def __post_init__(self) -> None:
-        low, high = (np.asarray(bound, dtype=np.float64) for bound in (self.low, self.high))
+        low, high = numbers(self.low), numbers(self.high)
         if low.ndim > 1 or high.ndim > 1 or np.isnan(low).any() or np.isnan(high).any():
             raise InvalidInputError(
                 f"A box takes one low and one high bound per feature, got {self.low!r} and "
@@ -122,10 +132,10 @@ class Points:
     rows: Any
 
     def __post_init__(self) -> None:
-        if len(self.rows) == 0:
-            raise DomainError("The domain is a set of no points. Give at least one row.")
         frame = isinstance(self.rows, pd.DataFrame)
-        rows = self.rows if frame else np.asarray(self.rows, dtype=np.float64)
+        rows = self.rows if frame else number_rows(self.rows, "A set of points", single=False)
+        if len(rows) == 0:
+            raise DomainError("The domain is a set of no points. Give at least one row.")
         table, matrix = Table.learn(rows)
         object.__setattr__(self, "_table", table)
         object.__setattr__(self, "_matrix", matrix)
@@ -177,12 +187,19 @@ class Grid:
     table: Table | None = None
 
     def __post_init__(self) -> None:
-        values = tuple(np.unique(np.asarray(v, dtype=np.float64).ravel()) for v in self.values)
+        if not isinstance(self.values, Sequence | np.ndarray) or isinstance(self.values, str):
+            raise InvalidInputError(
+                f"A grid takes a list of values for each feature, got {self.values!r}."
+            )
+        values = tuple(np.unique(numbers(some).ravel()) for some in self.values)
         for i, some in enumerate(values):
             if len(some) == 0:
                 raise DomainError(f"The grid is empty: feature {i} has no values. Give it one.")
             if not np.isfinite(some).all():
-                raise InvalidInputError(f"The grid has a value that is not finite, in feature {i}.")
+                raise InvalidInputError(
+                    f"The grid has a value that is no finite number, in feature {i}: "
+                    f"{self.values[i]!r}."
+                )
         if not values:
             raise DomainError("The grid has no features. Give the values of at least one.")
         object.__setattr__(self, "values", values)
@@ -235,23 +252,57 @@ def as_domain(domain: DomainLike) -> Domain:
         return domain
     if hasattr(domain, "schema_") or hasattr(domain, "explain"):
         return Box.of(domain)
-    try:
+    if isinstance(domain, pd.DataFrame) or (np.ndim(domain) and not isinstance(domain, dict)):
         return Points(domain)
+    raise InvalidInputError(
+        f"A domain is a Box, a Grid, a table of points, or a fitted explainer, got {domain!r}."
+    )
+
+
+def number_rows(X: Any, what: str, single: bool = True) -> Matrix:
+    """Give rows of finite numbers as a matrix; a single row may be 1-d.
+
+    Examples
+    --------
+    >>> number_rows([1, 2], "x")
+    array([[1., 2.]])
+    """
+    try:
+        rows = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        if isinstance(error, DomainError):
-            raise
         raise InvalidInputError(
-            f"A domain is a Box, a Grid, a table of points, or a fitted explainer, got "
-            f"{type(domain).__name__}: {error}"
+            f"{what} holds something that is no number, or rows of different lengths: {error}. "
+            f"Exact distances are between rows of numbers."
         ) from error
+    if single and rows.ndim == 1:
+        rows = rows[None, :]
+    if rows.ndim != 2 or rows.shape[1] == 0:
+        wanted = "one row of numbers" if single else "rows of numbers, one per input or point"
+        raise InvalidInputError(f"{what} must be {wanted}, got shape {rows.shape}.")
+    if not np.isfinite(rows).all():
+        row, i = np.argwhere(~np.isfinite(rows))[0]
+        raise InvalidInputError(
+            f"{what} is {rows[row, i]} in feature {i}, row {row}: neither missing nor infinite "
+            f"values have a distance. Fill it in, or leave the row out."
+        )
+    return rows
 
 
 def changeable_mask(may_change: MayChange, names: list[str]) -> Mask:
     """Give which features may change, one yes or no per feature."""
     if may_change is None:
         return np.ones(len(names), dtype=bool)
+    if isinstance(may_change, str):
+        raise InvalidInputError(
+            f"may_change takes a list of names, got the text {may_change!r}. Put it in brackets."
+        )
     given = list(may_change)
-    if len(given) == len(names) and all(isinstance(item, bool | np.bool_) for item in given):
+    if given and all(isinstance(item, bool | np.bool_) for item in given):
+        if len(given) != len(names):
+            raise InvalidInputError(
+                f"may_change has a yes or no for {len(given)} features, but there are "
+                f"{len(names)}: {names}."
+            )
         return np.array(given, dtype=bool)
     mask = np.zeros(len(names), dtype=bool)
     for item in given:

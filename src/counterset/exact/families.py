@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from counterset.arrays import Matrix
@@ -40,9 +41,10 @@ def solve(model: Any, problem: Problem, start: Matrix | None, fallback: bool) ->
         return solve_family(reading, problem, problem.norm, start)
     if not fallback:
         raise UnsupportedModelError(
-            f"No exact method reads {type(model).__name__}: linear models, ReLU networks, tree "
-            f"ensembles and one nearest neighbour are read. Pass a finite domain, or "
-            f"method='auto' for an upper bound."
+            f"No exact method reads this {type(getattr(model, 'module', model)).__name__}: linear "
+            f"models, ReLU networks (in torch, a Sequential of Linear and ReLU), tree ensembles "
+            f"and one nearest neighbour are read. Pass a finite domain, or method='auto' for an "
+            f"upper bound."
         )
     return solve_by_search(problem, start)
 
@@ -69,7 +71,7 @@ def _network(model: Any, problem: Problem, norm: Norm, start: Matrix | None) -> 
     if answer.witness is not None or answer.none_exists:
         return answer
     found = find_counterfactual(problem)  # out of time without a point: any will do
-    return Answer(answer.lower, found, answer.method, answer.reason)
+    return replace(answer, witness=found)
 
 
 def _trees(model: TreeEnsemble, problem: Problem, norm: Norm, start: Matrix | None) -> Answer:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import heapq
-import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from counterset.arrays import Matrix
+from counterset.distances import ROUNDING
 from counterset.exact.domains import Grid, Points
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Answer, Problem
 from counterset.exceptions import UnsupportedDistanceError
 
-__all__ = ["nearest_first", "solve_finite"]
+__all__ = ["Reach", "nearest_first", "solve_finite"]
 
 #: Points are built and asked in batches that grow, so that a near answer costs little.
 FIRST_BATCH = 64
@@ -37,8 +38,37 @@ def solve_finite(problem: Problem, domain: Points | Grid) -> Answer:
     return Answer(np.inf, None, METHOD, none_exists=True)
 
 
-def nearest_first(problem: Problem, domain: Points | Grid) -> Iterator[tuple[Matrix, Matrix]]:
-    """Give batches of points and their distances, ascending throughout."""
+@dataclass
+class Reach:
+    """How far points of a grid may be built: never past the optimum and epsilon.
+
+    As long as nothing flips, the optimum is no nearer than the next point, so that all within
+    epsilon of that one are within epsilon of the optimum too.
+    """
+
+    epsilon: float
+    limit: float = np.inf
+
+    def found(self, nearest: float) -> None:
+        """Note the distance of the nearest counterfactual."""
+        self.limit = self._beyond(nearest)
+
+    def until(self, first: float) -> float:
+        """Give how far a batch may go that starts at a distance."""
+        return min(self._beyond(first), self.limit)
+
+    def _beyond(self, length: float) -> float:
+        end = length + self.epsilon
+        return end + ROUNDING * max(1.0, end)
+
+
+def nearest_first(
+    problem: Problem, domain: Points | Grid, reach: Reach | None = None
+) -> Iterator[tuple[Matrix, Matrix]]:
+    """Give batches of points and their distances, ascending throughout.
+
+    With a reach, a grid is built no farther than that allows.
+    """
     if isinstance(domain, Points):
         yield from _sorted(problem, domain.matrix)
         return
@@ -53,7 +83,7 @@ def nearest_first(problem: Problem, domain: Points | Grid) -> Iterator[tuple[Mat
         mesh = np.meshgrid(*values, indexing="ij")
         yield from _sorted(problem, np.stack([axis.ravel() for axis in mesh], axis=1))
         return
-    yield from _best_first(problem, problem.norm, values)
+    yield from _best_first(problem, problem.norm, values, reach)
 
 
 def _batch_sizes() -> Iterator[int]:
@@ -76,15 +106,25 @@ def _sorted(problem: Problem, points: Matrix) -> Iterator[tuple[Matrix, Matrix]]
 
 
 def _best_first(
-    problem: Problem, norm: Norm, values: list[Matrix]
+    problem: Problem, norm: Norm, values: list[Matrix], reach: Reach | None
 ) -> Iterator[tuple[Matrix, Matrix]]:
     """Build the combinations of a grid in the order of their cost, none before its turn."""
     ordered, costs = _by_cost(problem.x, norm, values)
     combinations = _cheapest_combinations(costs, largest=norm.kind == "linf")
+    upcoming = next(combinations, None)
     for size in _batch_sizes():
-        picked = list(itertools.islice(combinations, size))
-        if not picked:
+        if upcoming is None:
             return
+        end = np.inf
+        if reach is not None:
+            first = float(norm.length(upcoming[0]))
+            if first > reach.limit:
+                return
+            end = norm.to_total(reach.until(first))
+        picked: list[tuple[int, ...]] = []
+        while upcoming is not None and upcoming[0] <= end and len(picked) < size:
+            picked.append(upcoming[1])
+            upcoming = next(combinations, None)
         places = np.array(picked)
         rows = np.stack([some[places[:, i]] for i, some in enumerate(ordered)], axis=1)
         lengths = problem.lengths(rows)
@@ -106,11 +146,13 @@ def _by_cost(x: Matrix, norm: Norm, values: list[Matrix]) -> tuple[list[Matrix],
     return ordered, costs
 
 
-def _cheapest_combinations(costs: list[list[float]], largest: bool) -> Iterator[tuple[int, ...]]:
+def _cheapest_combinations(
+    costs: list[list[float]], largest: bool
+) -> Iterator[tuple[float, tuple[int, ...]]]:
     """Give one place per feature, in ascending order of the sum (or largest) of their costs.
 
     Each combination is made from one only, by raising its last raised feature or one after it, so
-    that none is made twice and none before it is needed.
+    that none is made twice and none before it is needed. The sum comes with it.
     """
 
     def total(places: tuple[int, ...]) -> float:
@@ -120,8 +162,8 @@ def _cheapest_combinations(costs: list[list[float]], largest: bool) -> Iterator[
     first = (0,) * len(costs)
     waiting = [(total(first), first, 0)]
     while waiting:
-        _, places, last = heapq.heappop(waiting)
-        yield places
+        cost, places, last = heapq.heappop(waiting)
+        yield cost, places
         for i in range(last, len(costs)):
             if places[i] + 1 < len(costs[i]):
                 raised = (*places[:i], places[i] + 1, *places[i + 1 :])

@@ -44,11 +44,15 @@ class Affine:
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """Scores ``x @ weights + bias``, one column per class; the highest score decides."""
+    """Scores ``x @ weights + bias``, one column per class; the highest score decides.
+
+    ``bias_size`` is the size of the terms that each bias is the sum of: what the model rounds.
+    """
 
     weights: Matrix
     bias: Matrix
     labels: Labels
+    bias_size: Matrix
 
     @property
     def n_classes(self) -> int:
@@ -59,14 +63,19 @@ class LinearModel:
         """Give the columns of labels."""
         return Classes(self.labels).codes(labels)
 
-    def preference(self, X: Matrix, other: int, own: int) -> tuple[Matrix, Matrix, Matrix]:
-        """Give the gradient of the other class's lead, what it lacks at X, and its rounding."""
+    def preference(
+        self, X: Matrix, classes: tuple[int, int], roundoff: float
+    ) -> tuple[Matrix, Matrix, Matrix]:
+        """Give the gradient of the first class's lead, what it lacks at X, and its rounding."""
+        other, own = classes
         gradient = self.weights[:, other] - self.weights[:, own]
         offset = self.bias[other] - self.bias[own]
         lead = X @ gradient + offset
         terms = np.abs(X) @ (np.abs(self.weights[:, other]) + np.abs(self.weights[:, own]))
-        size = terms + np.abs(self.bias[other]) + np.abs(self.bias[own])
-        return gradient, -lead, 4 * (X.shape[1] + 4) * np.finfo(np.float64).eps * size
+        # A move to the border adds to the terms as much as the lead lacks, if not more.
+        size = terms + self.bias_size[other] + self.bias_size[own] + np.abs(lead)
+        # Twice the bound on a sum of so many products, for what scaling and storing adds.
+        return gradient, -lead, 2 * (X.shape[1] + 4) * roundoff * size
 
 
 def read_linear(model: Any) -> LinearModel | None:
@@ -83,9 +92,11 @@ def read_linear(model: Any) -> LinearModel | None:
     bias = np.broadcast_to(bias, weights.shape[1])
     if weights.shape[1] != len(labels):
         return None  # several outputs a row: no single class to change
+    size = np.abs(bias)
     if scaling is not None:
+        size = size + np.abs(scaling.shift) @ np.abs(weights)
         weights, bias = scaling.fold_into(weights, bias)
-    return LinearModel(weights, bias, labels)
+    return LinearModel(weights, bias, labels, size)
 
 
 def read_scalers(model: Any) -> tuple[Affine | None, Any]:

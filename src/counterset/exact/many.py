@@ -22,7 +22,7 @@ from counterset.exact.linear import (
 from counterset.exact.linear import METHOD as LINEAR_METHOD
 from counterset.exact.linear_models import LinearModel, read_linear
 from counterset.exact.norms import Norm, read_norm
-from counterset.exact.problem import BATCH_ROWS, Clock
+from counterset.exact.problem import BATCH_ROWS, COARSE, Clock
 from counterset.exceptions import NoCounterfactualExistsError
 from counterset.models import ModelAdapter
 from counterset.schema import Rows, Table
@@ -141,9 +141,14 @@ def _at_once(
     lower = np.minimum(lower, upper)
     with np.errstate(invalid="ignore"):
         exact = upper - lower <= question.tolerance * np.maximum(1.0, upper)
+    exact &= np.isfinite(upper)  # an infinite bound is within any tolerance of nothing
     rows = table.decode(witnesses)
-    method, reason = [LINEAR_METHOD], [BORDER_ONLY]
-    return ManyBounds(lower, upper, exact, clock.seconds, question.tolerance, rows, method, reason)
+    reasons = [""]
+    if not exact.all():
+        reasons = [COARSE if found else BORDER_ONLY for found in np.isfinite(upper)]
+    return ManyBounds(
+        lower, upper, exact, clock.seconds, question.tolerance, rows, [LINEAR_METHOD], reasons
+    )
 
 
 def _one_by_one(question: Question, table: Table, matrix: Matrix) -> ManyBounds:

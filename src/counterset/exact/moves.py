@@ -24,6 +24,9 @@ FIRST_TANGENTS = np.linspace(0.0, 1.0, 9)[1:] ** 2
 MOST_TANGENT_ROUNDS = 40
 #: Squares are right to this part of the ball's total; the solver's own gap is half of it.
 SQUARES_TOLERANCE = 2e-6
+#: HiGHS stops at a gap of 1e-6 and prices to 1e-7, both in units of the ball's total; what it
+#: takes for feasible within its tolerance can only make the total less. This is taken off bounds.
+SOLVER_TOLERANCE = 2e-6
 _NO_SQUARES: Codes = np.empty(0, dtype=np.intp)
 
 
@@ -32,7 +35,7 @@ class Solution:
     """The nearest point of a ball that the programme takes for a counterfactual.
 
     ``empty`` says that it is proved that the ball holds none; ``lower`` bounds the distance of
-    any that it holds.
+    any, in the ball or beyond it.
     """
 
     point: Matrix | None
@@ -66,6 +69,12 @@ class Moves:
         scale = np.diag(self.unit)
         columns = np.concatenate([self._up, self._down])
         return Affine(columns, np.vstack([scale, -scale]), self.problem.x)
+
+    def largest(self) -> Matrix:
+        """Give the most that each feature can be in size, within the ball."""
+        low = np.maximum(self.problem.low, self.problem.x - self.norm.reach(self._radius))
+        high = np.minimum(self.problem.high, self.problem.x + self.norm.reach(self._radius))
+        return np.maximum(np.abs(low), np.abs(high))
 
     def _units(self) -> Matrix:
         """Give the move of each feature that one unit of its variable stands for."""
@@ -157,8 +166,8 @@ class Moves:
             result = self.programme.minimise(self.problem.clock.left)
             if result.infeasible:
                 # More tangents leave less: what was found before them lies outside the ball.
-                return Solution(point, np.inf if point is None else self._radius, empty=True)
-            gained = self._length(max(result.bound, 0.0)) - lower
+                return Solution(point, self._length(1.0 - SOLVER_TOLERANCE), empty=True)
+            gained = self._length(max(result.bound - SOLVER_TOLERANCE, 0.0)) - lower
             lower += max(gained, 0.0)
             if result.values is None:
                 break

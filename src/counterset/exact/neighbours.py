@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 from counterset.arrays import Codes, Matrix
-from counterset.exact.balls import Best, farthest
-from counterset.exact.linear import HalfSpaces
+from counterset.exact.balls import MUCH_TOO_LARGE, Best, farthest
+from counterset.exact.half_spaces import HalfSpaces
 from counterset.exact.moves import Moves
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Answer, Problem
@@ -24,8 +24,6 @@ from counterset.exact.push import past_boundary
 __all__ = ["NearestNeighbour", "read_neighbours", "solve_neighbours"]
 
 METHOD = "enumeration of nearest-neighbour cells"
-#: The solver's own tolerance, taken off every bound that it proves.
-SLACK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +53,6 @@ def solve_neighbours(
     """Give the distance, or bounds on it when the time is up."""
     own = model.rows[model.labels == problem.label]
     others = model.rows[model.labels != problem.label]
-    if len(others) == 0:
-        return Answer(np.inf, None, METHOD, none_exists=True)
     search = _Search(problem, norm, own)
     search.best.offer(start)
     search.best.offer(problem.nearest_flip(others))
@@ -71,11 +67,15 @@ def solve_neighbours(
         lower = min(lower, max(float(bounds[place]), search.at_least(others[place])))
     lower = min(lower, search.best.upper)
     none_exists = search.best.witness is None and np.isinf(lower)
-    return Answer(lower, search.best.witness, METHOD, "the time was up", bool(none_exists))
+    reason = "the time was up" if problem.clock.over else "no nearer point was confirmed"
+    return Answer(lower, search.best.witness, METHOD, reason, bool(none_exists))
 
 
 class _Search:
-    """Nearest points of the cells of rows of other classes."""
+    """Nearest points of the cells of rows of other classes.
+
+    There is at least one row of the own class: the one that decided the input.
+    """
 
     def __init__(self, problem: Problem, norm: Norm, own: Matrix) -> None:
         self.best = Best(problem)
@@ -86,21 +86,18 @@ class _Search:
     def single_bounds(self, others: Matrix) -> Matrix:
         """Bound the distance to each cell by its border with the input's nearest row alone."""
         problem = self._problem
-        if len(self._own) == 0:
-            return np.zeros(len(others))
         bounds = np.zeros(len(others))
         for i, row in enumerate(others):
             gradient, need = self._border(row, self._own[0])
             half_space = HalfSpaces.around(
                 problem.x[None, :],
                 gradient,
-                np.array([need]),
                 problem.low,
                 problem.high,
                 self._norm,
             )
             if self._norm.kind != "l0":
-                length = self._norm.of(half_space.moves())[0]
+                length = self._norm.of(half_space.moves(np.array([need])))[0]
                 bounds[i] = np.inf if np.isnan(length) else length * (1 - 1e-9)
         return bounds
 
@@ -115,6 +112,17 @@ class _Search:
         radius = min(self.best.upper, farthest(self._problem, self._norm))
         if not np.isfinite(radius):
             radius = float(self._norm.of(row - self._problem.x))
+        lower = self._look(row, radius)
+        while lower < self.best.upper and MUCH_TOO_LARGE * self.best.upper < radius:
+            if self._problem.clock.over:
+                break
+            radius = self.best.upper
+            lower = max(lower, self._look(row, radius))
+        return lower
+
+    def _look(self, row: Matrix, radius: float) -> float:
+        """Bound the distance to the part of a cell within a ball."""
+        far = farthest(self._problem, self._norm)
         moves = Moves(self._problem, self._norm, radius)
         self._add_border(moves, row, 0)
         added = {0}
@@ -122,8 +130,8 @@ class _Search:
         while not self._problem.clock.over:
             solution = moves.solve()
             if solution.empty:
-                return np.inf  # not within the ball: no nearer than the best
-            lower = max(lower, solution.lower - SLACK * max(1.0, solution.lower))
+                return np.inf if radius >= far else solution.lower
+            lower = max(lower, solution.lower)
             if solution.point is None:
                 break
             missing = self._crossed(solution.point, row) - added
@@ -137,8 +145,6 @@ class _Search:
         return lower
 
     def _add_border(self, moves: Moves, row: Matrix, place: int) -> None:
-        if len(self._own) == 0:
-            return
         gradient, need = self._border(row, self._own[place])
         point = moves.point()
         coefficients = point.coefficients @ gradient

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,20 @@ import numpy as np
 from sklearn.neural_network import MLPClassifier
 
 from counterset.arrays import Labels, Matrix
+from counterset.checks import numbers
 from counterset.exact.linear_models import LinearModel, read_scalers
+from counterset.exact.problem import DOUBLE_ROUNDOFF
 from counterset.exceptions import InvalidInputError
+from counterset.frameworks import TorchModule
 
 __all__ = ["ReluNetwork", "TorchModel", "as_model", "read_network"]
+
+TORCH_ROUNDOFF = {
+    "torch.float64": DOUBLE_ROUNDOFF,
+    "torch.float32": 2.0**-24,
+    "torch.float16": 2.0**-11,
+    "torch.bfloat16": 2.0**-8,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +37,9 @@ class ReluNetwork:
         decides by its sign.
     labels
         The classes; 0, 1, ... where not given.
+    roundoff
+        The relative rounding of the arithmetic that the model itself uses: double precision's,
+        or single precision's for a torch network of that kind.
 
     Examples
     --------
@@ -37,12 +50,10 @@ class ReluNetwork:
 
     layers: Sequence[tuple[Any, Any]]
     labels: Any = None
+    roundoff: float = DOUBLE_ROUNDOFF
 
     def __post_init__(self) -> None:
-        layers = [
-            (np.asarray(weights, dtype=np.float64), np.asarray(bias, dtype=np.float64))
-            for weights, bias in self.layers
-        ]
+        layers = [_read_layer(i, layer) for i, layer in enumerate(self.layers)]
         if not layers:
             raise InvalidInputError("A network has at least one layer, got none.")
         for i, (weights, bias) in enumerate(layers):
@@ -68,6 +79,11 @@ class ReluNetwork:
     def scores(self, X: Any) -> Matrix:
         """Give the outputs of the last layer."""
         rows: Matrix = np.asarray(X, dtype=np.float64)
+        n_inputs = len(self.layers[0][0])
+        if rows.ndim != 2 or rows.shape[1] != n_inputs:
+            raise InvalidInputError(
+                f"The network takes rows of {n_inputs} features, got shape {rows.shape}."
+            )
         for weights, bias in self.layers[:-1]:
             rows = np.maximum(rows @ weights + bias, 0.0)
         weights, bias = self.layers[-1]
@@ -84,19 +100,38 @@ class ReluNetwork:
         return cls([(model.weights, model.bias)], model.labels)
 
 
+def _read_layer(place: int, layer: Any) -> tuple[Matrix, Matrix]:
+    try:
+        weights, bias = (numbers(part) for part in layer)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"A network is a list of pairs of weights and biases, but layer {place} is {layer!r}."
+        ) from None
+    if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
+        raise InvalidInputError(
+            f"Layer {place} has a weight or bias that is no finite number. Was the network trained "
+            f"to the end?"
+        )
+    return weights, bias
+
+
 @dataclass(frozen=True, eq=False)
 class TorchModel:
-    """A torch network that answers with its highest output, in its own precision."""
+    """A torch network that answers with its highest output, in its own precision.
+
+    A single output decides by its sign, as in :class:`ReluNetwork`.
+    """
 
     module: Any
 
     def predict(self, X: Any) -> Labels:
         """Give the class of each row."""
-        like = next(iter(self.module.parameters()))
-        outputs = self.module(like.new_tensor(np.asarray(X))).detach().cpu().numpy()
-        if outputs.shape[1] == 1:
-            return np.asarray(outputs[:, 0] > 0, dtype=np.intp)
-        return np.asarray(outputs.argmax(axis=1))
+        answer = TorchModule(self.module).predict(X)
+        return (answer > 0).astype(np.intp) if self._has_one_output() else answer
+
+    def _has_one_output(self) -> bool:
+        layers = [part for part in _parts(self.module) if _is_part(part, "Linear")]
+        return bool(layers) and layers[-1].out_features == 1
 
 
 def as_model(model: Any) -> Any:
@@ -111,8 +146,7 @@ def read_network(model: Any) -> ReluNetwork | None:
     if isinstance(model, ReluNetwork):
         return model
     if isinstance(model, TorchModel):
-        layers = _read_torch(model.module)
-        return None if layers is None else ReluNetwork(layers)
+        return _read_torch(model.module)
     scaling, last = read_scalers(model)
     if not isinstance(last, MLPClassifier) or not hasattr(last, "coefs_"):
         return None
@@ -129,22 +163,47 @@ def read_network(model: Any) -> ReluNetwork | None:
 
 def _is_torch(model: Any) -> bool:
     # By name, so that torch need not be installed, nor imported to find out.
-    return type(model).__name__ == "Sequential" and hasattr(model, "parameters")
+    return _is_part(model, "Sequential")
 
 
-def _read_torch(module: Any) -> list[tuple[Matrix, Matrix]] | None:
+def _is_part(part: Any, *names: str) -> bool:
+    """Say whether this is one of torch's own classes of these names, and no kind of them."""
+    return type(part).__name__ in names and type(part).__module__.partition(".")[0] == "torch"
+
+
+def _parts(module: Any) -> Iterator[Any]:
+    """Give the parts of a Sequential that do something, those of nested ones in their place."""
+    for part in module:
+        if _is_part(part, "Sequential"):
+            yield from _parts(part)
+        elif not _is_part(part, "Identity", "Dropout"):
+            yield part
+
+
+def _read_torch(module: Any) -> ReluNetwork | None:
     """Read Linear, ReLU, Linear, ...; a Softmax at the end changes no decision."""
-    layers: list[tuple[Matrix, Matrix]] = []
-    parts = [part for part in module if type(part).__name__ not in ("Identity", "Dropout")]
-    if parts and type(parts[-1]).__name__ in ("Softmax", "LogSoftmax"):
+    parts = list(_parts(module))
+    if len(parts) > 1 and _is_softmax_of_several(*parts[-2:]):
         parts = parts[:-1]
-    for i, part in enumerate(parts):
-        if type(part).__name__ != ("Linear" if i % 2 == 0 else "ReLU"):
-            return None
-        if i % 2 == 0:
-            weights = part.weight.detach().cpu().numpy().astype(np.float64).T
-            bias = np.zeros(weights.shape[1])
-            if part.bias is not None:
-                bias = part.bias.detach().cpu().numpy().astype(np.float64)
-            layers.append((weights, bias))
-    return layers if len(parts) % 2 == 1 else None
+    kinds = ["Linear" if i % 2 == 0 else "ReLU" for i in range(len(parts))]
+    fits = all(_is_part(part, kind) for part, kind in zip(parts, kinds, strict=True))
+    if not fits or len(parts) % 2 == 0:
+        return None
+    layers, roundoffs = [], []
+    for part in parts[::2]:
+        bias = np.zeros(part.out_features) if part.bias is None else _as_array(part.bias)
+        layers.append((_as_array(part.weight).T, bias))
+        roundoffs.append(TORCH_ROUNDOFF.get(str(part.weight.dtype)))
+    # The coarsest of all counts, and one that is not known cannot be answered for.
+    known = [each for each in roundoffs if each is not None]
+    return ReluNetwork(layers, roundoff=max(known)) if len(known) == len(layers) else None
+
+
+def _is_softmax_of_several(last: Any, part: Any) -> bool:
+    """Say whether a Softmax ranks the outputs of each row, of which there are several."""
+    ranks = _is_part(part, "Softmax", "LogSoftmax") and part.dim in (1, -1)
+    return ranks and _is_part(last, "Linear") and last.out_features > 1
+
+
+def _as_array(tensor: Any) -> Matrix:
+    return np.asarray(tensor.detach().cpu().double(), dtype=np.float64)

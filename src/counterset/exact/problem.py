@@ -12,9 +12,12 @@ from counterset.arrays import Mask, Matrix
 from counterset.distances import Distance
 from counterset.exact.norms import Norm
 from counterset.models import ModelAdapter
+from counterset.schema import Table
 
-__all__ = ["Answer", "Clock", "Problem"]
+__all__ = ["Answer", "Clock", "Problem", "roundoff_of"]
 
+DOUBLE_ROUNDOFF = 2.0**-53
+COARSE = "the model's own precision hides where its border is"
 #: Points asked of the model at once.
 BATCH_ROWS = 4096
 
@@ -51,7 +54,8 @@ class Clock:
 class Answer:
     """What a solver found: a proved lower bound, and a confirmed counterfactual or None.
 
-    ``none_exists`` says that it is proved that the domain holds no counterfactual.
+    ``none_exists`` says that it is proved that the domain holds no counterfactual. ``blur`` is how
+    far the model's own rounding may move its border.
     """
 
     lower: float
@@ -59,6 +63,7 @@ class Answer:
     method: str
     reason: str = ""
     none_exists: bool = False
+    blur: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +95,11 @@ class Problem:
     high: Matrix
     integer: Mask
     clock: Clock
+
+    @property
+    def roundoff(self) -> float:
+        """The relative rounding of the numbers that the model is asked in."""
+        return roundoff_of(self.model.table)
 
     def flips(self, rows: Matrix) -> Mask:
         """Ask the model which rows it decides otherwise than the input."""
@@ -128,3 +138,16 @@ class Problem:
     def confirms(self, row: Matrix) -> bool:
         """Ask the model about one row alone: sums of a batch may be rounded in another order."""
         return bool(self.flips(row[None, :])[0])
+
+
+def roundoff_of(table: Table) -> float:
+    """Give the relative rounding of the coarsest floats of a table.
+
+    A model that is asked in single precision computes in it.
+    """
+    floats = [
+        feature.dtype
+        for feature in table.features
+        if isinstance(feature.dtype, np.dtype) and feature.dtype.kind == "f"
+    ]
+    return max((float(np.finfo(dtype).eps) / 2 for dtype in floats), default=DOUBLE_ROUNDOFF)

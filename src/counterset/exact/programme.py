@@ -10,6 +10,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from counterset.arrays import Codes, Matrix
+from counterset.exact.quiet import quiet_solver
 
 __all__ = ["Programme", "Result"]
 
@@ -91,13 +92,14 @@ class Programme:
         constraints = None
         if self._rows:
             constraints = LinearConstraint(self._matrix(), self._lower, self._upper)
-        result = milp(
-            objective,
-            integrality=whole,
-            bounds=Bounds(low, high),
-            constraints=constraints,
-            options={"time_limit": max(seconds, 1e-3), "mip_rel_gap": 1e-7},
-        )
+        with quiet_solver():
+            result = milp(
+                objective,
+                integrality=whole,
+                bounds=Bounds(low, high),
+                constraints=constraints,
+                options={"time_limit": max(seconds, 1e-3), "mip_rel_gap": 1e-7},
+            )
         if result.status == _INFEASIBLE:
             return Result(None, np.inf, infeasible=True)
         bound = result.mip_dual_bound

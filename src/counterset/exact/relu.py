@@ -6,14 +6,22 @@ the fewer units can.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from counterset.arrays import Matrix
-from counterset.exact.balls import Best, Look, farthest, look_in_growing_balls
+from counterset.exact.balls import (
+    MUCH_TOO_LARGE,
+    Best,
+    Look,
+    farthest,
+    look_in_growing_balls,
+)
 from counterset.exact.encoding import Encoding, lead_and_gradient
 from counterset.exact.networks import ReluNetwork
 from counterset.exact.norms import Norm
-from counterset.exact.problem import Answer, Problem
+from counterset.exact.problem import COARSE, DOUBLE_ROUNDOFF, Answer, Problem
 from counterset.exact.push import past_boundary
 
 __all__ = ["solve_network"]
@@ -22,11 +30,9 @@ __all__ = ["solve_network"]
 GROWTH = 1.6
 #: The first ball, relative to the distance that the slope at the input suggests.
 FIRST_RADIUS = 1.1
-#: The solver's own tolerance, taken off every bound that it proves.
-SLACK = 1e-6
 #: What is asked for beyond a tie, relative to the radius, if the model does not confirm a point.
 CLEARER_LEADS = (1e-6, 1e-5, 1e-4, 1e-3)
-METHOD = "mixed-integer programme of a ReLU network"
+METHOD = "mixed-integer programme of a {}"
 
 
 def solve_network(
@@ -39,16 +45,24 @@ def solve_network(
     start
         A counterfactual that is known already.
     """
+    network = replace(network, roundoff=max(network.roundoff, problem.roundoff))
     best = Best(problem)
     best.offer(start)
     own = int(np.flatnonzero(network.labels == problem.label)[0])
     scores = network.scores(problem.x[None, :])[0]
     others = [int(k) for k in np.argsort(-scores, kind="stable") if k != own]
-    lowers = [_Class(network, problem, norm, other, own, best).at_least() for other in others]
-    lower = min(*lowers, best.upper) if len(lowers) > 1 else min(lowers[0], best.upper)
-    reason = "the time was up" if problem.clock.over else "the solver stopped at its tolerance"
+    classes = [_Class(network, problem, norm, other, own, best) for other in others]
+    lower = min(best.upper, *(each.at_least() for each in classes))
+    lower = min(lower, best.upper)  # which the later classes may have bettered
+    reason = "the solver stopped at its tolerance"
+    if problem.clock.over:
+        reason = "the time was up"
+    elif network.roundoff > DOUBLE_ROUNDOFF:
+        reason = COARSE
     none_exists = best.witness is None and np.isinf(lower)
-    return Answer(lower, best.witness, METHOD, reason, bool(none_exists))
+    blur = max(each.blur for each in classes)
+    method = METHOD.format("ReLU network" if len(network.layers) > 1 else "linear model")
+    return Answer(lower, best.witness, method, reason, bool(none_exists), blur)
 
 
 class _Class:
@@ -65,6 +79,7 @@ class _Class:
     ) -> None:
         self._network, self._problem, self._norm, self._best = network, problem, norm, best
         self._classes = other, own
+        self.blur = 0.0
 
     def at_least(self) -> float:
         """Give a lower bound; better the best if there is a nearer point."""
@@ -73,11 +88,21 @@ class _Class:
         return look_in_growing_balls(self._look, self._best, radius, GROWTH, far)
 
     def _look(self, radius: float) -> Look:
+        seen = self._look_once(radius)
+        while not seen.empty and MUCH_TOO_LARGE * self._best.upper < radius:
+            if self._problem.clock.over:
+                break
+            radius = self._best.upper
+            seen = Look(max(seen.lower, self._look_once(radius).lower), empty=False)
+        return seen
+
+    def _look_once(self, radius: float) -> Look:
         encoding = Encoding(self._network, self._problem, self._norm, self._classes, radius)
         solution = encoding.solve()
-        bound = radius if solution.empty else solution.lower
-        seen = Look(max(0.0, bound - SLACK * max(1.0, bound)), solution.empty)
+        seen = Look(solution.lower, solution.empty)
         first = solution.point
+        if first is not None:
+            self.blur = radius * max(encoding.blur(first), encoding.blur(self._problem.x))
         for share in CLEARER_LEADS:
             if solution.point is None:
                 break

@@ -6,6 +6,7 @@ import numpy as np
 
 from counterset.arrays import Matrix
 from counterset.exact.problem import Answer, Problem
+from counterset.exact.push import past_boundary
 
 __all__ = ["find_counterfactual", "solve_by_search"]
 
@@ -22,7 +23,8 @@ def solve_by_search(problem: Problem, start: Matrix | None) -> Answer:
     """Give an upper bound, and 0 for a lower one."""
     best = find_counterfactual(problem)
     if start is not None and (best is None or _nearer(problem, start, best)):
-        best = _walk_back(problem, start)
+        walked = _walk_back(problem, start)
+        best = walked if problem.confirms(walked) else start
     reason = "only an upper bound: no exact method reads this model"
     if best is None:
         reason += ", and sampling found no counterfactual"
@@ -42,7 +44,9 @@ def find_counterfactual(problem: Problem) -> Matrix | None:
     if not found:
         return None
     rows = _bisect(problem, np.array(found))
-    return _walk_back(problem, rows[np.argmin(problem.lengths(rows))])
+    nearest = _walk_back(problem, rows[np.argmin(problem.lengths(rows))])
+    # A batch may be rounded otherwise than a row alone, which is what users will ask.
+    return nearest if problem.confirms(nearest) else past_boundary(problem, nearest)
 
 
 def _sample(problem: Problem, random: np.random.Generator, share: float) -> Matrix:
