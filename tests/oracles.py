@@ -20,6 +20,8 @@ from counterset import (
     NearestCandidates,
 )
 from counterset.distances import ROUNDING
+from counterset.diversity import View
+from counterset.space import Points
 
 Row = tuple[float, ...]
 PairDistance = Callable[[Row, Row], float]
@@ -133,3 +135,42 @@ def l0(a: Row, b: Row) -> float:
 
 
 PAIR_DISTANCES: dict[str, PairDistance] = {"l0": l0, "l1": l1, "l2": l2, "linf": linf}
+
+
+def swap_literally(
+    anchor: Any,
+    region: Any,
+    options: Any,
+    chosen: list[int],
+    price: float,
+    distance: Any,
+    diversity: Any,
+) -> list[int]:
+    """Swap one option for another, the best swap each time, until none makes the set better."""
+
+    def value(numbers: list[int]) -> float:
+        here = options[numbers]
+        closeness = distance.pairwise(region, here).mean()
+        between = distance.pairwise(here, here)[np.triu_indices(len(here), k=1)]
+        return float(closeness - price * (between.mean() if len(between) else 0.0))
+
+    def differ(a: int, b: int) -> bool:
+        if (options[a] == options[b]).all():
+            return False
+        if diversity is None:
+            return True
+        nearest = distance.pairwise(anchor[None], options).min(keepdims=True)[0]
+        view = View(Points(anchor[None], anchor[None]), Points(options, options), nearest, distance)
+        return bool(diversity.differ(view, np.array([a]), np.array([b]))[0])
+
+    while True:
+        best, best_value = chosen, value(chosen) - 1e-9
+        for i in range(len(chosen)):
+            rest = chosen[:i] + chosen[i + 1 :]
+            for option in range(len(options)):
+                tried = [*chosen[:i], option, *chosen[i + 1 :]]
+                if all(differ(option, other) for other in rest) and value(tried) < best_value:
+                    best, best_value = tried, value(tried)
+        if best is chosen:
+            return chosen
+        chosen = best

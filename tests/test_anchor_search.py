@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from counterset.anchor_search import LEAST_ROWS, MOST_DISTANCE
 from toys import approve
 
-from counterset import DiverseExplainer, NearestCandidates, evaluate
+from counterset import (
+    DiverseExplainer,
+    LineSearch,
+    NearData,
+    NearestCandidates,
+    NoCounterfactualError,
+    evaluate,
+)
+from counterset.anchor_search import LEAST_ROWS, MOST_DISTANCE
 
 
 def explainer_of(rows: Any, model: Any = approve, **parameters: Any) -> DiverseExplainer:
@@ -25,10 +33,11 @@ def test_one_dense_place_needs_few_anchors_and_many_places_need_more() -> None:
     rng = np.random.default_rng(0)
     dense = 0.45 + 0.1 * rng.random((400, 4))
     far = rng.random((40, 4)) + np.array([1.0, 0.0, 0.0, 0.0])
-    together = explainer_of(np.vstack([dense, far]), lambda X: X[:, 0] > 0.9, anchors="auto")
+    settings: dict[str, Any] = {"anchors": "auto", "search": None}
+    together = explainer_of(np.vstack([dense, far]), lambda X: X[:, 0] > 0.9, **settings)
     places = rng.random((60, 4)) * 20
     apart = np.vstack([p + rng.normal(0, 0.05, (14, 4)) for p in places])
-    spread = explainer_of(apart, lambda X: X.sum(axis=1).astype(int) % 2 == 0, anchors="auto")
+    spread = explainer_of(apart, lambda X: X.sum(axis=1).astype(int) % 2 == 0, **settings)
     assert counts(together)[0] < min(counts(spread))
 
 
@@ -64,3 +73,47 @@ def test_tiny_classes_have_as_many_anchors_as_there_is_room_for(size: int) -> No
 def test_rows_that_are_all_equal_have_one_anchor() -> None:
     rows = np.vstack([np.full((30, 2), 0.2), np.full((30, 2), 0.9)])
     assert counts(explainer_of(rows, anchors="auto", max_counterfactuals=1)) == [1, 1]
+
+
+@pytest.mark.parametrize("search", [None, LineSearch(0.1)])
+def test_a_given_number_of_anchors_is_kept_to_and_their_options_are_valid(search: Any) -> None:
+    rows = np.random.default_rng(2).random((300, 3))
+
+    def model(X: Any) -> Any:
+        return np.asarray(X).sum(axis=1) > 1.5
+
+    explainer = explainer_of(rows, model, anchors=30, search=search)
+    anchors = explainer.anchors_
+    assert anchors is not None
+    assert counts(explainer) == [30, 30]
+    for code, chosen in zip(anchors.codes, anchors.sets, strict=True):
+        own = anchors.options.take(chosen[chosen >= 0])
+        assert (own.labels != explainer.classes_[code]).all()
+        assert (model(own.rows) == own.labels).all()
+        sources = explainer.pool_.matrix[own.places]
+        closed_in = (np.abs(own.rows.sum(axis=1) - 1.5) < np.abs(sources.sum(axis=1) - 1.5)).any()
+        assert closed_in == (search is not None)
+
+
+def test_options_stay_rows_where_closing_in_would_cost_too_much() -> None:
+    # Every input is right at the boundary, in a feature of its own: what one finds is no use to
+    # the next.
+    rng = np.random.default_rng(3)
+    rows = np.vstack([rng.random((60, 40)) < 0.5, rng.random((60, 40)) < 0.5]).astype(float)
+    rows[:, 0] = np.repeat([0.49, 0.51], 60)
+    explainer = explainer_of(rows, lambda X: np.asarray(X)[:, 0] > 0.5, anchors=3, diversity=None)
+    anchors = explainer.anchors_
+    assert anchors is not None
+    assert np.array_equal(anchors.options.rows, explainer.pool_.matrix[anchors.options.places])
+
+
+def test_nothing_plausible_to_choose_from_is_an_error_of_its_own() -> None:
+    class Nowhere(NearData):
+        def learn(self, places: Any, distance: Any) -> Any:
+            support = super().learn(places, distance)
+            return replace(support, limit=-1.0)
+
+    rows = np.random.default_rng(0).random((60, 2))
+    explainer = explainer_of(rows, anchors="auto", plausibility=Nowhere())
+    with pytest.raises(NoCounterfactualError):
+        explainer.explain([0.2, 0.3])

@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -264,15 +265,22 @@ def test_whole_numbers_and_constraints_are_certified() -> None:
     assert kept.safety[0] > 0
 
 
-def test_mixed_tables_are_refused_with_the_way_out() -> None:
+def test_mixed_tables_are_certified_as_far_as_the_model_can_be_read() -> None:
     frame = pd.DataFrame({"a": X[:, 0], "home": np.where(X[:, 1] > 0.5, "own", "rent")})
-
-    def predict(rows: pd.DataFrame) -> np.ndarray:
-        return np.asarray((rows["home"] == "own") & (rows["a"] > 0.3))
-
-    explainer = DiverseExplainer(predict, max_counterfactuals=1).fit(frame)
-    with pytest.raises(UnsupportedDistanceError, match=r"\['home'\] are categories"):
-        explainer.certify(explainer.explain(frame.iloc[0]), 0.3)
+    wanted = (frame["home"] == "own") & (frame["a"] > 0.3)
+    encode = make_column_transformer((OneHotEncoder(), ["home"]), remainder="passthrough")
+    tree = make_pipeline(encode, DecisionTreeClassifier(random_state=0)).fit(frame, wanted)
+    certified = {}
+    for name, model in (("read", tree), ("searched", tree.predict)):
+        explainer = DiverseExplainer(model, max_counterfactuals=1).fit(frame)
+        found = explainer.certify(explainer.explain(frame.iloc[0]), 0.3).certificate
+        assert found is not None
+        assert found.distance_bounds is not None
+        certified[name] = found
+    assert certified["read"].distance_bounds.exact  # type: ignore[union-attr]
+    assert certified["searched"].distance_bounds.lower == 0  # type: ignore[union-attr]
+    read, searched = (certified[name].distance_bounds for name in ("read", "searched"))
+    assert read.upper <= searched.upper  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("pairs", [None, [X[0]], [(X[0],)], [3]])

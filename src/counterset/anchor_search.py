@@ -221,7 +221,8 @@ class _Class:
         """Find the first number of anchors, and the price of diversity, that will do."""
         if len(self.members) < LEAST_ROWS:
             return _Plan(counts[-1], next(iter(self.catalogues)), MIDDLING_PRICE)
-        shuffled = np.random.default_rng(SEED).permutation(self.members)
+        random = np.random.default_rng(SEED)
+        shuffled = random.permutation(self.members)
         n_held_out = min(MOST_HELD_OUT, max(1, int(HELD_OUT_SHARE * len(shuffled))))
         held_out, others = np.sort(shuffled[:n_held_out]), np.sort(shuffled[n_held_out:])
         questions = self.ask(held_out)
@@ -238,7 +239,8 @@ class _Class:
                     break
             if min(costs.values()) <= NOT_TOO_COSTLY:
                 break
-        enough = max(1.0, ABOUT_THE_BEST * min(costs.values()))
+        best = min(costs.values())
+        enough = 1.0 if best <= 1 else ABOUT_THE_BEST * best
         return next(plan for plan, cost in costs.items() if cost <= enough)
 
     def _trial(

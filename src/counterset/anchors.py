@@ -209,7 +209,8 @@ def sample(n: int, most: int) -> Codes:
     """
     if n <= most:
         return np.arange(n)
-    return np.sort(np.random.default_rng(SEED).permutation(n)[:most])
+    random = np.random.default_rng(SEED)
+    return np.sort(random.permutation(n)[:most])
 
 
 def medoids(points: Matrix, count: int) -> Codes:
