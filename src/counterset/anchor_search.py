@@ -9,16 +9,16 @@ held-out rows are explained both ways. The first number will do that costs them 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from counterset.anchor_sets import Neighbourhoods, Regions, agree
-from counterset.anchors import MOST_ROWS, SEED, Anchors, Options, medoids, sample
-from counterset.arrays import Codes, Matrix
+from counterset.anchors import MOST_ROWS, SEED, Anchors, medoids, sample
+from counterset.arrays import Codes
 from counterset.candidates import CandidatePool
+from counterset.catalogue import Ask, Catalogue
 from counterset.pipeline import CLOSING_IN, Pipeline
 from counterset.questions import Questions
 from counterset.selection import NONE_LEFT
@@ -45,9 +45,6 @@ LANDMARKS = 128
 AT_ONCE = 128
 
 SMALLEST = float(np.finfo(float).tiny)
-
-#: Makes the questions of rows of the pool.
-Ask = Callable[[Codes], Questions]
 
 
 def find_anchors(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask) -> Anchors:
@@ -85,53 +82,6 @@ class _Figures:
         return max(too_far, min(too_alike, 1 / SMALLEST))
 
 
-class _Catalogue:
-    """The counterfactuals of rows of the pool, found when they are first asked for."""
-
-    def __init__(self, pipeline: Pipeline, ask: Ask) -> None:
-        self.pipeline, self.ask = pipeline, ask
-        self._numbers: dict[bytes, int] = {}  # of each option, by its row
-        self._rows: list[Matrix] = []
-        self._places: list[int] = []
-        self._labels: list[Any] = []
-        self._known: dict[int, tuple[list[int], int, float]] = {}
-
-    def of(self, rows: Codes) -> tuple[Codes, Codes, Matrix]:
-        """Give the numbers of each row's options, ``(n, limit)``, and the figures of step 2."""
-        self._find(np.array([row for row in rows if int(row) not in self._known], dtype=np.intp))
-        own = np.full((len(rows), self.pipeline.selector.limit), NONE_LEFT, dtype=np.intp)
-        known = [self._known[int(row)] for row in rows]
-        for i, (numbers, _, _) in enumerate(known):
-            own[i, : len(numbers)] = numbers
-        n_candidates = np.array([count for _, count, _ in known], dtype=np.intp)
-        return own, n_candidates, np.array([reach for _, _, reach in known])
-
-    def options(self) -> Options:
-        """Give all options so far; equal ones have one number."""
-        width = self.pipeline.selector.pool.matrix.shape[1]
-        return Options(
-            np.array(self._rows).reshape(-1, width),
-            np.array(self._places, dtype=np.intp),
-            np.array(self._labels, dtype=self.pipeline.classes.labels.dtype),
-        )
-
-    def _find(self, rows: Codes) -> None:
-        if not len(rows):
-            return
-        questions = self.ask(rows)
-        found = self.pipeline.run(questions)
-        for row, count, reach in zip(rows, found.n_candidates, found.reach, strict=True):
-            self._known[int(row)] = ([], int(count), float(reach))
-        labels = questions.recall(found.answers)
-        for i, owner in enumerate(found.owners):
-            number = self._numbers.setdefault(found.rows[i].tobytes(), len(self._rows))
-            if number == len(self._rows):
-                self._rows.append(found.rows[i])
-                self._places.append(int(found.places[i]))
-                self._labels.append(labels[i])
-            self._known[int(rows[owner])][0].append(number)
-
-
 class _Workshop:
     """Some anchors of one class, and what their sets can be made of.
 
@@ -144,7 +94,7 @@ class _Workshop:
     """
 
     def __init__(
-        self, catalogue: _Catalogue, anchors: Codes, landmarks: Codes, rows: list[Codes]
+        self, catalogue: Catalogue, anchors: Codes, landmarks: Codes, rows: list[Codes]
     ) -> None:
         selector = catalogue.pipeline.selector
         pool = selector.pool
@@ -210,10 +160,10 @@ class _Class:
         self.members, self.pipeline, self.ask = members, pipeline, ask
         self.pool = pipeline.selector.pool
         # Options on which the line search has closed in, and rows of the pool.
-        self.catalogues = {False: _Catalogue(replace(pipeline, search=None), ask)}
+        self.catalogues = {False: Catalogue(replace(pipeline, search=None), ask)}
         if pipeline.search is not None:
             self.catalogues = {
-                True: _Catalogue(replace(pipeline, search=pipeline.search.finer(CLOSING_IN)), ask),
+                True: Catalogue(replace(pipeline, search=pipeline.search.finer(CLOSING_IN)), ask),
                 **self.catalogues,
             }
 
@@ -243,6 +193,19 @@ class _Class:
         enough = 1.0 if best <= 1 else ABOUT_THE_BEST * best
         return next(plan for plan, cost in costs.items() if cost <= enough)
 
+    def anchors(self, plan: _Plan) -> Anchors:
+        """Make the anchors that a plan has in mind."""
+        found = self._medoids(self.members, plan.count)
+        looked_at = self.members[sample(len(self.members), MOST_ROWS)]
+        regions = Regions.around(found, looked_at, self.pool)
+        landmarks = self._medoids(self.members, LANDMARKS)
+        catalogue = self.catalogues[plan.closed_in]
+        workshop = _Workshop(catalogue, found, landmarks, regions.rows)
+        sets = workshop.sets(plan.price)
+        return workshop.anchors(
+            agree(workshop.neighbourhoods, regions, sets, plan.price), self.pipeline.settings
+        )
+
     def _trial(
         self, found: Codes, others: Codes, held_out: Codes, landmarks: Codes, closed_in: bool
     ) -> _Workshop:
@@ -250,19 +213,7 @@ class _Class:
         used = np.unique(_nearest(self.pool, held_out, found))
         regions = Regions.around(found, others[sample(len(others), MOST_ROWS)], self.pool)
         rows = [regions.rows[i] for i in used]
-        return self._workshop(found[used], landmarks, rows, closed_in)
-
-    def anchors(self, plan: _Plan) -> Anchors:
-        """Make the anchors that a plan has in mind."""
-        found = self._medoids(self.members, plan.count)
-        looked_at = self.members[sample(len(self.members), MOST_ROWS)]
-        regions = Regions.around(found, looked_at, self.pool)
-        landmarks = self._medoids(self.members, LANDMARKS)
-        workshop = self._workshop(found, landmarks, regions.rows, plan.closed_in)
-        sets = workshop.sets(plan.price)
-        return workshop.anchors(
-            agree(workshop.neighbourhoods, regions, sets, plan.price), self.pipeline.settings
-        )
+        return _Workshop(self.catalogues[closed_in], found[used], landmarks, rows)
 
     def _find_price(
         self, workshop: _Workshop, questions: Questions, paper: _Figures
@@ -282,11 +233,6 @@ class _Class:
 
     def _medoids(self, rows: Codes, count: int) -> Codes:
         return rows[medoids(self.pool.points.directions[rows], count)]
-
-    def _workshop(
-        self, anchors: Codes, landmarks: Codes, rows: list[Codes], closed_in: bool
-    ) -> _Workshop:
-        return _Workshop(self.catalogues[closed_in], anchors, landmarks, rows)
 
     def _figures(self, questions: Questions, anchors: Anchors | None) -> _Figures:
         """Explain rows, and measure the mean k-distance and k-diversity of their sets."""
