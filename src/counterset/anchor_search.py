@@ -19,7 +19,7 @@ from counterset.anchors import MOST_ROWS, SEED, Anchors, medoids, sample
 from counterset.arrays import Codes
 from counterset.candidates import CandidatePool
 from counterset.catalogue import Ask, Catalogue
-from counterset.pipeline import CLOSING_IN, Pipeline
+from counterset.pipeline import CLOSING_IN, Pipeline, settings_of
 from counterset.questions import Questions
 from counterset.selection import NONE_LEFT
 
@@ -159,13 +159,12 @@ class _Class:
     def __init__(self, members: Codes, pipeline: Pipeline, ask: Ask) -> None:
         self.members, self.pipeline, self.ask = members, pipeline, ask
         self.pool = pipeline.selector.pool
+        self.settings = settings_of(pipeline.selector, pipeline.search)
         # Options on which the line search has closed in, and rows of the pool.
         self.catalogues = {False: Catalogue(replace(pipeline, search=None), ask)}
         if pipeline.search is not None:
-            self.catalogues = {
-                True: Catalogue(replace(pipeline, search=pipeline.search.finer(CLOSING_IN)), ask),
-                **self.catalogues,
-            }
+            finer = Catalogue(replace(pipeline, finer=CLOSING_IN), ask)
+            self.catalogues = {True: finer, **self.catalogues}
 
     def find_plan(self, counts: list[int]) -> _Plan:
         """Find the first number of anchors, and the price of diversity, that will do."""
@@ -203,7 +202,7 @@ class _Class:
         workshop = _Workshop(catalogue, found, landmarks, regions.rows)
         sets = workshop.sets(plan.price)
         return workshop.anchors(
-            agree(workshop.neighbourhoods, regions, sets, plan.price), self.pipeline.settings
+            agree(workshop.neighbourhoods, regions, sets, plan.price), self.settings
         )
 
     def _trial(
@@ -222,7 +221,7 @@ class _Class:
         low, high = 0, len(PRICES) - 1
         while True:
             price = float(PRICES[(low + high) // 2])
-            anchors = workshop.anchors(workshop.sets(price), self.pipeline.settings)
+            anchors = workshop.anchors(workshop.sets(price), self.settings)
             figures = self._figures(questions, anchors)
             if low == high:
                 return price, figures.cost(paper)
@@ -236,7 +235,9 @@ class _Class:
 
     def _figures(self, questions: Questions, anchors: Anchors | None) -> _Figures:
         """Explain rows, and measure the mean k-distance and k-diversity of their sets."""
-        pipeline = replace(self.pipeline, anchors=anchors, sets_are_kept=anchors is not None)
+        pipeline = self.pipeline
+        if anchors is not None:
+            pipeline = replace(pipeline, anchors=anchors, sets_are_kept=True, finer=CLOSING_IN)
         found = pipeline.run(questions)
         measure = self.pool.distance
         lengths = measure.to_own(questions.inputs[found.owners], found.rows[:, None, :])[:, 0]

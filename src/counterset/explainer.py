@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -32,7 +32,7 @@ from counterset.explanation import Explanation, Explanations
 from counterset.goals import AnyOther, Goal, check_probability, is_confident, set_goal
 from counterset.line_search import LineSearch
 from counterset.models import Answers, Classes, ModelAdapter, plain
-from counterset.pipeline import Candidates, Pipeline
+from counterset.pipeline import CLOSING_IN, Candidates, Pipeline, settings_of
 from counterset.plausibility import NearData
 from counterset.questions import Questions, Wishes
 from counterset.schema import Schema, Table
@@ -345,15 +345,12 @@ class DiverseExplainer(BaseEstimator):
                 self._confidence = model.answers(self.pool_.matrix)
             confident = is_confident(self._confidence, probability)
             usable = confident if usable is None else usable & confident
-        pipeline = Pipeline(self._selector(), self.search, self.sparsify, self._classes, usable)
+        shared = self._selector(), self.search, self.sparsify, self._classes, usable
         if self.anchors is None or self.anchors_ is None:
-            return pipeline
-        kept = (
-            isinstance(goal, AnyOther)
-            and probability is None
-            and self.anchors_.settings == pipeline.settings
-        )
-        return replace(pipeline, anchors=self.anchors_, sets_are_kept=kept)
+            return Pipeline(*shared)
+        usual = isinstance(goal, AnyOther) and probability is None
+        kept = usual and self.anchors_.settings == settings_of(shared[0], self.search)
+        return Pipeline(*shared, self.anchors_, kept, CLOSING_IN)
 
     def _selector(self) -> Selector:
         return Selector(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -23,7 +23,7 @@ REFUSED = -1
 
 #: Up to so many segments, a call of the model costs more than the rows in it: it is asked about
 #: all that so many halvings could come to.
-HALVINGS_PER_CALL = ((32, 4), (256, 3))
+HALVINGS_PER_CALL = ((8, 6), (32, 4), (256, 3))
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,13 @@ class LineSearch:
                 f"halvings must be 'segment' or 'farthest', got {self.halvings!r}."
             )
 
-    def search(self, segments: Segments, ask: Ask) -> Segments:
-        """Shorten each segment to its last acceptable point before the boundary."""
+    def search(self, segments: Segments, ask: Ask, finer: float = 1) -> Segments:
+        """Shorten each segment to its last acceptable point before the boundary.
+
+        ``finer`` says how many times more accurate than ``gamma`` the search shall be.
+        """
         ends, answers = segments.ends.copy(), segments.answers.copy()
-        left = self._count_halvings(segments)
+        left = self._count_halvings(segments, self.gamma / finer)
         open_, near, far, found = np.arange(len(left)), segments.starts, ends, answers
         while (more := left > 0).any():
             open_, left, found = open_[more], left[more], found[more]
@@ -105,16 +108,12 @@ class LineSearch:
             left = left - steps
         return Segments(segments.starts, ends, segments.lengths, answers, segments.reach)
 
-    def finer(self, factor: float) -> LineSearch:
-        """Give the same search, so many times more accurate."""
-        return replace(self, gamma=self.gamma / factor)
-
     @property
     def needs_reach(self) -> bool:
         """Whether the segments must tell how far the farthest candidate of step 2 is."""
         return self.halvings == "farthest"
 
-    def _count_halvings(self, segments: Segments) -> Codes:
+    def _count_halvings(self, segments: Segments, gamma: float) -> Codes:
         lengths = segments.lengths
         if self.needs_reach:
             if segments.reach is None:
@@ -125,8 +124,8 @@ class LineSearch:
             lengths = segments.reach
         count = np.zeros(len(lengths), dtype=np.intp)
         longest = lengths.max(initial=0.0)
-        while longest > self.gamma:
-            count += lengths > self.gamma
+        while longest > gamma:
+            count += lengths > gamma
             lengths, longest = lengths / 2, longest / 2
         return count
 

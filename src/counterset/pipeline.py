@@ -21,14 +21,14 @@ from counterset.selection import NONE_LEFT, Selection, Selector
 from counterset.space import Points
 from counterset.sparsity import undo_needless_changes
 
-__all__ = ["Candidates", "Pipeline"]
+__all__ = ["CLOSING_IN", "Candidates", "Pipeline", "settings_of"]
 
 #: What sparse answers are made from: so many of the nearest candidates, and every so-manieth row
 #: of the pool, up to so many of those.
 NEAREST, LANDMARK_STRIDE, MOST_LANDMARKS = 15, 16, 40
-#: With anchors, the line search goes so many times closer to the boundary than it has to: it makes
-#: up for the distance that looking from an anchor costs.
-CLOSING_IN = 8
+#: With anchors, the line search is so many times more accurate than asked for: that makes up for
+#: the distance which looking from an anchor costs.
+CLOSING_IN = 4
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,8 @@ class Pipeline:
         From where steps 1 to 3 look; None: from the inputs.
     sets_are_kept
         Whether the anchors hold the sets that this call would choose for them.
+    finer
+        How many times more accurate than asked for the search is.
     """
 
     selector: Selector
@@ -106,12 +108,7 @@ class Pipeline:
     usable: Mask | None
     anchors: Anchors | None = None
     sets_are_kept: bool = False
-
-    @property
-    def settings(self) -> tuple[Any, ...]:
-        """What the sets of anchors depend on."""
-        selector = self.selector
-        return selector.cutoff, selector.diversity, selector.limit, self.search
+    finer: float = 1
 
     def run(self, questions: Questions) -> Candidates:
         """Give the counterfactuals of all inputs, nearest first."""
@@ -121,8 +118,7 @@ class Pipeline:
             found = self._choose(questions)
         n_chosen = found.counts
         if self.search is not None:
-            finer = self.search if self.anchors is None else self.search.finer(CLOSING_IN)
-            found = self._search(found, finer, questions)
+            found = self._search(found, self.search, questions)
         return self._in_order(found, n_chosen, questions)
 
     def acceptable(self, questions: Questions) -> Iterator[tuple[Codes, Mask]]:
@@ -167,17 +163,17 @@ class Pipeline:
         """Give each input the set of its anchor, or what steps 1 to 3 choose for the anchor."""
         kept = self.sets_are_kept
         nearest, radius = self._nearest(questions, anchors, by_set=kept)
-        if kept and (nearest >= 0).all():
-            found = _from_sets(questions, anchors, nearest)
-        else:
-            found = self._from_pool(questions, _viewpoints(questions.points, anchors, nearest))
-            if kept:
-                familiar, strange = _from_sets(questions, anchors, nearest), nearest < 0
-                found = _joined(
-                    [familiar, found.take(np.flatnonzero(strange[found.owners]))],
-                    np.where(strange, found.n_candidates, familiar.n_candidates),
-                    np.where(strange, found.reach, familiar.reach),
-                )
+        if kept:
+            familiar, strange = _from_sets(questions, anchors, nearest, radius), nearest < 0
+            if not strange.any():
+                return familiar
+        found = self._from_pool(questions, _viewpoints(questions.points, anchors, nearest))
+        if kept:
+            found = _joined(
+                [familiar, found.take(np.flatnonzero(strange[found.owners]))],
+                np.where(strange, found.n_candidates, familiar.n_candidates),
+                np.where(strange, found.reach, familiar.reach),
+            )
         return replace(found, stable_radius=radius)
 
     def _nearest(
@@ -311,7 +307,7 @@ class Pipeline:
         def ask(points: Matrix, which: Codes) -> Codes:
             return questions.ask(paths.rows(points, which), found.owners[which])
 
-        done = search.search(segments, ask)
+        done = search.search(segments, ask, self.finer)
         rows = paths.rows(done.ends, np.arange(len(starts)))
         return replace(found, rows=rows, answers=done.answers)
 
@@ -327,14 +323,21 @@ class Pipeline:
         return self.selector.pool.distance.to_own(starts, found.rows[:, None, :])[:, 0]
 
 
-def _from_sets(questions: Questions, anchors: Anchors, nearest: Codes) -> Candidates:
+def settings_of(selector: Selector, search: LineSearch | None) -> tuple[Any, ...]:
+    """Give what the sets of anchors depend on."""
+    return selector.cutoff, selector.diversity, selector.limit, search
+
+
+def _from_sets(
+    questions: Questions, anchors: Anchors, nearest: Codes, radius: Matrix
+) -> Candidates:
     """Give the sets of the nearest anchors, nothing to inputs without one."""
     sets = np.where((nearest < 0)[:, None], NONE_LEFT, anchors.sets[nearest])
     owners, ranks = np.nonzero(sets != NONE_LEFT)
     chosen = anchors.options.take(sets[owners, ranks])
     answers = questions.remember(chosen.labels)
     figures = anchors.n_candidates[nearest], anchors.reach[nearest]
-    return Candidates(owners, chosen.places, chosen.rows, answers, *figures)
+    return Candidates(owners, chosen.places, chosen.rows, answers, *figures, stable_radius=radius)
 
 
 def _viewpoints(x: Points, anchors: Anchors, nearest: Codes) -> Points:
