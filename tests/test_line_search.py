@@ -245,10 +245,17 @@ def test_many_segments_are_halved_once_a_call() -> None:
 
 
 def test_the_halvings_are_shared_out_evenly_over_the_calls() -> None:
-    # Five halvings take two calls: of three and two, and not of four and one, which asks more rows.
+    # Seven halvings take two calls: of four and three; six and one would ask more rows.
     ask = Asked(lambda points: points[:, 0] >= 3)
-    LineSearch(1.0).search(segments([[0.0]], [[32.0]], [32.0]), ask)
-    assert [len(points) for points in ask.points] == [7, 3]
+    LineSearch(1.0).search(segments([[0.0]], [[128.0]], [128.0]), ask)
+    assert [len(points) for points in ask.points] == [15, 7]
+
+
+def test_a_finer_search_is_that_of_a_smaller_gamma() -> None:
+    way = segments([[0.0]], [[1.0]], [1.0])
+    finer = LineSearch(0.1).search(way, Asked(lambda points: points[:, 0] >= 0.3), finer=4)
+    expected = LineSearch(0.025).search(way, Asked(lambda points: points[:, 0] >= 0.3))
+    assert np.array_equal(finer.ends, expected.ends)
 
 
 @pytest.mark.parametrize("gamma", [0, -0.1, np.nan, np.inf, "0.1", None, True])
