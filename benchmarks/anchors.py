@@ -243,7 +243,12 @@ def draw(results: pd.DataFrame, file: Path) -> None:
 
     names = [name for name in DATASETS if name in set(results["dataset"])]
     figure, axes = plt.subplots(
-        2, len(names), figsize=(3 * len(names), 5.6), sharex=True, squeeze=False, layout="tight"
+        2,
+        len(names),
+        figsize=(3 * len(names), 5.6),
+        sharex=True,
+        squeeze=False,
+        layout="constrained",
     )
     shown = results[(results["model"] == "network") & results["minimised"]]
     styles = {
@@ -265,7 +270,8 @@ def draw(results: pd.DataFrame, file: Path) -> None:
             if i == 1:
                 axis.set_xlabel("noise, times the published")
         axes[i][0].set_ylabel("set-distance (max)")
-    axes[0][0].legend(fontsize=7)
+    lines = axes[0][0].get_legend_handles_labels()
+    figure.legend(*lines, loc="outside upper center", ncols=len(styles))
     figure.savefig(file, dpi=90)
 
 
