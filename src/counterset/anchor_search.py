@@ -8,12 +8,12 @@ held-out rows are explained both ways. The first number will do that costs them 
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from counterset import metrics
 from counterset.anchor_sets import Neighbourhoods, Regions, agree
 from counterset.anchors import MOST_ROWS, SEED, Anchors, medoids, sample
 from counterset.arrays import Codes
@@ -240,16 +240,13 @@ class _Class:
             pipeline = replace(pipeline, anchors=anchors, sets_are_kept=True, finer=CLOSING_IN)
         found = pipeline.run(questions)
         measure = self.pool.distance
-        lengths = measure.to_own(questions.inputs[found.owners], found.rows[:, None, :])[:, 0]
-        places = measure.embed(found.rows)
-        ends = np.searchsorted(found.owners, np.arange(len(questions.inputs) + 1))
+        inputs, places = questions.points.places, measure.embed(found.rows)
+        ends = np.searchsorted(found.owners, np.arange(len(inputs) + 1))
         distances, diversities = [], []
-        for start, end in itertools.pairwise(ends):
-            if end > start:
-                between = measure.in_space.pairwise(places[start:end], places[start:end])
-                pairs = between[np.triu_indices(end - start, k=1)]
-                distances.append(lengths[start:end].mean())
-                diversities.append(pairs.mean() if len(pairs) else 0.0)
+        for x, own in zip(inputs, np.split(places, ends[1:-1]), strict=True):
+            if len(own):
+                distances.append(metrics.k_distance(x, own, measure.in_space))
+                diversities.append(metrics.k_diversity(own, measure.in_space))
         if not distances:
             return _Figures(0.0, 0.0)
         return _Figures(float(np.mean(distances)), float(np.mean(diversities)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -130,6 +130,8 @@ class Points:
     """
 
     rows: Any
+    matrix: Matrix = field(init=False, repr=False)
+    _table: Table = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         frame = isinstance(self.rows, pd.DataFrame)
@@ -138,13 +140,7 @@ class Points:
             raise DomainError("The domain is a set of no points. Give at least one row.")
         table, matrix = Table.learn(rows)
         object.__setattr__(self, "_table", table)
-        object.__setattr__(self, "_matrix", matrix)
-
-    @property
-    def matrix(self) -> Matrix:
-        """The points as a matrix."""
-        matrix: Matrix = self._matrix  # type: ignore[attr-defined]
-        return matrix
+        object.__setattr__(self, "matrix", matrix)
 
     @property
     def n_features(self) -> int:
@@ -159,8 +155,7 @@ class Points:
     @property
     def table(self) -> Table | None:
         """The columns of the points, where they have names."""
-        table: Table = self._table  # type: ignore[attr-defined]
-        return table if table.array_dtype is None else None
+        return self._table if self._table.array_dtype is None else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,8 @@ half-space within a box has a closed form.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from counterset.arrays import Codes, Labels, Mask, Matrix
@@ -15,7 +17,7 @@ from counterset.exact.norms import Norm
 from counterset.exact.problem import COARSE, Answer, Problem, roundoff_of
 from counterset.models import ModelAdapter
 
-__all__ = ["has_closed_form", "solve_linear", "solve_linear_many"]
+__all__ = ["Inputs", "has_closed_form", "solve_linear", "solve_linear_many"]
 
 METHOD = "closed form of a linear model"
 BORDER_ONLY = "the other classes touch the box in its border at most"
@@ -30,17 +32,25 @@ def has_closed_form(norm: Norm, integer: Mask) -> bool:
     return equal_weights and not integer.any()
 
 
+@dataclass(frozen=True)
+class Inputs:
+    """Inputs ``(n, d)``, what the model answers there, and the box of each."""
+
+    X: Matrix
+    labels: Labels
+    low: Matrix
+    high: Matrix
+
+    def of(self, rows: Codes) -> Inputs:
+        """Give some of the inputs."""
+        return Inputs(self.X[rows], self.labels[rows], self.low[rows], self.high[rows])
+
+
 def solve_linear(model: LinearModel, problem: Problem, norm: Norm) -> Answer:
     """Give the distance of one input."""
-    lower, witnesses, none_exists = solve_linear_many(
-        model,
-        problem.model,
-        norm,
-        problem.x[None, :],
-        np.array([problem.label]),
-        problem.low[None, :],
-        problem.high[None, :],
-    )
+    labels = np.array([problem.label])
+    inputs = Inputs(problem.x[None, :], labels, problem.low[None, :], problem.high[None, :])
+    lower, witnesses, none_exists = solve_linear_many(model, problem.model, norm, inputs)
     found = not np.isnan(witnesses[0]).any()
     return Answer(
         float(lower[0]),
@@ -52,19 +62,10 @@ def solve_linear(model: LinearModel, problem: Problem, norm: Norm) -> Answer:
 
 
 def solve_linear_many(
-    model: LinearModel,
-    adapter: ModelAdapter,
-    norm: Norm,
-    X: Matrix,
-    labels: Labels,
-    low: Matrix,
-    high: Matrix,
+    model: LinearModel, adapter: ModelAdapter, norm: Norm, inputs: Inputs
 ) -> tuple[Matrix, Matrix, Mask]:
-    """Give lower bounds, witnesses (NaN: none) and where none exists, for inputs ``(n, d)``.
-
-    ``low`` and ``high`` have a row for each input.
-    """
-    codes = model.codes(labels)
+    """Give lower bounds, witnesses (NaN: none) and where none exists."""
+    X, codes = inputs.X, model.codes(inputs.labels)
     lower = np.full(len(X), np.inf)
     witnesses = np.full_like(X, np.nan)
     distances = np.full(len(X), np.inf)
@@ -73,9 +74,7 @@ def solve_linear_many(
         for other in range(model.n_classes):
             if other == own:
                 continue
-            sought = _Sought(
-                model, adapter, norm, X[rows], labels[rows], low[rows], high[rows], other, int(own)
-            )
+            sought = _Sought(model, adapter, norm, inputs.of(rows), (other, int(own)))
             found = sought.confirmed()
             lower[rows] = np.fmin(lower[rows], sought.at_least())
             lengths = np.nan_to_num(norm.of(found - X[rows]), nan=np.inf)
@@ -86,36 +85,31 @@ def solve_linear_many(
 
 
 class _Sought:
-    """One other class, sought from inputs of one class."""
+    """One other class, sought from inputs of one class: ``classes`` are the other and their own."""
 
     def __init__(
         self,
         model: LinearModel,
         adapter: ModelAdapter,
         norm: Norm,
-        X: Matrix,
-        labels: Labels,
-        low: Matrix,
-        high: Matrix,
-        other: int,
-        own: int,
+        inputs: Inputs,
+        classes: tuple[int, int],
     ) -> None:
-        self._model, self._adapter, self._norm, self._classes = model, adapter, norm, (other, own)
-        self._X, self._labels, self._low, self._high = X, labels, low, high
-        self._roundoff = roundoff_of(adapter.table)
-        gradient, self._need, self._rounding = model.preference(X, (other, own), self._roundoff)
-        self._half_spaces = HalfSpaces.around(X, gradient, low, high, norm)
+        self._model, self._adapter, self._norm, self._classes = model, adapter, norm, classes
+        self._inputs, self._roundoff = inputs, roundoff_of(adapter.table)
+        gradient, self._need, self._rounding = model.preference(inputs.X, classes, self._roundoff)
+        self._half_spaces = HalfSpaces.around(inputs.X, gradient, inputs.low, inputs.high, norm)
 
     def confirmed(self) -> Matrix:
         """Give the nearest points that the model confirms; NaN where there is none."""
-        found = np.full_like(self._X, np.nan)
+        found = np.full_like(self._inputs.X, np.nan)
         unclear: list[tuple[int, Matrix]] = []
-        pending = np.arange(len(self._X))
+        pending = np.arange(len(self._inputs.X))
         for push in PUSHES:
             rows, points = self._pushed(pending, push)
             if len(rows) == 0:
                 continue
-            flipped = self._adapter.labels(points) != self._labels[rows]
+            flipped = self._adapter.labels(points) != self._inputs.labels[rows]
             _, lack, rounding = self._model.preference(points, self._classes, self._roundoff)
             self._rounding[rows] = np.maximum(self._rounding[rows], rounding)
             # A lead that rounding cannot hide is there however the model adds up.
@@ -141,7 +135,7 @@ class _Sought:
 
     def _pushed(self, pending: Codes, push: float | None) -> tuple[Codes, Matrix]:
         """Give the points just past the border, of those pending inputs that have one."""
-        need, everything = self._need[pending], len(pending) == len(self._X)
+        need, everything = self._need[pending], len(pending) == len(self._inputs.X)
         # A little more than rounding, since that of the sums here counts as well.
         more = need if push is None else need + 1.1 * self._rounding[pending] + push * np.abs(need)
         spaces = self._half_spaces if everything else self._half_spaces.of(pending)
@@ -149,9 +143,9 @@ class _Sought:
         possible = ~np.isnan(moves[:, 0])
         if not (everything and possible.all()):
             pending, moves = pending[possible], moves[possible]
-        moves += self._X[pending]
-        np.clip(moves, self._low[pending], self._high[pending], out=moves)
+        moves += self._inputs.X[pending]
+        np.clip(moves, self._inputs.low[pending], self._inputs.high[pending], out=moves)
         return pending, self._adapter.table.snap(moves)
 
     def _flips_alone(self, row: int, point: Matrix) -> bool:
-        return bool(self._adapter.labels(point[None, :])[0] != self._labels[row])
+        return bool(self._adapter.labels(point[None, :])[0] != self._inputs.labels[row])

@@ -16,6 +16,7 @@ from counterset.exact.distance import Question, table_integers
 from counterset.exact.domains import Box, DomainLike
 from counterset.exact.linear import (
     BORDER_ONLY,
+    Inputs,
     has_closed_form,
     solve_linear_many,
 )
@@ -134,7 +135,7 @@ def _at_once(
         part = slice(start, start + BATCH_ROWS)
         labels = model.labels(matrix[part])
         lower[part], witnesses[part], _ = solve_linear_many(
-            linear, model, norm, matrix[part], labels, low[part], high[part]
+            linear, model, norm, Inputs(matrix[part], labels, low[part], high[part])
         )
     upper = question.distance.to_own(matrix, witnesses[:, None, :])[:, 0]
     upper = np.where(np.isnan(upper), np.inf, upper)
