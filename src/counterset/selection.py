@@ -52,10 +52,6 @@ class Selection:
         self.n_candidates[where] = part.n_candidates
         self.reach[where] = part.reach
 
-    def take(self, which: Codes) -> Selection:
-        """Give the selection of some inputs."""
-        return Selection(self.places[which], self.n_candidates[which], self.reach[which])
-
 
 @dataclass(frozen=True)
 class Selector:
