@@ -1,9 +1,9 @@
 """Find the anchors of each class: how many, and how their sets are to be chosen.
 
-Few anchors make large regions, and explanations that stay the same for long; but the farther an
-input is from its anchor, the farther it is from the examples chosen there. So for each class some
-training rows are held out, anchors are found among the others, in growing numbers, and the
-held-out rows are explained both ways. The first number will do that costs them little.
+Few sets make large regions, and explanations that stay the same for long; but the larger a region
+is, the farther its inputs are from what was chosen for all of them. So for each class some training
+rows are held out, sets are put together for the others, in growing numbers, and the held-out rows
+and noisy copies of them are explained both ways. The first number will do that costs them little.
 """
 
 from __future__ import annotations
@@ -14,35 +14,40 @@ from typing import Any, Literal
 import numpy as np
 
 from counterset import metrics
-from counterset.anchor_sets import Neighbourhoods, Regions, agree
+from counterset.anchor_sets import Neighbourhoods, cover
 from counterset.anchors import MOST_ROWS, SEED, Anchors, medoids, sample
-from counterset.arrays import Codes
-from counterset.candidates import CandidatePool
+from counterset.arrays import Codes, Mask, Matrix
 from counterset.catalogue import Ask, Catalogue
+from counterset.noise import GaussianNoise, NumericColumns
 from counterset.pipeline import CLOSING_IN, Pipeline, settings_of
 from counterset.questions import Questions
-from counterset.selection import NONE_LEFT
+from counterset.selection import NONE_LEFT, Selector
+from counterset.space import Points
+from counterset.stability import Sets
 
 __all__ = ["find_anchors"]
 
 #: k-distance at most, and k-diversity at least, so many times the paper's selection's.
-MOST_DISTANCE, LEAST_DIVERSITY = 1.06, 0.96
-#: Where no number reaches that, the first within this factor of the best will do, and if that is
-#: not more than so many times too costly, options on which the search has closed in are kept to.
-ABOUT_THE_BEST, NOT_TOO_COSTLY = 1.03, 1.1
+MOST_DISTANCE, LEAST_DIVERSITY = 1.07, 0.97
+#: Set-distance, max and mean, at most so many times the paper's selection's.
+MOST_CHANGE = (0.5, 0.6)
 #: The numbers of anchors that are tried.
 COUNTS = [2**i for i in range(2, 11)]
-#: Held out of each class: this share of its rows, up to so many.
-HELD_OUT_SHARE, MOST_HELD_OUT = 0.2, 100
-#: A class of fewer rows has all of them for anchors, and this price of diversity.
-LEAST_ROWS, MIDDLING_PRICE = 5, 0.25
+#: Sets are chosen from among those of so many times more regions, up to a number.
+FINER, MOST_REGIONS = 2, 1024
+#: Held out of each class: this share of its rows, up to so many; of a small class so many times.
+HELD_OUT_SHARE, MOST_HELD_OUT, MOST_TRIALS = 0.2, 100, 2
+#: Noisy copies of each held-out row.
+COPIES = 2
+#: A class of fewer rows has all of them for anchors.
+LEAST_ROWS = 5
 #: Prices of diversity to choose from: how much distance a unit of it is worth. Under a norm a set
 #: cannot be more diverse than twice its distance, so from 1/2 on it would pay to go ever farther.
-PRICES = np.linspace(0, 0.45, 16)
+PRICES = np.linspace(0, 0.45, 31)
 #: So many rows beside the anchors lend their options.
 LANDMARKS = 128
 #: Anchors whose sets are put together at once.
-AT_ONCE = 128
+AT_ONCE = 32
 
 SMALLEST = float(np.finfo(float).tiny)
 
@@ -57,7 +62,7 @@ def find_anchors(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask) -> 
     pipeline
         The paper's method, without anchors.
     ask
-        Makes the questions of rows of the pool.
+        Makes the questions of rows.
     """
     parts = []
     for code in range(len(pipeline.classes)):
@@ -69,88 +74,224 @@ def find_anchors(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask) -> 
 
 
 @dataclass(frozen=True)
-class _Figures:
-    """The mean k-distance and k-diversity of some explanations."""
+class _Plan:
+    """How many anchors, from which options, at which price of diversity, searched or not."""
 
-    distance: float
-    diversity: float
+    count: int
+    step: int
+    closed_in: bool
+    settled: bool
 
-    def cost(self, paper: _Figures) -> float:
-        """Say how far these are beyond what is allowed, compared with the paper's: at most 1 is."""
-        too_far = self.distance / (MOST_DISTANCE * paper.distance) if paper.distance else 1.0
-        too_alike = LEAST_DIVERSITY * paper.diversity / max(self.diversity, SMALLEST)
-        return max(too_far, min(too_alike, 1 / SMALLEST))
+    @property
+    def price(self) -> float:
+        return float(PRICES[self.step])
 
 
-class _Workshop:
-    """Some anchors of one class, and what their sets can be made of.
+class _Regions:
+    """Some rows of one class, divided among anchors.
 
     Parameters
     ----------
-    anchors, landmarks
-        Rows of the pool: the anchors, and rows that lend their options too.
-    rows
-        For each anchor, the rows that it stands for.
+    anchors
+        Rows of the pool.
+    own
+        What steps 1 to 3 choose for them, as numbers of options.
+    options
+        All options.
+    away
+        The distance of the rows from them.
+    first
+        Which anchor each row is nearest to.
     """
 
     def __init__(
-        self, catalogue: Catalogue, anchors: Codes, landmarks: Codes, rows: list[Codes]
+        self,
+        anchors: Codes,
+        own: Codes,
+        options: Points,
+        away: Matrix,
+        first: Codes,
+        selector: Selector,
     ) -> None:
-        selector = catalogue.pipeline.selector
-        pool = selector.pool
-        both = np.concatenate([anchors, np.setdiff1d(landmarks, anchors)])
-        own, n_candidates, reach = catalogue.of(both)
-        self.catalogue, self.places = catalogue, anchors
-        self.own, self.n_candidates, self.reach = own, n_candidates, reach
-        self.options = catalogue.options()
-        points = pool.distance.points(self.options.rows)
+        self.anchors, self.own, self.options = anchors, own, options
+        self._sets: dict[float, tuple[Codes, Matrix]] = {}
+        points, distance = selector.pool.points.take(anchors), selector.pool.distance.in_space
+        costs = distance.pairwise(points.places, options.places)
+        order = np.argsort(first, kind="stable")
+        present, starts, sizes = np.unique(first[order], return_index=True, return_counts=True)
+        costs[present] = (np.add.reduceat(away.T[:, order], starts, axis=1) / sizes).T
         self.neighbourhoods = []
         for start in range(0, len(anchors), AT_ONCE):
             who = np.arange(start, min(start + AT_ONCE, len(anchors)))
-            # An anchor is its own first landmark.
-            order = np.concatenate([who, np.setdiff1d(np.arange(len(both)), who)])
-            near = Neighbourhoods.around(
-                pool.points.take(anchors[who]),
-                [rows[i] for i in who],
-                pool.points.take(both[order]),
-                own[order],
-                points,
-                selector,
-            )
+            near = Neighbourhoods.around(points.take(who), costs[who], own[who], options, selector)
             self.neighbourhoods.append((who, near))
 
-    def sets(self, price: float) -> Codes:
-        """Choose the set of each anchor for itself, as numbers of options."""
-        sets = np.empty((len(self.places), self.own.shape[1]), dtype=np.intp)
-        for who, near in self.neighbourhoods:
-            sets[who] = near.numbers(near.improve(near.positions(self.own[who]), price))
-        return sets
+    def sets(self, price: float) -> tuple[Codes, Matrix]:
+        """Put the set of each region together: numbers of options, and what diversity is worth."""
+        if price not in self._sets:
+            sets, bonus = self.own.copy(), np.zeros(len(self.own))
+            for who, near in self.neighbourhoods:
+                chosen = near.improve(near.positions(self.own[who]), price)
+                sets[who], bonus[who] = near.numbers(chosen), price * near.diversity(chosen)
+            self._sets[price] = sets, bonus
+        return self._sets[price]
 
-    def anchors(self, sets: Codes, settings: tuple[Any, ...]) -> Anchors:
-        """Give the anchors with these sets, and only the options that are in use."""
-        pool, n = self.catalogue.pipeline.selector.pool, len(self.places)
+
+class _Workshop:
+    """Puts sets together for regions of rows, small and large.
+
+    Parameters
+    ----------
+    catalogue
+        Where options come from.
+    rows
+        Rows of the pool, of one class.
+    """
+
+    def __init__(self, catalogue: Catalogue, rows: Codes, settings: tuple[Any, ...]) -> None:
+        self.catalogue, self.selector = catalogue, catalogue.pipeline.selector
+        self.settings = settings
+        self.rows = rows[sample(len(rows), MOST_ROWS)]
+        self.away = np.empty((len(self.rows), 0), order="F")  # whole columns are needed
+        self._divided: dict[int, _Regions] = {}
+        catalogue.of(self._medoids(LANDMARKS))
+
+    def anchors(self, plan: _Plan) -> Anchors:
+        """Choose the sets that serve the rows best, with the anchors that they were made for."""
+        pool = self.selector.pool
+        most = min(FINER * plan.count, MOST_REGIONS, len(self.rows))
+        divided = [self._divide(2**i) for i in range(most.bit_length())]
+        made = [regions.sets(plan.price) for regions in divided]
+        sets = np.concatenate([sets for sets, _ in made])
+        _, different = np.unique(sets, axis=0, return_index=True)
+        different.sort()
+        sets = sets[different]
+        bonus = np.concatenate([bonus for _, bonus in made])[different]
+        anchors = np.concatenate([regions.anchors for regions in divided])[different]
+        options, distance = self.catalogue.options(), pool.distance.in_space
+        chosen = cover(Sets(options.points, sets, bonus, distance).distances(self.away), plan.count)
+        sets, anchors = sets[chosen], anchors[chosen]
         used, numbers = np.unique(sets[sets != NONE_LEFT], return_inverse=True)
-        renumbered = sets.copy()
-        renumbered[sets != NONE_LEFT] = numbers
+        sets[sets != NONE_LEFT] = numbers
+        _, n_candidates, reach = self.catalogue.of(anchors)
         return Anchors(
-            pool.points.take(self.places),
-            pool.codes[self.places],
-            self.options.take(used),
-            renumbered,
-            self.n_candidates[:n],
-            self.reach[:n],
-            settings,
-            pool.distance.in_space,
+            pool.points.take(anchors),
+            pool.codes[anchors],
+            options.take(used),
+            sets,
+            bonus[chosen],
+            np.full(len(anchors), plan.settled),
+            n_candidates,
+            reach,
+            self.settings,
+            distance,
         )
 
+    def _divide(self, count: int) -> _Regions:
+        """Divide the rows into so many regions."""
+        if count not in self._divided:
+            pool = self.selector.pool
+            anchors = self._medoids(count)
+            own, _, _ = self.catalogue.of(anchors)
+            options = pool.distance.points(self.catalogue.options().rows)
+            distance, here = pool.distance.in_space, pool.points.places[self.rows]
+            new = distance.pairwise(here, options.places[self.away.shape[1] :])
+            self.away = np.concatenate([self.away.T, new.T]).T
+            scores, _ = distance.scores(here, pool.points.places[anchors])
+            self._divided[count] = _Regions(
+                anchors, own, options, self.away, scores.argmin(axis=1), self.selector
+            )
+        return self._divided[count]
 
-@dataclass(frozen=True)
-class _Plan:
-    """How many anchors, from which options, at which price of diversity."""
+    def _medoids(self, count: int) -> Codes:
+        return self.rows[medoids(self.selector.pool.points.directions[self.rows], count)]
 
-    count: int
-    closed_in: bool
-    price: float
+
+class _Trial:
+    """Held-out rows of a class and noisy copies of them, explained as the paper does.
+
+    Parameters
+    ----------
+    pipeline
+        The paper's method.
+    ask
+        Makes the questions of rows.
+    held_out, others
+        Rows of the pool.
+    """
+
+    def __init__(self, pipeline: Pipeline, ask: Ask, held_out: Codes, others: Codes) -> None:
+        self.pipeline = pipeline
+        self.workshops = {
+            closed_in: _Workshop(catalogue, others, settings_of(pipeline))
+            for closed_in, catalogue in _catalogues(pipeline, ask).items()
+        }
+        pool = pipeline.selector.pool
+        self.rows = ask(pool.matrix[held_out])
+        labels = self.rows.input_labels
+
+        def same_class(copies: Matrix, owners: Codes) -> Mask:
+            return np.asarray(ask(copies).input_labels == labels[owners])
+
+        copies, found = GaussianNoise().copies(
+            self.rows.inputs,
+            NumericColumns.of(pool.distance.table),
+            COPIES,
+            same_class,
+            np.random.default_rng(SEED),
+        )
+        self.owners = np.nonzero(found)[0]
+        self.copies = ask(copies[found]) if found.any() else None
+        self.paper_cost, self.paper_change = self._cost(pipeline), self._change(pipeline)
+        self._known: dict[_Plan, Anchors] = {}
+
+    def cost(self, plan: _Plan) -> Matrix:
+        """Say how far off, and how much alike, the sets of a plan are: up to 1, not too much."""
+        (away, apart), (paper_away, paper_apart) = self._cost(self._with(plan)), self.paper_cost
+        return np.array(
+            [
+                _beyond(away, MOST_DISTANCE * paper_away),
+                _beyond(LEAST_DIVERSITY * paper_apart, apart),
+            ]
+        )
+
+    def change(self, plan: _Plan) -> Matrix:
+        """Say how much the sets of a plan change, max and mean: up to 1, not too much."""
+        limits = np.array(MOST_CHANGE) * self.paper_change
+        pairs = zip(self._change(self._with(plan)), limits, strict=True)
+        return np.array([_beyond(change, limit) for change, limit in pairs])
+
+    def has(self, plan: _Plan) -> bool:
+        """Say whether there are as many anchors as the plan has in mind."""
+        return len(self._anchors(plan)) == plan.count
+
+    def _anchors(self, plan: _Plan) -> Anchors:
+        if plan not in self._known:
+            self._known = {plan: self.workshops[plan.closed_in].anchors(plan)}
+        return self._known[plan]
+
+    def _with(self, plan: _Plan) -> Pipeline:
+        anchors = self._anchors(plan)
+        return replace(self.pipeline, anchors=anchors, sets_are_kept=True, finer=CLOSING_IN)
+
+    def _cost(self, pipeline: Pipeline) -> Matrix:
+        measure = pipeline.selector.pool.distance.in_space
+        sets = _explain(pipeline, self.rows)
+        pairs = zip(self.rows.points.places, sets, strict=True)
+        distances = [metrics.k_distance(x, own, measure) for x, own in pairs if len(own)]
+        diversities = [metrics.k_diversity(own, measure) for own in sets if len(own)]
+        return np.array([np.mean(distances or [0.0]), np.mean(diversities or [0.0])])
+
+    def _change(self, pipeline: Pipeline) -> Matrix:
+        measure = pipeline.selector.pool.distance.in_space
+        sets = _explain(pipeline, self.rows)
+        others = [] if self.copies is None else _explain(pipeline, self.copies)
+        changes = [
+            [metrics.set_distance(sets[i], other, measure, how) for how in ("max", "mean")]
+            for i, other in zip(self.owners, others, strict=True)
+            if len(sets[i]) and len(other)
+        ]
+        return _mean(changes or [[0.0, 0.0]])
 
 
 class _Class:
@@ -158,103 +299,89 @@ class _Class:
 
     def __init__(self, members: Codes, pipeline: Pipeline, ask: Ask) -> None:
         self.members, self.pipeline, self.ask = members, pipeline, ask
-        self.pool = pipeline.selector.pool
-        self.settings = settings_of(pipeline.selector, pipeline.search)
-        # Options on which the line search has closed in, and rows of the pool.
-        self.catalogues = {False: Catalogue(replace(pipeline, search=None), ask)}
-        if pipeline.search is not None:
-            finer = Catalogue(replace(pipeline, finer=CLOSING_IN), ask)
-            self.catalogues = {True: finer, **self.catalogues}
+
+    @property
+    def kinds(self) -> list[tuple[bool, bool]]:
+        """Whether options are closed in on, and whether they are given as they are."""
+        if self.pipeline.search is None:
+            return [(False, True)]
+        return [(False, False), (True, False), (True, True)]
 
     def find_plan(self, counts: list[int]) -> _Plan:
         """Find the first number of anchors, and the price of diversity, that will do."""
         if len(self.members) < LEAST_ROWS:
-            return _Plan(counts[-1], next(iter(self.catalogues)), MIDDLING_PRICE)
-        random = np.random.default_rng(SEED)
-        shuffled = random.permutation(self.members)
-        n_held_out = min(MOST_HELD_OUT, max(1, int(HELD_OUT_SHARE * len(shuffled))))
-        held_out, others = np.sort(shuffled[:n_held_out]), np.sort(shuffled[n_held_out:])
-        questions = self.ask(held_out)
-        paper = self._figures(questions, None)
-        landmarks = self._medoids(others, LANDMARKS)
-        costs: dict[_Plan, float] = {}
-        for closed_in in self.catalogues:
-            for count in counts:
-                found = self._medoids(others, count)
-                trial = self._trial(found, others, held_out, landmarks, closed_in)
-                price, cost = self._find_price(trial, questions, paper)
-                costs[_Plan(count, closed_in, price)] = cost
-                if cost <= 1 or len(found) < count // 2:
+            return _Plan(counts[-1], len(PRICES) // 2, *self.kinds[0])
+        trials = [_Trial(self.pipeline, self.ask, *split) for split in self._splits()]
+        found: dict[_Plan, tuple[float, float]] = {}
+        for kind in self.kinds:
+            steps, before = range(len(PRICES)), np.inf
+            best, _ = min(found.values(), default=(np.inf, 0.0))
+            for i, count in enumerate(counts):
+                plan, cost = _find_price(count, kind, steps, trials)
+                change = float(_mean([trial.change(plan) for trial in trials]).max())
+                # Those that keep all limits are equally good; of these, the steadiest.
+                found[plan] = max(1.0, cost, change), change
+                # More anchors cost less, each time by less, but change more.
+                least_cost = cost * (cost / before) ** (len(counts) - 1 - i)
+                if cost <= max(1.0, change) or least_cost > best:
                     break
-            if min(costs.values()) <= NOT_TOO_COSTLY:
-                break
-        best = min(costs.values())
-        enough = 1.0 if best <= 1 else ABOUT_THE_BEST * best
-        return next(plan for plan, cost in costs.items() if cost <= enough)
+                if not all(trial.has(plan) for trial in trials):
+                    break
+                before = cost
+                steps = range(max(0, plan.step - 3), min(plan.step + 4, len(PRICES)))
+        return min(found, key=lambda plan: found[plan])
 
     def anchors(self, plan: _Plan) -> Anchors:
         """Make the anchors that a plan has in mind."""
-        found = self._medoids(self.members, plan.count)
-        looked_at = self.members[sample(len(self.members), MOST_ROWS)]
-        regions = Regions.around(found, looked_at, self.pool)
-        landmarks = self._medoids(self.members, LANDMARKS)
-        catalogue = self.catalogues[plan.closed_in]
-        workshop = _Workshop(catalogue, found, landmarks, regions.rows)
-        sets = workshop.sets(plan.price)
-        return workshop.anchors(
-            agree(workshop.neighbourhoods, regions, sets, plan.price), self.settings
-        )
+        catalogue = _catalogues(self.pipeline, self.ask)[plan.closed_in]
+        return _Workshop(catalogue, self.members, settings_of(self.pipeline)).anchors(plan)
 
-    def _trial(
-        self, found: Codes, others: Codes, held_out: Codes, landmarks: Codes, closed_in: bool
-    ) -> _Workshop:
-        """Prepare the sets of those anchors that held-out rows would take."""
-        used = np.unique(_nearest(self.pool, held_out, found))
-        regions = Regions.around(found, others[sample(len(others), MOST_ROWS)], self.pool)
-        rows = [regions.rows[i] for i in used]
-        return _Workshop(self.catalogues[closed_in], found[used], landmarks, rows)
-
-    def _find_price(
-        self, workshop: _Workshop, questions: Questions, paper: _Figures
-    ) -> tuple[float, float]:
-        """Find the lowest price at which sets are diverse enough, and what that costs."""
-        low, high = 0, len(PRICES) - 1
-        while True:
-            price = float(PRICES[(low + high) // 2])
-            anchors = workshop.anchors(workshop.sets(price), self.settings)
-            figures = self._figures(questions, anchors)
-            if low == high:
-                return price, figures.cost(paper)
-            if figures.diversity >= LEAST_DIVERSITY * paper.diversity:
-                high = (low + high) // 2
-            else:
-                low = (low + high) // 2 + 1
-
-    def _medoids(self, rows: Codes, count: int) -> Codes:
-        return rows[medoids(self.pool.points.directions[rows], count)]
-
-    def _figures(self, questions: Questions, anchors: Anchors | None) -> _Figures:
-        """Explain rows, and measure the mean k-distance and k-diversity of their sets."""
-        pipeline = self.pipeline
-        if anchors is not None:
-            pipeline = replace(pipeline, anchors=anchors, sets_are_kept=True, finer=CLOSING_IN)
-        found = pipeline.run(questions)
-        measure = self.pool.distance
-        inputs, places = questions.points.places, measure.embed(found.rows)
-        ends = np.searchsorted(found.owners, np.arange(len(inputs) + 1))
-        distances, diversities = [], []
-        for x, own in zip(inputs, np.split(places, ends[1:-1]), strict=True):
-            if len(own):
-                distances.append(metrics.k_distance(x, own, measure.in_space))
-                diversities.append(metrics.k_diversity(own, measure.in_space))
-        if not distances:
-            return _Figures(0.0, 0.0)
-        return _Figures(float(np.mean(distances)), float(np.mean(diversities)))
+    def _splits(self) -> list[tuple[Codes, Codes]]:
+        """Hold out some rows; of a small class, others again, for the figures to mean something."""
+        shuffled = np.random.default_rng(SEED).permutation(self.members)
+        size = min(MOST_HELD_OUT, max(1, int(HELD_OUT_SHARE * len(shuffled))))
+        times = min(MOST_TRIALS, MOST_HELD_OUT // size)
+        return [
+            (np.sort(held_out), np.setdiff1d(shuffled, held_out))
+            for held_out in (shuffled[i * size : (i + 1) * size] for i in range(times))
+        ]
 
 
-def _nearest(pool: CandidatePool, rows: Codes, anchors: Codes) -> Codes:
-    """Give the nearest anchor of each row of the pool."""
-    places = pool.points.places
-    scores, _ = pool.distance.in_space.scores(places[rows], places[anchors])
-    nearest: Codes = scores.argmin(axis=1)
-    return nearest
+def _find_price(
+    count: int, kind: tuple[bool, bool], steps: range, trials: list[_Trial]
+) -> tuple[_Plan, float]:
+    """Find the lowest price, among some, at which sets are diverse enough, and what that costs."""
+    tried: dict[_Plan, tuple[float, float]] = {}
+    while steps:
+        middle = len(steps) // 2
+        plan = _Plan(count, steps[middle], *kind)
+        too_far, too_alike = _mean([trial.cost(plan) for trial in trials])
+        tried[plan] = max(1.0, too_alike), max(too_far, too_alike)
+        steps = steps[middle + 1 :] if too_alike > 1 else steps[:middle]
+    best = min(tried, key=lambda plan: tried[plan])
+    return best, tried[best][1]
+
+
+def _mean(figures: list[Any]) -> Matrix:
+    mean: Matrix = np.mean(figures, axis=0)
+    return mean
+
+
+def _beyond(figure: float, limit: float) -> float:
+    """Say how many times over a limit a figure is."""
+    return float(figure / max(limit, SMALLEST)) if figure else 0.0
+
+
+def _catalogues(pipeline: Pipeline, ask: Ask) -> dict[bool, Catalogue]:
+    """Make catalogues of rows of the pool, and of options on which the search has closed in."""
+    catalogues = {False: Catalogue(replace(pipeline, search=None), ask)}
+    if pipeline.search is not None:
+        catalogues[True] = Catalogue(replace(pipeline, finer=CLOSING_IN), ask)
+    return catalogues
+
+
+def _explain(pipeline: Pipeline, questions: Questions) -> list[Matrix]:
+    """Give the set of each input, as points of the space."""
+    found, distance = pipeline.run(questions), pipeline.selector.pool.distance
+    ends = np.searchsorted(found.owners, np.arange(1, len(questions.inputs)))
+    return np.split(distance.embed(found.rows), ends)

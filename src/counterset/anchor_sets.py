@@ -1,85 +1,29 @@
-"""Put the sets of anchors together from the counterfactuals of rows around them.
+"""Put sets together for regions of rows, and choose those that serve a class best.
 
-An anchor starts from what steps 1 to 3 choose for it, and swaps one option for another as long as
-that makes the set better for the inputs of its region: closer to them, more diverse, and more like
-the sets of the anchors next to it, so that little changes where an input moves from one region to
-the next. No swap may break step 3: seen from the anchor, any two options of a set differ enough.
+A set starts from what steps 1 to 3 choose for an anchor, and swaps one option for another as long
+as that makes it better for the rows of the anchor's region: closer to them, or more diverse. No
+swap may break step 3: seen from the anchor, any two options of a set differ enough. Of the sets of
+many regions, small and large, those are kept that together are nearest to the rows.
 """
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 
 import numpy as np
 
-from counterset.anchors import sample
 from counterset.arrays import Codes, Mask, Matrix
-from counterset.candidates import CandidatePool
 from counterset.diversity import View
 from counterset.selection import NONE_LEFT, Selector
 from counterset.space import Points
 
-__all__ = ["Neighbourhoods", "Regions", "agree"]
+__all__ = ["Neighbourhoods", "cover"]
 
-#: A set is made of the options of so many of the nearest landmarks.
-LANDMARKS_EACH = 24
-#: How far an option is from a region: the mean over so many of the region's rows.
-ROWS_EACH = 16
-#: How much likeness to the neighbours' sets counts against closeness, and how often all sets are
-#: gone through for it.
-AGREEMENT, ROUNDS = 0.5, 3
-#: Anchors next to each that count.
-NEIGHBOURS = 4
+#: A set is made of so many options at most, those nearest to its region.
+MOST_OPTIONS = 128
 #: Of a set, at most so many times an option is swapped; less gain than this is none.
 MOST_SWAPS, LEAST_GAIN = 60, 1e-9
-#: Distances held at once, 8 bytes each.
-BATCH_DISTANCES = 4_000_000
-
-
-@dataclass(frozen=True)
-class Regions:
-    """Which rows each anchor stands for, and which anchors are next to it.
-
-    Attributes
-    ----------
-    rows
-        For each anchor the places of rows nearest to it.
-    neighbours, weights
-        For each anchor the anchors that are second nearest to its rows, ``(n, NEIGHBOURS)``, and
-        how often they are; a weight of 0 where there are fewer.
-    """
-
-    rows: list[Codes]
-    neighbours: Codes
-    weights: Matrix
-
-    @classmethod
-    def around(cls, anchors: Codes, members: Codes, pool: CandidatePool) -> Regions:
-        """Divide members of the pool among the nearest anchors."""
-        places, distance = pool.points.places, pool.distance.in_space
-        n = len(anchors)
-        first, second = np.empty((2, len(members)), dtype=np.intp)
-        at_once = max(1, BATCH_DISTANCES // n)
-        for start in range(0, len(members), at_once):
-            part = slice(start, start + at_once)
-            scores, _ = distance.scores(places[members[part]], places[anchors])
-            first[part] = scores.argmin(axis=1)
-            scores[np.arange(len(scores)), first[part]] = np.inf
-            second[part] = scores.argmin(axis=1)
-        order = np.argsort(first, kind="stable")
-        starts = np.searchsorted(first[order], np.arange(n + 1))
-        regions = []
-        for i in range(n):
-            own = members[order[starts[i] : starts[i + 1]]]
-            regions.append(own[sample(len(own), ROWS_EACH)] if len(own) else anchors[[i]])
-        meetings = np.zeros((n, n))
-        np.add.at(meetings, (first, second), 1.0)
-        np.add.at(meetings, (second, first), 1.0)
-        np.fill_diagonal(meetings, 0.0)
-        neighbours = np.argsort(-meetings, axis=1, kind="stable")[:, :NEIGHBOURS]
-        weights = np.take_along_axis(meetings, neighbours, axis=1)
-        weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1.0)
-        return cls(regions, neighbours, weights)
 
 
 @dataclass(frozen=True)
@@ -97,70 +41,50 @@ class Neighbourhoods:
         there are fewer.
     costs
         How far each of those is from the anchor's region.
-    apart
-        How far they are from each other, ``(n, c, c)``.
     """
 
     selector: Selector
     view: View
     candidates: Codes
     costs: Matrix
-    apart: Matrix
 
     @classmethod
     def around(
-        cls,
-        anchors: Points,
-        regions: list[Codes],
-        landmarks: Points,
-        own: Codes,
-        options: Points,
-        selector: Selector,
+        cls, anchors: Points, costs: Matrix, own: Codes, options: Points, selector: Selector
     ) -> Neighbourhoods:
         """Find what is near some anchors.
 
         Parameters
         ----------
-        anchors, regions
-            The anchors, and the places in the pool of the rows that each stands for.
-        landmarks, own
-            Rows whose options are known, and the numbers of those, ``(m, limit)``. The first of
-            them are the anchors.
+        anchors
+            From where step 3 looks.
+        costs
+            How far each option is from the rows of each anchor's region, ``(n, options)``.
+        own
+            What steps 1 to 3 choose for each anchor, ``(n, limit)``: that is always at hand.
         options
             All options.
         """
-        distance, rows = selector.pool.distance.in_space, selector.pool.points.places
-        scores, _ = distance.scores(anchors.places, landmarks.places)
-        scores[np.arange(len(anchors)), np.arange(len(anchors))] = -np.inf  # itself, in any case
-        near = np.argsort(scores, axis=1, kind="stable")[:, :LANDMARKS_EACH]
-        lists, nearest = [], np.full(len(anchors), np.inf)
-        for i, each in enumerate(near):
-            found = np.unique(own[each])
-            found = found[found != NONE_LEFT]
-            away = distance.pairwise(anchors.places[[i]], options.places[found])[0]
-            lists.append(found[away > 0])
-            nearest[i] = away.min(initial=np.inf)
-        width = max(1, *map(len, lists))
-        candidates = np.full((len(lists), width), len(options), dtype=np.intp)
-        costs = np.zeros((len(lists), width))
-        apart = np.zeros((len(lists), width, width))
-        for i, found in enumerate(lists):
-            here, c = options.places[found], len(found)
-            candidates[i, :c] = found
-            costs[i, :c] = distance.pairwise(rows[regions[i]], here).mean(axis=0)
-            apart[i, :c, :c] = distance.pairwise(here, here)
-        view = View(anchors, options, nearest, distance)
-        return cls(selector, view, candidates, costs, apart)
+        distance = selector.pool.distance.in_space
+        away = distance.pairwise(anchors.places, options.places)
+        order = np.where(away > 0, costs, np.inf)
+        here = own != NONE_LEFT
+        who = np.nonzero(here)[0]
+        order[who, own[here]] = np.where(away[who, own[here]] > 0, -np.inf, np.inf)
+        near = np.argpartition(order, min(MOST_OPTIONS, len(options)) - 1, axis=1)
+        near = near[:, :MOST_OPTIONS]
+        possible = np.take_along_axis(order, near, axis=1) < np.inf
+        candidates = np.sort(np.where(possible, near, len(options)), axis=1)
+        padded = np.concatenate([costs, np.zeros((len(costs), 1))], axis=1)
+        view = View(anchors, options, away.min(axis=1, initial=np.inf), distance)
+        return cls(selector, view, candidates, np.take_along_axis(padded, candidates, axis=1))
 
     def positions(self, numbers: Codes) -> Codes:
         """Find options among the candidates of each anchor, ``NONE_LEFT`` if they are not there."""
-        width, span = self.candidates.shape[1], len(self.view.candidates) + 1
-        offsets = np.arange(len(self.candidates)) * span
-        flat = (self.candidates + offsets[:, None]).ravel()
-        wanted = numbers + offsets.reshape(-1, *(1,) * (numbers.ndim - 1))
-        at = np.minimum(np.searchsorted(flat, wanted), len(flat) - 1)
-        found = (flat[at] == wanted) & (numbers != NONE_LEFT)
-        return np.where(found, at % width, NONE_LEFT)
+        alike = (
+            self.candidates[:, None, :] == np.where(numbers == NONE_LEFT, -2, numbers)[..., None]
+        )
+        return np.where(alike.any(axis=2), alike.argmax(axis=2), NONE_LEFT)
 
     def numbers(self, positions: Codes) -> Codes:
         """Give the options at positions among the candidates, ascending."""
@@ -169,25 +93,19 @@ class Neighbourhoods:
         ordered = np.sort(np.where(positions == NONE_LEFT, span, found), axis=1)
         return np.where(ordered == span, NONE_LEFT, ordered)
 
-    def likeness(self, others: Codes, weights: Matrix) -> Matrix:
-        """Say how far each candidate is from the sets of other anchors.
+    def diversity(self, sets: Codes) -> Matrix:
+        """Give the mean distance between two options of each set; 0 for a single one."""
+        size = (sets != NONE_LEFT).sum(axis=1)
+        total = np.zeros(len(sets))
+        for k in range(sets.shape[1]):
+            who = np.flatnonzero(sets[:, k] != NONE_LEFT)
+            apart, _ = self._compare(who, sets[who, k])
+            own = np.take_along_axis(apart, np.maximum(sets[who], 0), axis=1)
+            total[who] += np.where(sets[who] == NONE_LEFT, 0.0, own).sum(axis=1)
+        mean: Matrix = total / np.maximum(size * (size - 1), 1)
+        return mean
 
-        Parameters
-        ----------
-        others
-            Sets, as numbers of options, ``(n, others, limit)``.
-        weights
-            How much each counts, ``(n, others)``.
-        """
-        at = self.positions(others)
-        n = np.arange(len(at))[:, None, None]
-        away = np.where((at == NONE_LEFT)[..., None], np.inf, self.apart[n, np.maximum(at, 0)])
-        nearest = away.min(axis=2)
-        nearest[~np.isfinite(nearest)] = 0.0  # nothing of that set can be taken here
-        result: Matrix = np.einsum("nb,nbc->nc", weights, nearest)
-        return result
-
-    def improve(self, sets: Codes, price: float, extra: Matrix | float = 0.0) -> Codes:
+    def improve(self, sets: Codes, price: float) -> Codes:
         """Swap options, one at a time, as long as a set gains by it.
 
         Parameters
@@ -196,44 +114,39 @@ class Neighbourhoods:
             Positions among the candidates, ``(n, k)``, padded with ``NONE_LEFT``.
         price
             How much more distance a set may cost for being so much more diverse.
-        extra
-            More costs of candidates, ``(n, c)``.
         """
-        sets, costs = sets.copy(), self.costs + extra
+        sets = sets.copy()
         here, size = sets != NONE_LEFT, (sets != NONE_LEFT).sum(axis=1)
         pairs = np.maximum(size * (size - 1) / 2, 1)
-        everyone = np.arange(len(sets))
-        to_set = np.where(here[..., None], self.apart[everyone[:, None], sets], 0.0)
+        to_set = np.zeros((*sets.shape, self.candidates.shape[1]))
         alike = np.zeros(to_set.shape, dtype=bool)
         for k in range(sets.shape[1]):
             who = np.flatnonzero(here[:, k])
-            alike[who, k] = self._too_alike(who, sets[who, k])
+            to_set[who, k], alike[who, k] = self._compare(who, sets[who, k])
         open_ = np.flatnonzero(size)
         for _ in range(MOST_SWAPS):
             if not len(open_):
                 break
-            gain = self._gains(open_, sets, costs, to_set, alike, size, price / pairs)
+            gain = self._gains(open_, sets, to_set, alike, size, price / pairs)
             best = gain.reshape(len(open_), -1).argmax(axis=1)
-            out, in_ = np.divmod(best, costs.shape[1])
+            out, in_ = np.divmod(best, gain.shape[2])
             better = gain[np.arange(len(open_)), out, in_] > LEAST_GAIN
             open_, out, in_ = open_[better], out[better], in_[better]
             sets[open_, out] = in_
-            to_set[open_, out] = self.apart[open_, in_]
-            alike[open_, out] = self._too_alike(open_, in_)
+            to_set[open_, out], alike[open_, out] = self._compare(open_, in_)
         return sets
 
     def _gains(
         self,
         who: Codes,
         sets: Codes,
-        costs: Matrix,
         to_set: Matrix,
         alike: Mask,
         size: Codes,
         price: Matrix,
     ) -> Matrix:
         """Say what each set gains by each swap, ``(n, k, c)``: out goes k, in comes c."""
-        sets, costs, to_set, alike = sets[who], costs[who], to_set[who], alike[who]
+        sets, costs, to_set, alike = sets[who], self.costs[who], to_set[who], alike[who]
         from_all = to_set.sum(axis=1)
         closer = np.take_along_axis(costs, sets, axis=1)[..., None] - costs[:, None, :]
         apart = from_all[:, None, :] - to_set
@@ -244,34 +157,52 @@ class Neighbourhoods:
         impossible |= (self.candidates[who] == len(self.view.candidates))[:, None, :]
         return np.where(impossible, -np.inf, gain)
 
-    def _too_alike(self, who: Codes, position: Codes) -> Mask:
-        """Say which candidates are too much like one of them, ``(n, c)``."""
-        width = self.candidates.shape[1]
-        options = np.minimum(self.candidates[who], len(self.view.candidates) - 1).ravel()
-        kept = np.repeat(self.candidates[who, position], width)
-        differ = self.selector.differ(self.view.of(np.repeat(who, width)), kept, options)
-        return ~differ.reshape(len(who), width)
+    def _compare(self, who: Codes, position: Codes) -> tuple[Matrix, Mask]:
+        """Say how far the candidates are from one of them, and which are too much like it."""
+        width, places = self.candidates.shape[1], self.view.candidates.places
+        options = np.minimum(self.candidates[who], len(places) - 1)
+        kept = self.candidates[who, position]
+        apart = self.view.distance.to_own(places[kept], places[options])
+        differ = self.selector.differ(
+            self.view.of(np.repeat(who, width)), np.repeat(kept, width), options.ravel()
+        )
+        return apart, ~differ.reshape(len(who), width)
 
 
-def agree(
-    neighbourhoods: list[tuple[Codes, Neighbourhoods]],
-    regions: Regions,
-    sets: Codes,
-    price: float,
-) -> Codes:
-    """Go through the sets of all anchors again, with an eye on those of their neighbours.
+def cover(costs: Matrix, count: int) -> Codes:
+    """Choose sets one by one, each time the one that lowers most what rows pay for their best.
 
     Parameters
     ----------
-    neighbourhoods
-        Of batches of anchors.
-    sets
-        Numbers of options, ``(n, limit)``.
+    costs
+        What each row pays for each set, ``(rows, sets)``.
+    count
+        How many to choose; fewer are if no other one serves any row better.
+
+    Returns
+    -------
+    chosen
+        In the order in which they were chosen; of equally good ones the first.
+
+    Examples
+    --------
+    >>> cover(np.array([[1.0, 0.0, 3.0], [1.0, 3.0, 0.0], [1.0, 2.0, 2.0]]), 2)
+    array([0, 1])
     """
-    sets = sets.copy()
-    for _ in range(ROUNDS):
-        for who, near in neighbourhoods:
-            others = sets[regions.neighbours[who]]
-            extra = AGREEMENT * near.likeness(others, regions.weights[who])
-            sets[who] = near.numbers(near.improve(near.positions(sets[who]), price, extra))
-    return sets
+    first = int(costs.mean(axis=0).argmin())
+    best, chosen = costs[:, first].copy(), [first]
+    # What a set would gain only shrinks as others are chosen: an old figure is a bound.
+    gains = np.maximum(best[:, None] - costs, 0.0).sum(axis=0)
+    heap = [(-gain, i) for i, gain in enumerate(gains.tolist()) if gain > LEAST_GAIN]
+    heapq.heapify(heap)
+    while heap and len(chosen) < count:
+        _, i = heapq.heappop(heap)
+        gain = float(np.maximum(best - costs[:, i], 0.0).sum())
+        if gain <= LEAST_GAIN:
+            continue
+        if heap and (-gain, i) > heap[0]:
+            heapq.heappush(heap, (-gain, i))
+            continue
+        chosen.append(i)
+        np.minimum(best, costs[:, i], out=best)
+    return np.array(chosen)

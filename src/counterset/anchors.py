@@ -1,15 +1,14 @@
-"""Anchored selection: diverse examples chosen for a fixed point near the input.
+"""Anchored selection: diverse examples chosen for fixed points, not for the input.
 
 The paper's selection looks from the input itself, so that a small move of the input can reorder
 the candidates, and the greedy filter turns that into another set. Here a set is chosen once for
-each of a few training rows, the anchors, and an input takes the set of the nearest anchor of its
-own class: inputs that share an anchor share the choice. ``docs/anchors.md`` has the proof of the
-stable radius, and the measurements.
+each of a few training rows, the anchors, and an input takes the set that is nearest to it, among
+those of the anchors of its own class: inputs that share an anchor share the choice.
+``docs/anchors.md`` has the proof of the stable radius, and the measurements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,10 +16,11 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from counterset.arrays import Codes, Labels, Matrix
-from counterset.distances import L2, ROUNDING, Distance
+from counterset.arrays import Codes, Labels, Mask, Matrix
+from counterset.distances import L2, Distance
 from counterset.selection import NONE_LEFT
 from counterset.space import Points
+from counterset.stability import Sets
 
 __all__ = ["Anchors", "Options", "medoids", "sample"]
 
@@ -28,8 +28,6 @@ __all__ = ["Anchors", "Options", "medoids", "sample"]
 MOST_ROWS = 3000
 #: Rounds of k-means; anchors need not be the best, only the same each time.
 ROUNDS = 20
-#: Coordinates held at once.
-BATCH_COORDINATES = 2_000_000
 SEED = 0
 
 
@@ -41,6 +39,8 @@ class Options:
     ----------
     rows
         The counterfactuals.
+    points
+        Where they are in the space.
     places
         The row of the pool that each comes from.
     labels
@@ -48,6 +48,7 @@ class Options:
     """
 
     rows: Matrix
+    points: Matrix
     places: Codes
     labels: Labels
 
@@ -56,7 +57,7 @@ class Options:
 
     def take(self, which: Codes) -> Options:
         """Give some of the options."""
-        return Options(self.rows[which], self.places[which], self.labels[which])
+        return Options(self.rows[which], self.points[which], self.places[which], self.labels[which])
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,11 @@ class Anchors:
         What the sets consist of.
     sets
         The set of each, for inputs that accept any other class: numbers of options, ascending,
-        ``(m, limit)``, with ``NONE_LEFT`` behind them where there are fewer.
+        ``(m, limit)``, padded with ``NONE_LEFT``. All of a class differ.
+    bonus
+        How much nearer each set counts than it is, for being diverse.
+    settled
+        Which sets are given as they are, without a search from the input.
     n_candidates, reach
         How many candidates there were for each, and how far the farthest of them was.
     settings
@@ -86,6 +91,8 @@ class Anchors:
     codes: Codes
     options: Options
     sets: Codes
+    bonus: Matrix
+    settled: Mask
     n_candidates: Codes
     reach: Matrix
     settings: tuple[Any, ...]
@@ -107,10 +114,13 @@ class Anchors:
             np.concatenate([part.codes for part in parts]),
             Options(
                 np.concatenate([part.options.rows for part in parts]),
+                np.concatenate([part.options.points for part in parts]),
                 np.concatenate([part.options.places for part in parts]),
                 np.concatenate([part.options.labels for part in parts]),
             ),
             np.concatenate(sets),
+            np.concatenate([part.bonus for part in parts]),
+            np.concatenate([part.settled for part in parts]),
             np.concatenate([part.n_candidates for part in parts]),
             np.concatenate([part.reach for part in parts]),
             parts[0].settings,
@@ -121,80 +131,42 @@ class Anchors:
         return len(self.points)
 
     @cached_property
-    def set_numbers(self) -> Codes:
-        """A number for each set, the same for equal ones."""
-        _, numbers = np.unique(self.sets, axis=0, return_inverse=True)
-        return numbers.reshape(-1)
+    def _sets_of(self) -> dict[int, tuple[int, Sets]]:
+        """The sets of each class, and the number of the first."""
+        result = {}
+        for code in np.unique(self.codes):
+            start, stop = np.searchsorted(self.codes, [code, code + 1])
+            sets = self.sets[start:stop]
+            used = np.unique(sets[sets != NONE_LEFT])
+            numbers = np.where(sets == NONE_LEFT, NONE_LEFT, np.searchsorted(used, sets))
+            points, bonus = self.options.points[used], self.bonus[start:stop]
+            result[int(code)] = int(start), Sets(points, numbers, bonus, self.distance)
+        return result
 
-    @cached_property
-    def norms(self) -> Matrix:
-        """The distance of each from the origin."""
-        return _norms(self.distance, self.points.places)
-
-    def nearest(self, x: Points, codes: Codes, *, by_set: bool = True) -> tuple[Codes, Matrix]:
-        """Find the nearest anchor of each input's own class, and how long it stays the choice.
+    def nearest(self, x: Points, codes: Codes) -> tuple[Codes, Matrix]:
+        """Find the anchor of each input's own class with the nearest set.
 
         Parameters
         ----------
         x, codes
             The inputs, and the codes of their classes.
-        by_set
-            Anchors with the same set count as one; False where the sets are not those kept here.
 
         Returns
         -------
         anchors
-            The nearest anchor, the first of equally near ones; -1 for a class without any.
+            The first of equally near ones; -1 for a class without any.
         radius
             The stable radius of each input; NaN where nothing is proved.
         """
         anchors = np.full(len(x), -1, dtype=np.intp)
         radius = np.full(len(x), np.nan)
-        names = self.set_numbers if by_set else np.arange(len(self))
         for code in np.unique(codes):
-            start, stop = np.searchsorted(self.codes, [code, code + 1])
-            if start == stop:
-                continue
-            places, own_names = self.points.places[start:stop], names[start:stop]
-            inputs = np.flatnonzero(codes == code)
-            for batch in _batches(inputs, BATCH_COORDINATES // places.size):
-                here = x.places[batch]
-                to_anchors = _to_all(self.distance, here, places)
-                first = to_anchors.argmin(axis=1)
-                anchors[batch] = start + first
-                if self.distance.triangle_inequality and self.distance.symmetric:
-                    bound = self._bounds(here, slice(start, stop), to_anchors, first)
-                    other = own_names != own_names[first][:, None]
-                    radius[batch] = np.where(other, bound, np.inf).min(axis=1)
-        return anchors, np.maximum(radius, 0.0)
-
-    def _bounds(self, x: Matrix, own: slice, to_anchors: Matrix, first: Codes) -> Matrix:
-        """Give proved lower bounds on how far each input is from where each anchor is nearer.
-
-        Parameters
-        ----------
-        own
-            The anchors of the inputs' class.
-        to_anchors
-            From each input to each of them, ``(n, m)``.
-        first
-            The nearest of each input.
-        """
-        distance = self.distance
-        nearest = to_anchors[np.arange(len(x)), first][:, None]
-        gap = to_anchors - nearest
-        # Distances are sums of rounded differences of rounded coordinates.
-        size = to_anchors + nearest + _norms(distance, x)[:, None] + self.norms[own]
-        bound: Matrix = gap / 2 - ROUNDING * size
-        if isinstance(distance, L2):
-            # The exact distance to the bisector: (d2^2 - d1^2) / (2 |a1 - a2|). Where the anchors
-            # are close to each other, its rounding error is amplified, and the gap itself serves.
-            places = self.points.places[own]
-            apart = np.maximum(_to_all(distance, places[first], places), ROUNDING)
-            allowance = ROUNDING * size * (1 + size / apart)
-            exact = gap * (to_anchors + nearest) / (2 * apart) - allowance
-            bound = np.maximum(exact, bound)
-        return bound
+            if int(code) in self._sets_of:
+                start, sets = self._sets_of[int(code)]
+                inputs = np.flatnonzero(codes == code)
+                first, radius[inputs] = sets.nearest(x.places[inputs])
+                anchors[inputs] = start + first
+        return anchors, radius
 
 
 def sample(n: int, most: int) -> Codes:
@@ -231,19 +203,3 @@ def medoids(points: Matrix, count: int) -> Codes:
     centres = KMeans(count, n_init=1, max_iter=ROUNDS, random_state=SEED).fit(distinct)
     squared, _ = L2().scores(centres.cluster_centers_, distinct)
     return np.unique(looked_at[first[squared.argmin(axis=1)]])
-
-
-def _norms(distance: Distance, x: Matrix) -> Matrix:
-    """Give the distance of each point from the origin."""
-    return distance.to_own(x, np.zeros((len(x), 1, x.shape[1])))[:, 0]
-
-
-def _to_all(distance: Distance, x: Matrix, places: Matrix) -> Matrix:
-    """Give exact distances ``(n, m)``, each of which depends on its two points only."""
-    return distance.to_own(x, np.broadcast_to(places, (len(x), *places.shape)))
-
-
-def _batches(positions: Codes, at_once: int) -> Iterator[Codes]:
-    at_once = max(1, at_once)
-    for start in range(0, len(positions), at_once):
-        yield positions[start : start + at_once]

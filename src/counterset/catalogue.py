@@ -15,8 +15,8 @@ from counterset.selection import NONE_LEFT
 
 __all__ = ["Ask", "Catalogue"]
 
-#: Makes the questions of rows of the pool.
-Ask: TypeAlias = Callable[[Codes], Questions]
+#: Makes the questions of rows.
+Ask: TypeAlias = Callable[[Matrix], Questions]
 
 
 class Catalogue:
@@ -27,7 +27,7 @@ class Catalogue:
     pipeline
         The paper's method.
     ask
-        Makes the questions of rows of the pool.
+        Makes the questions of rows.
     """
 
     def __init__(self, pipeline: Pipeline, ask: Ask) -> None:
@@ -50,9 +50,11 @@ class Catalogue:
 
     def options(self) -> Options:
         """Give all options so far; equal ones have one number."""
-        width = self.pipeline.selector.pool.matrix.shape[1]
+        pool = self.pipeline.selector.pool
+        rows = np.array(self._rows).reshape(-1, pool.matrix.shape[1])
         return Options(
-            np.array(self._rows).reshape(-1, width),
+            rows,
+            pool.distance.embed(rows),
             np.array(self._places, dtype=np.intp),
             np.array(self._labels, dtype=self.pipeline.classes.labels.dtype),
         )
@@ -60,7 +62,7 @@ class Catalogue:
     def _find(self, rows: Codes) -> None:
         if not len(rows):
             return
-        questions = self.ask(rows)
+        questions = self.ask(self.pipeline.selector.pool.matrix[rows])
         found = self.pipeline.run(questions)
         for row, count, reach in zip(rows, found.n_candidates, found.reach, strict=True):
             self._known[int(row)] = ([], int(count), float(reach))

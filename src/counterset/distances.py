@@ -146,7 +146,7 @@ class _Norm(Distance):
     def triangle_inequality(self) -> bool:
         return True
 
-    def _weigh(self, A: Matrix) -> Matrix:
+    def stretch(self, A: Matrix) -> Matrix:
         """Stretch the features so that the plain norm of the result is the weighted one."""
         if self.weights is None:
             return A
@@ -177,20 +177,20 @@ class _Norm(Distance):
         """Take the plain norm over the last axis."""
 
     def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
-        return _in_threads(lambda a, b: cdist(a, b, self._metric), self._weigh(A), self._weigh(B))
+        return _in_threads(lambda a, b: cdist(a, b, self._metric), self.stretch(A), self.stretch(B))
 
     def scores(self, A: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
         scores, errors = super().scores(A, B)
         if self.weights is not None:
             # Weighing before subtracting loses digits far from the origin.
             unit = 4 * A.shape[1] * np.finfo(np.float64).eps
-            farthest = np.abs(self._weigh(B)).max(initial=0.0)
-            errors += unit * (np.abs(self._weigh(A)).max(axis=1, initial=0.0) + farthest)
+            farthest = np.abs(self.stretch(B)).max(initial=0.0)
+            errors += unit * (np.abs(self.stretch(A)).max(axis=1, initial=0.0) + farthest)
         return scores, errors
 
     def to_own(self, x: Matrix, own: Matrix) -> Matrix:
         # numpy adds up a contiguous last axis in an order that depends on its length alone.
-        return self._reduce(np.ascontiguousarray(self._weigh(own - x[:, None, :])))
+        return self._reduce(np.ascontiguousarray(self.stretch(own - x[:, None, :])))
 
 
 class L1(_Norm):
@@ -262,7 +262,7 @@ class L2(_Norm):
 
     def scores(self, A: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
         # |a - b|^2 = |a|^2 - 2ab + |b|^2 is one matrix product, but loses digits to cancellation.
-        A, B = self._weigh(A), self._weigh(B)
+        A, B = self.stretch(A), self.stretch(B)
         a_squared, b_squared = np.einsum("nd,nd->n", A, A), np.einsum("nd,nd->n", B, B)
         squared = A @ B.T
         squared *= -2
@@ -312,7 +312,7 @@ class L0(_Norm):
 
     def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
         if self.weights is not None:
-            self._weigh(A[:1])  # checks their number
+            self.stretch(A[:1])  # checks their number
         # cdist's "hamming" is the weighted mean of (a != b).
         total = A.shape[1] if self.weights is None else np.sum(self.weights)
         if total == 0:
@@ -323,7 +323,7 @@ class L0(_Norm):
 
     def to_own(self, x: Matrix, own: Matrix) -> Matrix:
         differs = (own != x[:, None, :]).astype(np.float64)
-        count: Matrix = self._weigh(differs).sum(axis=-1)
+        count: Matrix = self.stretch(differs).sum(axis=-1)
         return count
 
     def _reduce(self, difference: Matrix) -> Matrix:  # pragma: no cover - to_own needs no norm
@@ -429,8 +429,10 @@ def get(distance: DistanceLike) -> Distance:
 
 def _in_threads(function: Callable[[Matrix, Matrix], Matrix], A: Matrix, B: Matrix) -> Matrix:
     """Share the rows of a large ``A`` between the cores; scipy's cdist leaves the lock alone."""
+    if A.size * len(B) < PAYS_TO_SHARE:
+        return function(A, B)
     cores = os.cpu_count() or 1
-    if len(A) < cores or A.size * len(B) < PAYS_TO_SHARE:
+    if len(A) < cores:
         return function(A, B)
     with ThreadPoolExecutor(cores) as threads:
         parts = threads.map(lambda part: function(part, B), np.array_split(A, cores))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from counterset import distances
 from counterset.anchor_search import find_anchors
 from counterset.anchors import Anchors
-from counterset.arrays import Codes, Mask, Matrix
+from counterset.arrays import Mask, Matrix
 from counterset.candidates import CandidatePool, Cutoff, NearestCandidates
 from counterset.certification import certify
 from counterset.checks import check_count
@@ -345,12 +345,12 @@ class DiverseExplainer(BaseEstimator):
                 self._confidence = model.answers(self.pool_.matrix)
             confident = is_confident(self._confidence, probability)
             usable = confident if usable is None else usable & confident
-        shared = self._selector(), self.search, self.sparsify, self._classes, usable
+        paper = Pipeline(self._selector(), self.search, self.sparsify, self._classes, usable)
         if self.anchors is None or self.anchors_ is None:
-            return Pipeline(*shared)
+            return paper
         usual = isinstance(goal, AnyOther) and probability is None
-        kept = usual and self.anchors_.settings == settings_of(shared[0], self.search)
-        return Pipeline(*shared, self.anchors_, kept, CLOSING_IN)
+        kept = usual and self.anchors_.settings == settings_of(paper)
+        return replace(paper, anchors=self.anchors_, sets_are_kept=kept, finer=CLOSING_IN)
 
     def _selector(self) -> Selector:
         return Selector(
@@ -365,12 +365,11 @@ class DiverseExplainer(BaseEstimator):
         """Find the anchors of each class, and choose their sets."""
         if self.anchors is None:
             return None
-        pool, model = self.pool_, ModelAdapter(self.model, self.schema_)
+        model = ModelAdapter(self.model, self.schema_)
         wishes = Wishes(AnyOther(), None, self._rules(Constraints()), self.support_)
 
-        def ask(rows: Codes) -> Questions:
-            labels = self.classes_[pool.codes[rows]]
-            return Questions(model, self.distance_, wishes, pool.matrix[rows], labels)
+        def ask(rows: Matrix) -> Questions:
+            return Questions(model, self.distance_, wishes, rows, model.answers(rows).labels)
 
         pipeline = Pipeline(self._selector(), self.search, False, self._classes, self._plausible)
         return find_anchors(self.anchors, pipeline, ask)

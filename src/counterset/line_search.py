@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from counterset.arrays import Codes, Matrix
+from counterset.arrays import Codes, Mask, Matrix
 from counterset.checks import check_positive
 from counterset.exceptions import InvalidInputError
 
@@ -24,6 +24,8 @@ REFUSED = -1
 #: Up to so many segments, a call of the model costs more than the rows in it: it is asked about
 #: all that so many halvings could come to.
 HALVINGS_PER_CALL = ((8, 6), (32, 4), (256, 3))
+#: A steady search looks at all that so many halvings could come to before it goes on.
+STRIDE = 3
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,19 @@ class LineSearch:
                 f"halvings must be 'segment' or 'farthest', got {self.halvings!r}."
             )
 
-    def search(self, segments: Segments, ask: Ask, finer: float = 1) -> Segments:
+    def search(
+        self, segments: Segments, ask: Ask, finer: float = 1, *, steady: bool = False
+    ) -> Segments:
         """Shorten each segment to its last acceptable point before the boundary.
 
-        ``finer`` says how many times more accurate than ``gamma`` the search shall be.
+        Parameters
+        ----------
+        finer
+            How many times more accurate than ``gamma`` the search shall be.
+        steady
+            Where a segment crosses the boundary more than once, halving it ends at any crossing,
+            and a small move of the input leads to another one. A steady search looks at seven
+            points at a time, and ends at the first crossing as seen from the candidate.
         """
         ends, answers = segments.ends.copy(), segments.answers.copy()
         left = self._count_halvings(segments, self.gamma / finer)
@@ -101,9 +112,13 @@ class LineSearch:
             open_, left, found = open_[more], left[more], found[more]
             near, far = near[more], far[more]
             most = next((each for few, each in HALVINGS_PER_CALL if len(open_) <= few), 1)
-            calls = math.ceil(left.max() / most)
-            steps = np.minimum(left, math.ceil(left.max() / calls))
-            near, far, found = _halve(near, far, found, steps, open_, ask)
+            if steady:
+                most = max(most // STRIDE, 1) * STRIDE
+            else:
+                calls = math.ceil(left.max() / most)
+                most = math.ceil(left.max() / calls)
+            steps = np.minimum(left, most)
+            near, far, found = _halve(near, far, found, steps, open_, ask, steady=steady)
             ends[open_], answers[open_] = far, found
             left = left - steps
         return Segments(segments.starts, ends, segments.lengths, answers, segments.reach)
@@ -131,7 +146,14 @@ class LineSearch:
 
 
 def _halve(
-    near: Matrix, far: Matrix, answers: Codes, steps: Codes, segments: Codes, ask: Ask
+    near: Matrix,
+    far: Matrix,
+    answers: Codes,
+    steps: Codes,
+    segments: Codes,
+    ask: Ask,
+    *,
+    steady: bool,
 ) -> tuple[Matrix, Matrix, Codes]:
     """Halve each bracket ``steps`` times with one call of the model.
 
@@ -151,11 +173,32 @@ def _halve(
     answer = np.full(asked.shape, REFUSED, dtype=np.intp)
     answer[last] = answers
     answer[asked] = ask(grid[asked], segments[np.nonzero(asked)[1]])
+    at, width = (_last_crossings if steady else _halvings)(answer != REFUSED, steps, depth)
+    return grid[at, each], grid[at + width, each], answer[at + width, each]
 
+
+def _halvings(accepted: Mask, steps: Codes, depth: int) -> tuple[Codes, Codes]:
+    """Follow the halvings: the near end of each bracket, and how wide it is, in grid points."""
     # A segment that has taken its steps meets only points that were not asked: its far end stays,
     # and its near end matters no more.
+    each = np.arange(accepted.shape[1])
     at = np.zeros_like(each)
     for step in range(depth):
-        half = last >> (step + 1)
-        at += half * (answer[at + half, each] == REFUSED)
-    return grid[at, each], grid[at + 1, each], answer[at + 1, each]
+        half = 2**depth >> (step + 1)
+        at += half * ~accepted[at + half, each]
+    return at, np.ones_like(at)
+
+
+def _last_crossings(accepted: Mask, steps: Codes, depth: int) -> tuple[Codes, Codes]:
+    """Find the crossing nearest to the far end, first among few points, then between two."""
+    each = np.arange(accepted.shape[1])
+    at, width = np.zeros_like(each), np.full_like(each, 2**depth)
+    for step in range(0, depth, STRIDE):
+        shares = 2 ** np.clip(steps - step, 0, STRIDE)
+        width //= shares
+        start = at.copy()
+        for i in range(1, 2**STRIDE):
+            point = start + np.minimum(i, shares - 1) * width
+            refused = (i < shares) & ~accepted[point, each]
+            at[refused] = point[refused]
+    return at, width

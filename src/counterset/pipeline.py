@@ -55,6 +55,8 @@ class Candidates:
         For each input, how many of them step 3 chose.
     stable_radius
         For each input, within what distance the choice stays the same, NaN if nothing is proved.
+    settled
+        Which of them are not moved any further; None: none of them.
     """
 
     owners: Codes
@@ -66,6 +68,7 @@ class Candidates:
     lengths: Matrix = field(default_factory=lambda: np.zeros(0))
     n_chosen: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     stable_radius: Matrix | None = None
+    settled: Mask | None = None
 
     def take(self, which: Codes) -> Candidates:
         """Give some of the candidates."""
@@ -75,6 +78,7 @@ class Candidates:
             places=self.places[which],
             rows=self.rows[which],
             answers=self.answers[which],
+            settled=None if self.settled is None else self.settled[which],
         )
 
     @cached_property
@@ -162,7 +166,7 @@ class Pipeline:
     def _from_anchors(self, questions: Questions, anchors: Anchors) -> Candidates:
         """Give each input the set of its anchor, or what steps 1 to 3 choose for the anchor."""
         kept = self.sets_are_kept
-        nearest, radius = self._nearest(questions, anchors, by_set=kept)
+        nearest, radius = self._nearest(questions, anchors)
         if kept:
             familiar, strange = _from_sets(questions, anchors, nearest, radius), nearest < 0
             if not strange.any():
@@ -176,11 +180,8 @@ class Pipeline:
             )
         return replace(found, stable_radius=radius)
 
-    def _nearest(
-        self, questions: Questions, anchors: Anchors, *, by_set: bool
-    ) -> tuple[Codes, Matrix]:
-        codes = self.classes.codes(questions.input_labels)
-        return anchors.nearest(questions.points, codes, by_set=by_set)
+    def _nearest(self, questions: Questions, anchors: Anchors) -> tuple[Codes, Matrix]:
+        return anchors.nearest(questions.points, self.classes.codes(questions.input_labels))
 
     def _choose_from_moved(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3 where candidates are moved before step 3 compares them.
@@ -192,7 +193,7 @@ class Pipeline:
         ignored = np.isin(pool.distance.feature_of_coordinate, fixed)
         x = questions.points
         if self.anchors is not None:
-            nearest, _ = self._nearest(questions, self.anchors, by_set=False)
+            nearest, _ = self._nearest(questions, self.anchors)
             x = _viewpoints(x, self.anchors, nearest)
         n_candidates, reach = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
         parts = [self._move(questions, *np.empty((2, 0), dtype=np.intp))]
@@ -291,6 +292,12 @@ class Pipeline:
 
     def _search(self, found: Candidates, search: LineSearch, questions: Questions) -> Candidates:
         """Take step 4."""
+        if found.settled is not None:
+            open_ = np.flatnonzero(~found.settled)
+            searched = self._search(replace(found.take(open_), settled=None), search, questions)
+            rows, answers = found.rows.copy(), found.answers.copy()
+            rows[open_], answers[open_] = searched.rows, searched.answers
+            return replace(found, rows=rows, answers=answers)
         if not len(found.owners):
             return found
         distance = self.selector.pool.distance
@@ -307,7 +314,7 @@ class Pipeline:
         def ask(points: Matrix, which: Codes) -> Codes:
             return questions.ask(paths.rows(points, which), found.owners[which])
 
-        done = search.search(segments, ask, self.finer)
+        done = search.search(segments, ask, self.finer, steady=self.anchors is not None)
         rows = paths.rows(done.ends, np.arange(len(starts)))
         return replace(found, rows=rows, answers=done.answers)
 
@@ -323,9 +330,10 @@ class Pipeline:
         return self.selector.pool.distance.to_own(starts, found.rows[:, None, :])[:, 0]
 
 
-def settings_of(selector: Selector, search: LineSearch | None) -> tuple[Any, ...]:
+def settings_of(pipeline: Pipeline) -> tuple[Any, ...]:
     """Give what the sets of anchors depend on."""
-    return selector.cutoff, selector.diversity, selector.limit, search
+    selector = pipeline.selector
+    return selector.cutoff, selector.diversity, selector.limit, pipeline.search
 
 
 def _from_sets(
@@ -336,8 +344,16 @@ def _from_sets(
     owners, ranks = np.nonzero(sets != NONE_LEFT)
     chosen = anchors.options.take(sets[owners, ranks])
     answers = questions.remember(chosen.labels)
-    figures = anchors.n_candidates[nearest], anchors.reach[nearest]
-    return Candidates(owners, chosen.places, chosen.rows, answers, *figures, stable_radius=radius)
+    return Candidates(
+        owners,
+        chosen.places,
+        chosen.rows,
+        answers,
+        anchors.n_candidates[nearest],
+        anchors.reach[nearest],
+        stable_radius=radius,
+        settled=anchors.settled[nearest[owners]],
+    )
 
 
 def _viewpoints(x: Points, anchors: Anchors, nearest: Codes) -> Points:
@@ -366,6 +382,10 @@ def _near_and_far(owners: Codes, places: Codes) -> Codes:
 
 def _joined(parts: list[Candidates], n_candidates: Codes, reach: Matrix) -> Candidates:
     """Put candidates together, in the order of the inputs."""
+    settled = [
+        np.zeros(len(part.owners), dtype=bool) if part.settled is None else part.settled
+        for part in parts
+    ]
     joined = Candidates(
         np.concatenate([part.owners for part in parts]),
         np.concatenate([part.places for part in parts]),
@@ -373,6 +393,7 @@ def _joined(parts: list[Candidates], n_candidates: Codes, reach: Matrix) -> Cand
         np.concatenate([part.answers for part in parts]),
         n_candidates,
         reach,
+        settled=np.concatenate(settled),
     )
     return joined.take(np.argsort(joined.owners, kind="stable"))
 
