@@ -17,7 +17,7 @@ from counterset import (
     NoCounterfactualError,
     evaluate,
 )
-from counterset.anchor_search import LEAST_ROWS, MOST_DISTANCE
+from counterset.anchor_search import MOST_DISTANCE
 
 
 def explainer_of(rows: Any, model: Any = approve, **parameters: Any) -> DiverseExplainer:
@@ -66,8 +66,6 @@ def test_tiny_classes_have_as_many_anchors_as_there_is_room_for(size: int) -> No
     rows = np.vstack([rng.random((30, 2)) * 0.4, 0.6 + rng.random((size, 2)) * 0.4])
     found = counts(explainer_of(rows, anchors="auto", max_counterfactuals=1))[1]
     assert 1 <= found <= size
-    if size < LEAST_ROWS:
-        assert found == size
 
 
 def test_rows_that_are_all_equal_have_one_anchor() -> None:
@@ -76,11 +74,11 @@ def test_rows_that_are_all_equal_have_one_anchor() -> None:
 
 
 @pytest.mark.parametrize("search", [None, LineSearch(0.1)])
-def test_a_given_number_of_anchors_is_kept_to_and_their_options_are_valid(search: Any) -> None:
+def test_there_are_no_more_anchors_than_asked_for_and_their_options_are_valid(search: Any) -> None:
     explainer = explainer_of(np.random.default_rng(2).random((300, 2)), anchors=30, search=search)
     anchors = explainer.anchors_
     assert anchors is not None
-    assert counts(explainer) == [30, 30]
+    assert all(15 < count <= 30 for count in counts(explainer))
     for code, chosen in zip(anchors.codes, anchors.sets, strict=True):
         own = anchors.options.take(chosen[chosen >= 0])
         assert (own.labels != explainer.classes_[code]).all()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import swap_literally
 
 from counterset import AngleDiversity, DistanceDiversity, DiverseExplainer, metrics
-from counterset.anchor_sets import Neighbourhoods, Regions, agree
+from counterset.anchor_sets import Neighbourhoods, cover
 from counterset.arrays import Codes
 from counterset.selection import NONE_LEFT, Selector
 from counterset.space import Points
@@ -43,15 +43,25 @@ class Setting:
         self.own = chosen.copy()
         self.own[chosen != NONE_LEFT] = numbers
         self.options: Points = pool.points.take(used)
-        self.regions = Regions.around(self.places, self.members, pool)
-        anchors_ = pool.points.take(self.places)
+        measure, rows = pool.distance.in_space, pool.points.places
+        nearest = measure.pairwise(rows[self.members], rows[self.places]).argmin(axis=1)
+        self.regions: list[Codes] = [self.members[nearest == i] for i in range(anchors)]
+        self.costs = np.array(
+            [
+                measure.pairwise(rows[region], self.options.places).mean(axis=0)
+                for region in self.regions
+            ]
+        )
         self.near = Neighbourhoods.around(
-            anchors_, self.regions.rows, anchors_, self.own, self.options, self.selector
+            pool.points.take(self.places), self.costs, self.own, self.options, self.selector
         )
 
+    def improved(self, price: float) -> tuple[Codes, Any]:
+        chosen, diversity = self.near.improve(self.near.positions(self.own), price)
+        return self.near.numbers(chosen), diversity
+
     def sets(self, price: float) -> Codes:
-        near = self.near
-        return near.numbers(near.improve(near.positions(self.own), price))
+        return self.improved(price)[0]
 
 
 DIVERSITIES = [None, AngleDiversity(0.3), DistanceDiversity(0.2)]
@@ -69,7 +79,7 @@ def test_swaps_are_those_of_the_literal_descent(
     for i, place in enumerate(setting.places):
         expected = swap_literally(
             pool.points.places[place],
-            pool.points.places[setting.regions.rows[i]],
+            pool.points.places[setting.regions[i]],
             setting.options.places,
             list(setting.own[i][setting.own[i] != NONE_LEFT]),
             price,
@@ -99,7 +109,7 @@ def test_a_set_keeps_its_size_and_gains_what_is_paid_for() -> None:
         rows, places = setting.selector.pool.points.places, setting.options.places
         closeness = [
             metrics.k_distance(row, places[chosen[chosen != NONE_LEFT]])
-            for chosen, region in zip(sets, setting.regions.rows, strict=True)
+            for chosen, region in zip(sets, setting.regions, strict=True)
             for row in rows[region]
         ]
         diversity = [metrics.k_diversity(places[c[c != NONE_LEFT]]) for c in sets]
@@ -111,50 +121,52 @@ def test_a_set_keeps_its_size_and_gains_what_is_paid_for() -> None:
     assert figures(free)[1] < figures(dear)[1]
 
 
-def test_neighbours_agree_more_after_they_looked_at_each_other() -> None:
-    before: list[float] = []
-    after: list[float] = []
-    for seed in range(12):
-        setting = Setting(seed, None, anchors=20)
-        alone = setting.sets(0.2)
-        batches = [(np.arange(len(alone)), setting.near)]
-        together = agree(batches, setting.regions, alone, 0.2)
-        for sets, sums in ((alone, before), (together, after)):
-            for i, (others, weights) in enumerate(
-                zip(setting.regions.neighbours, setting.regions.weights, strict=True)
-            ):
-                for other, weight in zip(others, weights, strict=True):
-                    pair = [setting.options.places[sets[j]] for j in (i, other)]
-                    sums.append(weight * metrics.set_distance(*pair))
-    assert sum(after) < 0.9 * sum(before)
+@given(seed=st.integers(0, 10**6), price=st.floats(0, 0.45))
+def test_the_diversity_of_a_set_is_its_k_diversity(seed: int, price: float) -> None:
+    setting = Setting(seed, AngleDiversity(0.3))
+    for chosen, diversity in zip(*setting.improved(price), strict=True):
+        own = setting.options.places[chosen[chosen != NONE_LEFT]]
+        assert diversity == pytest.approx(metrics.k_diversity(own))
+
+
+def test_only_the_options_nearest_to_a_region_are_at_hand_and_those_it_starts_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("counterset.anchor_sets.MOST_OPTIONS", 4)
+    setting = Setting(2, None)
+    for own, costs, candidates in zip(
+        setting.own, setting.costs, setting.near.candidates, strict=True
+    ):
+        others = [i for i in np.argsort(costs) if i not in own]
+        assert set(candidates) == {*own, *others[:1]}
 
 
 def test_an_anchor_without_options_stays_without() -> None:
     setting = Setting(0, None)
     nothing = np.full_like(setting.own, NONE_LEFT)
     anchors = setting.selector.pool.points.take(setting.places)
-    none = setting.options.take(np.empty(0, dtype=np.intp))
-    near = Neighbourhoods.around(
-        anchors, setting.regions.rows, anchors, nothing, none, setting.selector
-    )
-    assert (near.numbers(near.improve(near.positions(nothing), 0.2)) == NONE_LEFT).all()
+    near = Neighbourhoods.around(anchors, setting.costs, nothing, setting.options, setting.selector)
+    chosen, diversity = near.improve(near.positions(nothing), 0.2)
+    assert (near.numbers(chosen) == NONE_LEFT).all()
+    assert not diversity.any()
 
 
-def test_regions_hold_the_rows_that_are_nearest() -> None:
-    setting = Setting(3, None)
-    pool = setting.selector.pool
-    for i, rows in enumerate(setting.regions.rows):
-        away = pool.distance.in_space.pairwise(
-            pool.points.places[rows], pool.points.places[setting.places]
-        )
-        assert (away.argmin(axis=1) == i).all()
-    assert np.allclose(setting.regions.weights.sum(axis=1), 1)
+def cover_literally(costs: Any, count: int) -> list[int]:
+    """Try every set each time."""
+    chosen = [int(np.argmin(costs.mean(axis=0)))]
+    while len(chosen) < count:
+        totals = [costs[:, [*chosen, i]].min(axis=1).sum() for i in range(costs.shape[1])]
+        if min(totals) > costs[:, chosen].min(axis=1).sum() - 1e-9:
+            break
+        chosen.append(int(np.argmin(np.array(totals) - min(totals) > 1e-9)))
+    return chosen
 
 
-def test_a_single_anchor_has_no_neighbours() -> None:
-    setting = Setting(3, None, anchors=1)
-    assert not setting.regions.weights.any()
-    alone = setting.sets(0.2)
-    assert np.array_equal(
-        agree([(np.array([0]), setting.near)], setting.regions, alone, 0.2), alone
-    )
+@given(
+    rows=st.integers(1, 12), sets=st.integers(1, 9), count=st.integers(1, 9), seed=st.integers(0)
+)
+def test_sets_are_chosen_as_if_every_one_were_tried(
+    rows: int, sets: int, count: int, seed: int
+) -> None:
+    costs = np.random.default_rng(seed).integers(0, 5, (rows, sets)).astype(float)  # ties
+    assert cover(costs, count).tolist() == cover_literally(costs, count)

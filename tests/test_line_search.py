@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -273,3 +274,49 @@ def test_a_search_is_a_frozen_value() -> None:
     assert LineSearch(0.1) == LineSearch(0.1)
     with pytest.raises(AttributeError):
         LineSearch(0.1).gamma = 1.0  # type: ignore[misc]
+
+
+def first_crossing_from_the_end(
+    x: Points, c: Points, accepts: Callable[[Points], Any], halvings: int
+) -> Points:
+    """Look at seven points between the two, one by one from the end; go on between two."""
+    while halvings > 0:
+        depth = min(3, halvings)
+        between = [x, c]
+        for _ in range(depth):
+            middles = [(a + b) / 2 for a, b in itertools.pairwise(between)]
+            between = [p for pair in itertools.zip_longest(between, middles) for p in pair][:-1]
+        at = len(between) - 1
+        while at > 1 and accepts(between[at - 1][None])[0]:
+            at -= 1
+        x, c = between[at - 1], between[at]
+        halvings -= depth
+    return c
+
+
+@given(case=cases())
+def test_a_steady_search_ends_at_the_first_crossing_from_the_candidate(case: Case) -> None:
+    found = LineSearch(case.gamma).search(case.segments(), Asked(case.accepts), steady=True)
+    for i in range(len(case.lengths)):
+        length, halvings = case.lengths[i], 0
+        while length > case.gamma:
+            length, halvings = length / 2, halvings + 1
+        expected = first_crossing_from_the_end(case.starts[i], case.ends[i], case.accepts, halvings)
+        assert np.array_equal(found.ends[i], expected)
+        assert found.answers[i] == _number(found.ends[i])
+
+
+@given(case=cases())
+def test_a_steady_search_of_one_is_that_of_many(case: Case) -> None:
+    together = LineSearch(case.gamma).search(case.segments(), Asked(case.accepts), steady=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(line_search, "HALVINGS_PER_CALL", ())
+        apart = LineSearch(case.gamma).search(case.segments(), Asked(case.accepts), steady=True)
+    assert np.array_equal(together.ends, apart.ends)
+
+
+def test_a_steady_search_passes_an_island_by() -> None:
+    # Accepted around 4 and beyond 6: halving ends on the island, a steady search before it.
+    ask = Asked(lambda points: (np.abs(points[:, 0] - 4) <= 0.5) | (points[:, 0] > 6))
+    found = LineSearch(1.0).search(segments([[0.0]], [[8.0]], [8.0]), ask, steady=True)
+    assert found.ends.tolist() == [[7.0]]

@@ -28,9 +28,13 @@ from counterset.stability import Sets
 __all__ = ["find_anchors"]
 
 #: k-distance at most, and k-diversity at least, so many times the paper's selection's.
-MOST_DISTANCE, LEAST_DIVERSITY = 1.07, 0.97
+MOST_DISTANCE, LEAST_DIVERSITY = 1.06, 0.97
 #: Set-distance, max and mean, at most so many times the paper's selection's.
 MOST_CHANGE = (0.5, 0.6)
+#: Where not all can be had: to be 10 % too far away is as bad as to change so many times 10 % more.
+WORTH = 5
+#: With twice as many anchors, sets are hardly ever nearer than so many times as far.
+GAIN = 0.95
 #: The numbers of anchors that are tried.
 COUNTS = [2**i for i in range(2, 11)]
 #: Sets are chosen from among those of so many times more regions, up to a number.
@@ -131,8 +135,8 @@ class _Regions:
         if price not in self._sets:
             sets, bonus = self.own.copy(), np.zeros(len(self.own))
             for who, near in self.neighbourhoods:
-                chosen = near.improve(near.positions(self.own[who]), price)
-                sets[who], bonus[who] = near.numbers(chosen), price * near.diversity(chosen)
+                chosen, diversity = near.improve(near.positions(self.own[who]), price)
+                sets[who], bonus[who] = near.numbers(chosen), price * diversity
             self._sets[price] = sets, bonus
         return self._sets[price]
 
@@ -165,6 +169,8 @@ class _Workshop:
         sets = np.concatenate([sets for sets, _ in made])
         _, different = np.unique(sets, axis=0, return_index=True)
         different.sort()
+        some = (sets[different] != NONE_LEFT).any(axis=1)
+        different = different[some] if some.any() else different
         sets = sets[different]
         bonus = np.concatenate([bonus for _, bonus in made])[different]
         anchors = np.concatenate([regions.anchors for regions in divided])[different]
@@ -314,20 +320,19 @@ class _Class:
         trials = [_Trial(self.pipeline, self.ask, *split) for split in self._splits()]
         found: dict[_Plan, tuple[float, float]] = {}
         for kind in self.kinds:
-            steps, before = range(len(PRICES)), np.inf
+            steps = range(len(PRICES))
             best, _ = min(found.values(), default=(np.inf, 0.0))
             for i, count in enumerate(counts):
                 plan, cost = _find_price(count, kind, steps, trials)
-                change = float(_mean([trial.change(plan) for trial in trials]).max())
+                cost, change = cost**WORTH, float(_mean([t.change(plan) for t in trials]).max())
                 # Those that keep all limits are equally good; of these, the steadiest.
                 found[plan] = max(1.0, cost, change), change
-                # More anchors cost less, each time by less, but change more.
-                least_cost = cost * (cost / before) ** (len(counts) - 1 - i)
+                # More anchors cost less, but change more.
+                least_cost = cost * GAIN ** (WORTH * (len(counts) - 1 - i))
                 if cost <= max(1.0, change) or least_cost > best:
                     break
                 if not all(trial.has(plan) for trial in trials):
                     break
-                before = cost
                 steps = range(max(0, plan.step - 3), min(plan.step + 4, len(PRICES)))
         return min(found, key=lambda plan: found[plan])
 

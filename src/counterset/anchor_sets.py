@@ -71,8 +71,10 @@ class Neighbourhoods:
         here = own != NONE_LEFT
         who = np.nonzero(here)[0]
         order[who, own[here]] = np.where(away[who, own[here]] > 0, -np.inf, np.inf)
-        near = np.argpartition(order, min(MOST_OPTIONS, len(options)) - 1, axis=1)
-        near = near[:, :MOST_OPTIONS]
+        if not len(options):
+            order, costs = np.full((2, len(anchors), 1), np.inf)  # a place that nothing takes
+        most = min(MOST_OPTIONS, order.shape[1])
+        near = np.argpartition(order, most - 1, axis=1)[:, :most]
         possible = np.take_along_axis(order, near, axis=1) < np.inf
         candidates = np.sort(np.where(possible, near, len(options)), axis=1)
         padded = np.concatenate([costs, np.zeros((len(costs), 1))], axis=1)
@@ -93,19 +95,7 @@ class Neighbourhoods:
         ordered = np.sort(np.where(positions == NONE_LEFT, span, found), axis=1)
         return np.where(ordered == span, NONE_LEFT, ordered)
 
-    def diversity(self, sets: Codes) -> Matrix:
-        """Give the mean distance between two options of each set; 0 for a single one."""
-        size = (sets != NONE_LEFT).sum(axis=1)
-        total = np.zeros(len(sets))
-        for k in range(sets.shape[1]):
-            who = np.flatnonzero(sets[:, k] != NONE_LEFT)
-            apart, _ = self._compare(who, sets[who, k])
-            own = np.take_along_axis(apart, np.maximum(sets[who], 0), axis=1)
-            total[who] += np.where(sets[who] == NONE_LEFT, 0.0, own).sum(axis=1)
-        mean: Matrix = total / np.maximum(size * (size - 1), 1)
-        return mean
-
-    def improve(self, sets: Codes, price: float) -> Codes:
+    def improve(self, sets: Codes, price: float) -> tuple[Codes, Matrix]:
         """Swap options, one at a time, as long as a set gains by it.
 
         Parameters
@@ -114,6 +104,13 @@ class Neighbourhoods:
             Positions among the candidates, ``(n, k)``, padded with ``NONE_LEFT``.
         price
             How much more distance a set may cost for being so much more diverse.
+
+        Returns
+        -------
+        sets
+            Positions, as before.
+        diversity
+            The mean distance between two options of each set; 0 for a single one.
         """
         sets = sets.copy()
         here, size = sets != NONE_LEFT, (sets != NONE_LEFT).sum(axis=1)
@@ -134,7 +131,9 @@ class Neighbourhoods:
             open_, out, in_ = open_[better], out[better], in_[better]
             sets[open_, out] = in_
             to_set[open_, out], alike[open_, out] = self._compare(open_, in_)
-        return sets
+        between = np.take_along_axis(to_set, np.maximum(sets, 0)[:, None, :], axis=2)
+        between = np.where((sets != NONE_LEFT)[:, None, :], between, 0.0)
+        return sets, between.sum(axis=(1, 2)) / (2 * pairs)
 
     def _gains(
         self,
@@ -189,6 +188,8 @@ def cover(costs: Matrix, count: int) -> Codes:
     >>> cover(np.array([[1.0, 0.0, 3.0], [1.0, 3.0, 0.0], [1.0, 2.0, 2.0]]), 2)
     array([0, 1])
     """
+    if costs.shape[1] == 1:
+        return np.array([0])
     first = int(costs.mean(axis=0).argmin())
     best, chosen = costs[:, first].copy(), [first]
     # What a set would gain only shrinks as others are chosen: an old figure is a bound.

@@ -103,6 +103,8 @@ class Sets:
         slopes = self._slopes(first)
         allowance = 8 * ROUNDING * size[:, None]
         rival = (slopes > 0) & np.isfinite(distances)
+        if not rival.any():
+            return np.full(len(x), np.inf)
         np.subtract(distances, own + allowance, out=gaps, where=rival)
         bounds = np.maximum(gaps, 0.0) / np.where(rival, slopes, 1.0)
         if not isinstance(self.distance, L1 | L2):
