@@ -8,22 +8,19 @@ and noisy copies of them are explained both ways. The first number will do that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from counterset import metrics
-from counterset.anchor_sets import Neighbourhoods, cover
-from counterset.anchors import MOST_ROWS, SEED, Anchors, medoids, sample
+from counterset.anchors import SEED, Anchors
 from counterset.arrays import Codes, Mask, Matrix
 from counterset.catalogue import Ask, Catalogue
 from counterset.noise import GaussianNoise, NumericColumns
 from counterset.pipeline import CLOSING_IN, Pipeline, settings_of
 from counterset.questions import Questions
-from counterset.selection import NONE_LEFT, Selector
-from counterset.space import Points
-from counterset.stability import Sets
+from counterset.workshop import PRICES, Plan, Workshop
 
 __all__ = ["find_anchors"]
 
@@ -37,22 +34,12 @@ WORTH = 5
 GAIN = 0.95
 #: The numbers of anchors that are tried.
 COUNTS = [2**i for i in range(2, 11)]
-#: Sets are chosen from among those of so many times more regions, up to a number.
-FINER, MOST_REGIONS = 2, 1024
 #: Held out of each class: this share of its rows, up to so many; of a small class so many times.
 HELD_OUT_SHARE, MOST_HELD_OUT, MOST_TRIALS = 0.2, 100, 2
 #: Noisy copies of each held-out row.
 COPIES = 2
-#: A class of fewer rows has all of them for anchors.
+#: Of a class of fewer rows none are held out; it has a middling price of diversity.
 LEAST_ROWS = 5
-#: Prices of diversity to choose from: how much distance a unit of it is worth. Under a norm a set
-#: cannot be more diverse than twice its distance, so from 1/2 on it would pay to go ever farther.
-PRICES = np.linspace(0, 0.45, 31)
-#: So many rows beside the anchors lend their options.
-LANDMARKS = 128
-#: Anchors whose sets are put together at once.
-AT_ONCE = 32
-
 SMALLEST = float(np.finfo(float).tiny)
 
 
@@ -77,142 +64,6 @@ def find_anchors(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask) -> 
     return Anchors.joined(parts)
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """How many anchors, from which options, at which price of diversity, searched or not."""
-
-    count: int
-    step: int
-    closed_in: bool
-    settled: bool
-
-    @property
-    def price(self) -> float:
-        return float(PRICES[self.step])
-
-
-class _Regions:
-    """Some rows of one class, divided among anchors.
-
-    Parameters
-    ----------
-    anchors
-        Rows of the pool.
-    own
-        What steps 1 to 3 choose for them, as numbers of options.
-    options
-        All options.
-    away
-        The distance of the rows from them.
-    first
-        Which anchor each row is nearest to.
-    """
-
-    def __init__(
-        self,
-        anchors: Codes,
-        own: Codes,
-        options: Points,
-        away: Matrix,
-        first: Codes,
-        selector: Selector,
-    ) -> None:
-        self.anchors, self.own, self.options = anchors, own, options
-        self._sets: dict[float, tuple[Codes, Matrix]] = {}
-        points, distance = selector.pool.points.take(anchors), selector.pool.distance.in_space
-        costs = distance.pairwise(points.places, options.places)
-        order = np.argsort(first, kind="stable")
-        present, starts, sizes = np.unique(first[order], return_index=True, return_counts=True)
-        costs[present] = (np.add.reduceat(away.T[:, order], starts, axis=1) / sizes).T
-        self.neighbourhoods = []
-        for start in range(0, len(anchors), AT_ONCE):
-            who = np.arange(start, min(start + AT_ONCE, len(anchors)))
-            near = Neighbourhoods.around(points.take(who), costs[who], own[who], options, selector)
-            self.neighbourhoods.append((who, near))
-
-    def sets(self, price: float) -> tuple[Codes, Matrix]:
-        """Put the set of each region together: numbers of options, and what diversity is worth."""
-        if price not in self._sets:
-            sets, bonus = self.own.copy(), np.zeros(len(self.own))
-            for who, near in self.neighbourhoods:
-                chosen, diversity = near.improve(near.positions(self.own[who]), price)
-                sets[who], bonus[who] = near.numbers(chosen), price * diversity
-            self._sets[price] = sets, bonus
-        return self._sets[price]
-
-
-class _Workshop:
-    """Puts sets together for regions of rows, small and large.
-
-    Parameters
-    ----------
-    catalogue
-        Where options come from.
-    rows
-        Rows of the pool, of one class.
-    """
-
-    def __init__(self, catalogue: Catalogue, rows: Codes, settings: tuple[Any, ...]) -> None:
-        self.catalogue, self.selector = catalogue, catalogue.pipeline.selector
-        self.settings = settings
-        self.rows = rows[sample(len(rows), MOST_ROWS)]
-        self.away = np.empty((len(self.rows), 0), order="F")  # whole columns are needed
-        self._divided: dict[int, _Regions] = {}
-        catalogue.of(self._medoids(LANDMARKS))
-
-    def anchors(self, plan: _Plan) -> Anchors:
-        """Choose the sets that serve the rows best, with the anchors that they were made for."""
-        pool = self.selector.pool
-        most = min(FINER * plan.count, MOST_REGIONS, len(self.rows))
-        divided = [self._divide(2**i) for i in range(most.bit_length())]
-        made = [regions.sets(plan.price) for regions in divided]
-        sets = np.concatenate([sets for sets, _ in made])
-        _, different = np.unique(sets, axis=0, return_index=True)
-        different.sort()
-        some = (sets[different] != NONE_LEFT).any(axis=1)
-        different = different[some] if some.any() else different
-        sets = sets[different]
-        bonus = np.concatenate([bonus for _, bonus in made])[different]
-        anchors = np.concatenate([regions.anchors for regions in divided])[different]
-        options, distance = self.catalogue.options(), pool.distance.in_space
-        chosen = cover(Sets(options.points, sets, bonus, distance).distances(self.away), plan.count)
-        sets, anchors = sets[chosen], anchors[chosen]
-        used, numbers = np.unique(sets[sets != NONE_LEFT], return_inverse=True)
-        sets[sets != NONE_LEFT] = numbers
-        _, n_candidates, reach = self.catalogue.of(anchors)
-        return Anchors(
-            pool.points.take(anchors),
-            pool.codes[anchors],
-            options.take(used),
-            sets,
-            bonus[chosen],
-            np.full(len(anchors), plan.settled),
-            n_candidates,
-            reach,
-            self.settings,
-            distance,
-        )
-
-    def _divide(self, count: int) -> _Regions:
-        """Divide the rows into so many regions."""
-        if count not in self._divided:
-            pool = self.selector.pool
-            anchors = self._medoids(count)
-            own, _, _ = self.catalogue.of(anchors)
-            options = pool.distance.points(self.catalogue.options().rows)
-            distance, here = pool.distance.in_space, pool.points.places[self.rows]
-            new = distance.pairwise(here, options.places[self.away.shape[1] :])
-            self.away = np.concatenate([self.away.T, new.T]).T
-            scores, _ = distance.scores(here, pool.points.places[anchors])
-            self._divided[count] = _Regions(
-                anchors, own, options, self.away, scores.argmin(axis=1), self.selector
-            )
-        return self._divided[count]
-
-    def _medoids(self, count: int) -> Codes:
-        return self.rows[medoids(self.selector.pool.points.directions[self.rows], count)]
-
-
 class _Trial:
     """Held-out rows of a class and noisy copies of them, explained as the paper does.
 
@@ -229,7 +80,7 @@ class _Trial:
     def __init__(self, pipeline: Pipeline, ask: Ask, held_out: Codes, others: Codes) -> None:
         self.pipeline = pipeline
         self.workshops = {
-            closed_in: _Workshop(catalogue, others, settings_of(pipeline))
+            closed_in: Workshop(catalogue, others, settings_of(pipeline))
             for closed_in, catalogue in _catalogues(pipeline, ask).items()
         }
         pool = pipeline.selector.pool
@@ -249,9 +100,9 @@ class _Trial:
         self.owners = np.nonzero(found)[0]
         self.copies = ask(copies[found]) if found.any() else None
         self.paper_cost, self.paper_change = self._cost(pipeline), self._change(pipeline)
-        self._known: dict[_Plan, Anchors] = {}
+        self._known: dict[Plan, Anchors] = {}
 
-    def cost(self, plan: _Plan) -> Matrix:
+    def cost(self, plan: Plan) -> Matrix:
         """Say how far off, and how much alike, the sets of a plan are: up to 1, not too much."""
         (away, apart), (paper_away, paper_apart) = self._cost(self._with(plan)), self.paper_cost
         return np.array(
@@ -261,22 +112,22 @@ class _Trial:
             ]
         )
 
-    def change(self, plan: _Plan) -> Matrix:
+    def change(self, plan: Plan) -> Matrix:
         """Say how much the sets of a plan change, max and mean: up to 1, not too much."""
         limits = np.array(MOST_CHANGE) * self.paper_change
         pairs = zip(self._change(self._with(plan)), limits, strict=True)
         return np.array([_beyond(change, limit) for change, limit in pairs])
 
-    def has(self, plan: _Plan) -> bool:
+    def has(self, plan: Plan) -> bool:
         """Say whether there are as many anchors as the plan has in mind."""
         return len(self._anchors(plan)) == plan.count
 
-    def _anchors(self, plan: _Plan) -> Anchors:
+    def _anchors(self, plan: Plan) -> Anchors:
         if plan not in self._known:
             self._known = {plan: self.workshops[plan.closed_in].anchors(plan)}
         return self._known[plan]
 
-    def _with(self, plan: _Plan) -> Pipeline:
+    def _with(self, plan: Plan) -> Pipeline:
         anchors = self._anchors(plan)
         return replace(self.pipeline, anchors=anchors, sets_are_kept=True, finer=CLOSING_IN)
 
@@ -313,12 +164,12 @@ class _Class:
             return [(False, True)]
         return [(False, False), (True, False), (True, True)]
 
-    def find_plan(self, counts: list[int]) -> _Plan:
+    def find_plan(self, counts: list[int]) -> Plan:
         """Find the first number of anchors, and the price of diversity, that will do."""
         if len(self.members) < LEAST_ROWS:
-            return _Plan(counts[-1], len(PRICES) // 2, *self.kinds[0])
+            return Plan(counts[-1], len(PRICES) // 2, *self.kinds[0])
         trials = [_Trial(self.pipeline, self.ask, *split) for split in self._splits()]
-        found: dict[_Plan, tuple[float, float]] = {}
+        found: dict[Plan, tuple[float, float]] = {}
         for kind in self.kinds:
             steps = range(len(PRICES))
             best, _ = min(found.values(), default=(np.inf, 0.0))
@@ -336,10 +187,10 @@ class _Class:
                 steps = range(max(0, plan.step - 3), min(plan.step + 4, len(PRICES)))
         return min(found, key=lambda plan: found[plan])
 
-    def anchors(self, plan: _Plan) -> Anchors:
+    def anchors(self, plan: Plan) -> Anchors:
         """Make the anchors that a plan has in mind."""
         catalogue = _catalogues(self.pipeline, self.ask)[plan.closed_in]
-        return _Workshop(catalogue, self.members, settings_of(self.pipeline)).anchors(plan)
+        return Workshop(catalogue, self.members, settings_of(self.pipeline)).anchors(plan)
 
     def _splits(self) -> list[tuple[Codes, Codes]]:
         """Hold out some rows; of a small class, others again, for the figures to mean something."""
@@ -354,12 +205,12 @@ class _Class:
 
 def _find_price(
     count: int, kind: tuple[bool, bool], steps: range, trials: list[_Trial]
-) -> tuple[_Plan, float]:
+) -> tuple[Plan, float]:
     """Find the lowest price, among some, at which sets are diverse enough, and what that costs."""
-    tried: dict[_Plan, tuple[float, float]] = {}
+    tried: dict[Plan, tuple[float, float]] = {}
     while steps:
         middle = len(steps) // 2
-        plan = _Plan(count, steps[middle], *kind)
+        plan = Plan(count, steps[middle], *kind)
         too_far, too_alike = _mean([trial.cost(plan) for trial in trials])
         tried[plan] = max(1.0, too_alike), max(too_far, too_alike)
         steps = steps[middle + 1 :] if too_alike > 1 else steps[:middle]

@@ -77,10 +77,10 @@ class DiverseExplainer(BaseEstimator):
     sparsify
         Undo every change that a counterfactual does not need, so that it names few things.
     anchors
-        None: the paper's selection, from the input's own point of view. A number: that many
-        training rows of each class get a set each, in ``fit``, and an input takes the set of the
-        nearest one of its class, so that nearly equal inputs get the same. ``"auto"`` finds the
-        number, see ``docs/anchors.md``.
+        None: the paper's selection, from the input's own point of view. A number: up to that many
+        training rows of each class get a set each, in ``fit``, and an input takes the nearest set
+        of its class, so that nearly equal inputs get the same. ``"auto"`` finds the number, see
+        ``docs/anchors.md``.
     plausibility
         :class:`NearData` requires counterfactuals to lie near training rows.
 

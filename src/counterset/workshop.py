@@ -1,0 +1,164 @@
+"""A library of diverse sets for one class of inputs, each made for a region of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from counterset.anchor_sets import Neighbourhoods, cover
+from counterset.anchors import MOST_ROWS, Anchors, medoids, sample
+from counterset.arrays import Codes, Matrix
+from counterset.catalogue import Catalogue
+from counterset.selection import NONE_LEFT, Selector
+from counterset.space import Points
+from counterset.stability import Sets
+
+__all__ = ["PRICES", "Plan", "Workshop"]
+
+#: Sets are chosen from among those of so many times more regions, up to a number.
+FINER, MOST_REGIONS = 2, 1024
+#: Prices of diversity to choose from: how much distance a unit of it is worth. Under a norm a set
+#: cannot be more diverse than twice its distance, so from 1/2 on it would pay to go ever farther.
+PRICES = np.linspace(0, 0.45, 31)
+#: So many rows beside the anchors lend their options.
+LANDMARKS = 128
+#: Anchors whose sets are put together at once.
+AT_ONCE = 32
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many anchors, from which options, at which price of diversity, searched or not."""
+
+    count: int
+    step: int  # of PRICES
+    closed_in: bool
+    settled: bool
+
+    @property
+    def price(self) -> float:
+        return float(PRICES[self.step])
+
+
+class _Regions:
+    """Some rows of one class, divided among anchors.
+
+    Parameters
+    ----------
+    anchors
+        Rows of the pool.
+    own
+        What steps 1 to 3 choose for them, as numbers of options.
+    options
+        All options.
+    away
+        The distance of the rows from them.
+    first
+        Which anchor each row is nearest to.
+    """
+
+    def __init__(
+        self,
+        anchors: Codes,
+        own: Codes,
+        options: Points,
+        away: Matrix,
+        first: Codes,
+        selector: Selector,
+    ) -> None:
+        self.anchors, self.own, self.options = anchors, own, options
+        self._sets: dict[float, tuple[Codes, Matrix]] = {}
+        points, distance = selector.pool.points.take(anchors), selector.pool.distance.in_space
+        costs = distance.pairwise(points.places, options.places)
+        order = np.argsort(first, kind="stable")
+        present, starts, sizes = np.unique(first[order], return_index=True, return_counts=True)
+        costs[present] = (np.add.reduceat(away.T[:, order], starts, axis=1) / sizes).T
+        self.neighbourhoods = []
+        for start in range(0, len(anchors), AT_ONCE):
+            who = np.arange(start, min(start + AT_ONCE, len(anchors)))
+            near = Neighbourhoods.around(points.take(who), costs[who], own[who], options, selector)
+            self.neighbourhoods.append((who, near))
+
+    def sets(self, price: float) -> tuple[Codes, Matrix]:
+        """Put the set of each region together: numbers of options, and what diversity is worth."""
+        if price not in self._sets:
+            sets, bonus = self.own.copy(), np.zeros(len(self.own))
+            for who, near in self.neighbourhoods:
+                chosen, diversity = near.improve(near.positions(self.own[who]), price)
+                sets[who], bonus[who] = near.numbers(chosen), price * diversity
+            self._sets[price] = sets, bonus
+        return self._sets[price]
+
+
+class Workshop:
+    """Puts sets together for regions of rows, small and large.
+
+    Parameters
+    ----------
+    catalogue
+        Where options come from.
+    rows
+        Rows of the pool, of one class.
+    """
+
+    def __init__(self, catalogue: Catalogue, rows: Codes, settings: tuple[Any, ...]) -> None:
+        self.catalogue, self.selector = catalogue, catalogue.pipeline.selector
+        self.settings = settings
+        self.rows = rows[sample(len(rows), MOST_ROWS)]
+        self.away = np.empty((len(self.rows), 0), order="F")  # whole columns are needed
+        self._divided: dict[int, _Regions] = {}
+        catalogue.of(self._medoids(LANDMARKS))
+
+    def anchors(self, plan: Plan) -> Anchors:
+        """Choose the sets that serve the rows best, with the anchors that they were made for."""
+        pool = self.selector.pool
+        most = min(FINER * plan.count, MOST_REGIONS, len(self.rows))
+        divided = [self._divide(2**i) for i in range(most.bit_length())]
+        made = [regions.sets(plan.price) for regions in divided]
+        sets = np.concatenate([sets for sets, _ in made])
+        _, different = np.unique(sets, axis=0, return_index=True)
+        different.sort()
+        some = (sets[different] != NONE_LEFT).any(axis=1)
+        different = different[some] if some.any() else different
+        sets = sets[different]
+        bonus = np.concatenate([bonus for _, bonus in made])[different]
+        anchors = np.concatenate([regions.anchors for regions in divided])[different]
+        options, distance = self.catalogue.options(), pool.distance.in_space
+        chosen = cover(Sets(options.points, sets, bonus, distance).distances(self.away), plan.count)
+        sets, anchors = sets[chosen], anchors[chosen]
+        used, numbers = np.unique(sets[sets != NONE_LEFT], return_inverse=True)
+        sets[sets != NONE_LEFT] = numbers
+        _, n_candidates, reach = self.catalogue.of(anchors)
+        return Anchors(
+            pool.points.take(anchors),
+            pool.codes[anchors],
+            options.take(used),
+            sets,
+            bonus[chosen],
+            np.full(len(anchors), plan.settled),
+            n_candidates,
+            reach,
+            self.settings,
+            distance,
+        )
+
+    def _divide(self, count: int) -> _Regions:
+        """Divide the rows into so many regions."""
+        if count not in self._divided:
+            pool = self.selector.pool
+            anchors = self._medoids(count)
+            own, _, _ = self.catalogue.of(anchors)
+            options = pool.distance.points(self.catalogue.options().rows)
+            distance, here = pool.distance.in_space, pool.points.places[self.rows]
+            new = distance.pairwise(here, options.places[self.away.shape[1] :])
+            self.away = np.concatenate([self.away.T, new.T]).T
+            scores, _ = distance.scores(here, pool.points.places[anchors])
+            self._divided[count] = _Regions(
+                anchors, own, options, self.away, scores.argmin(axis=1), self.selector
+            )
+        return self._divided[count]
+
+    def _medoids(self, count: int) -> Codes:
+        return self.rows[medoids(self.selector.pool.points.directions[self.rows], count)]
