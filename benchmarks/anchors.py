@@ -41,7 +41,7 @@ DATASETS = ("diabetes", "no2", "credit", "spambase", "news")
 SMALL = ("diabetes", "no2")
 NOISE = (0.25, 0.5, 1.0, 2.0, 4.0)
 SEARCHES = (None, LineSearch(0.1))
-FIGURES = ["set_distance_max", "set_distance_mean", "k_distance", "k_diversity"]
+FIGURES = ["set_distance_max", "set_distance_mean", "k_distance", "k_diversity", "counterfactuals"]
 
 
 @dataclass(frozen=True)
@@ -203,8 +203,11 @@ def tell(results: pd.DataFrame) -> None:
     table = ratios(results)
     for (kind, minimised), part in table[table["noise"] == 1].groupby(["model", "minimised"]):
         print(f"\n{kind}, {'minimised' if minimised else 'not minimised'}\n")
-        print("| dataset | distance | anchors | set max | set mean | k-distance | k-diversity |")
-        print("|---|---|---|---|---|---|---|")
+        print(
+            "| dataset | distance | anchors | set max | set mean | k-distance | k-diversity "
+            "| options |"
+        )
+        print("|---|---|---|---|---|---|---|---|")
         for (name, distance), rows in part.groupby(["dataset", "distance"], sort=False):
             by_method = rows.set_index("method")
             cells = [
@@ -228,7 +231,7 @@ def _tell_targets(auto: pd.DataFrame) -> None:
     }
     together = np.logical_and.reduce(list(met.values()))
     for factor, part in auto.groupby("noise"):
-        for (text, held), column in zip(met.items(), [*FIGURES, "validity"], strict=True):
+        for (text, held), column in zip(met.items(), [*FIGURES[:4], "validity"], strict=True):
             values = part[column]
             worst = values.min() if column in ("k_diversity", "validity") else values.max()
             share = f"{held[part.index].sum()} of {len(part)}"

@@ -123,6 +123,7 @@ def test_nothing_plausible_to_choose_from_is_an_error_of_its_own() -> None:
         explainer.explain([0.2, 0.3])
 
 
+@pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
 @pytest.mark.parametrize("search", [None, LineSearch(0.1)])
 def test_the_promise_is_kept_on_bundled_data_it_has_not_seen(search: Any) -> None:
     data = datasets.load("diabetes")

@@ -167,14 +167,14 @@ class _Class:
     def find_plan(self, counts: list[int]) -> Plan:
         """Find the first number of anchors, and the price of diversity, that will do."""
         if len(self.members) < LEAST_ROWS:
-            return Plan(counts[-1], len(PRICES) // 2, *self.kinds[0])
+            return Plan(counts[-1], *self.kinds[0])
         trials = [_Trial(self.pipeline, self.ask, *split) for split in self._splits()]
         found: dict[Plan, tuple[float, float]] = {}
         for kind in self.kinds:
             steps = range(len(PRICES))
             best, _ = min(found.values(), default=(np.inf, 0.0))
             for i, count in enumerate(counts):
-                plan, cost = _find_price(count, kind, steps, trials)
+                plan, cost = _find_price(Plan(count, *kind), steps, trials)
                 cost, change = cost**WORTH, float(_mean([t.change(plan) for t in trials]).max())
                 # Those that keep all limits are equally good; of these, the steadiest.
                 found[plan] = max(1.0, cost, change), change
@@ -203,14 +203,12 @@ class _Class:
         ]
 
 
-def _find_price(
-    count: int, kind: tuple[bool, bool], steps: range, trials: list[_Trial]
-) -> tuple[Plan, float]:
+def _find_price(plan: Plan, steps: range, trials: list[_Trial]) -> tuple[Plan, float]:
     """Find the lowest price, among some, at which sets are diverse enough, and what that costs."""
     tried: dict[Plan, tuple[float, float]] = {}
     while steps:
         middle = len(steps) // 2
-        plan = Plan(count, steps[middle], *kind)
+        plan = replace(plan, step=steps[middle])
         too_far, too_alike = _mean([trial.cost(plan) for trial in trials])
         tried[plan] = max(1.0, too_alike), max(too_far, too_alike)
         steps = steps[middle + 1 :] if too_alike > 1 else steps[:middle]

@@ -30,12 +30,24 @@ AT_ONCE = 32
 
 @dataclass(frozen=True)
 class Plan:
-    """How many anchors, from which options, at which price of diversity, searched or not."""
+    """How sets are to be made and chosen.
+
+    Attributes
+    ----------
+    count
+        How many, at most.
+    closed_in
+        Whether the search has closed in on their options.
+    settled
+        Whether they are given as they are, without a search from the input.
+    step
+        The price of diversity, as its number among ``PRICES``.
+    """
 
     count: int
-    step: int  # of PRICES
     closed_in: bool
     settled: bool
+    step: int = len(PRICES) // 2
 
     @property
     def price(self) -> float:
@@ -109,7 +121,9 @@ class Workshop:
         self.rows = rows[sample(len(rows), MOST_ROWS)]
         self.away = np.empty((len(self.rows), 0), order="F")  # whole columns are needed
         self._divided: dict[int, _Regions] = {}
-        catalogue.of(self._medoids(LANDMARKS))
+        own, _, _ = catalogue.of(self._medoids(LANDMARKS))
+        # Few options are nearer on average than many: smaller sets would always be preferred.
+        self.usual_size = int((own != NONE_LEFT).sum(axis=1).mean())
 
     def anchors(self, plan: Plan) -> Anchors:
         """Choose the sets that serve the rows best, with the anchors that they were made for."""
@@ -120,8 +134,8 @@ class Workshop:
         sets = np.concatenate([sets for sets, _ in made])
         _, different = np.unique(sets, axis=0, return_index=True)
         different.sort()
-        some = (sets[different] != NONE_LEFT).any(axis=1)
-        different = different[some] if some.any() else different
+        large = (sets[different] != NONE_LEFT).sum(axis=1) >= self.usual_size
+        different = different[large] if large.any() else different
         sets = sets[different]
         bonus = np.concatenate([bonus for _, bonus in made])[different]
         anchors = np.concatenate([regions.anchors for regions in divided])[different]
