@@ -14,13 +14,13 @@ from typing import Any, Literal
 import numpy as np
 
 from counterset import metrics
-from counterset.anchors import SEED, Anchors
+from counterset.anchors import Anchors
 from counterset.arrays import Codes, Mask, Matrix
 from counterset.catalogue import Ask, Catalogue
 from counterset.noise import GaussianNoise, NumericColumns
 from counterset.pipeline import CLOSING_IN, Pipeline, settings_of
 from counterset.questions import Questions
-from counterset.workshop import PRICES, Plan, Workshop
+from counterset.workshop import PRICES, SEED, Plan, Workshop
 
 __all__ = ["find_anchors"]
 

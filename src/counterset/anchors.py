@@ -14,21 +14,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from counterset.arrays import Codes, Labels, Mask, Matrix
-from counterset.distances import L2, Distance
+from counterset.distances import Distance
 from counterset.selection import NONE_LEFT
 from counterset.space import Points
 from counterset.stability import Sets
 
-__all__ = ["Anchors", "Options", "medoids", "sample"]
-
-#: Of a class with more rows than this, so many are looked at when looking for anchors.
-MOST_ROWS = 3000
-#: Rounds of k-means; anchors need not be the best, only the same each time.
-ROUNDS = 20
-SEED = 0
+__all__ = ["Anchors", "Options"]
 
 
 @dataclass(frozen=True)
@@ -167,39 +160,3 @@ class Anchors:
                 first, radius[inputs] = sets.nearest(x.places[inputs])
                 anchors[inputs] = start + first
         return anchors, radius
-
-
-def sample(n: int, most: int) -> Codes:
-    """Give the numbers below ``n``, or ``most`` of them, ascending; always the same ones.
-
-    Examples
-    --------
-    >>> sample(3, 5)
-    array([0, 1, 2])
-    >>> len(sample(100, 5))
-    5
-    """
-    if n <= most:
-        return np.arange(n)
-    random = np.random.default_rng(SEED)
-    return np.sort(random.permutation(n)[:most])
-
-
-def medoids(points: Matrix, count: int) -> Codes:
-    """Give ``count`` representatives of the points, spread over them as k-means has it.
-
-    The rows nearest to the centres of k-means, fewer if there are not so many different points;
-    ascending. The same for the same points, always.
-
-    Examples
-    --------
-    >>> medoids(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]), 2)
-    array([1, 4])
-    """
-    looked_at = sample(len(points), MOST_ROWS)
-    distinct, first = np.unique(points[looked_at], axis=0, return_index=True)
-    if count >= len(distinct):
-        return np.sort(looked_at[first])
-    centres = KMeans(count, n_init=1, max_iter=ROUNDS, random_state=SEED).fit(distinct)
-    squared, _ = L2().scores(centres.cluster_centers_, distinct)
-    return np.unique(looked_at[first[squared.argmin(axis=1)]])

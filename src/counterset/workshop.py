@@ -6,17 +6,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.cluster import KMeans
 
 from counterset.anchor_sets import Neighbourhoods, cover
-from counterset.anchors import MOST_ROWS, Anchors, medoids, sample
+from counterset.anchors import Anchors
 from counterset.arrays import Codes, Matrix
 from counterset.catalogue import Catalogue
+from counterset.distances import L2
 from counterset.selection import NONE_LEFT, Selector
 from counterset.space import Points
 from counterset.stability import Sets
 
-__all__ = ["PRICES", "Plan", "Workshop"]
+__all__ = ["PRICES", "SEED", "Plan", "Workshop", "medoids"]
 
+#: Of a class with more rows than this, so many are looked at when looking for anchors.
+MOST_ROWS = 3000
+#: Rounds of k-means; anchors need not be the best, only the same each time.
+ROUNDS = 20
+SEED = 0
 #: Sets are chosen from among those of so many times more regions, up to a number.
 FINER, MOST_REGIONS = 2, 1024
 #: Prices of diversity to choose from: how much distance a unit of it is worth. Under a norm a set
@@ -118,7 +125,8 @@ class Workshop:
     def __init__(self, catalogue: Catalogue, rows: Codes, settings: tuple[Any, ...]) -> None:
         self.catalogue, self.selector = catalogue, catalogue.pipeline.selector
         self.settings = settings
-        self.rows = rows[sample(len(rows), MOST_ROWS)]
+        some = np.random.default_rng(SEED).permutation(len(rows))[:MOST_ROWS]
+        self.rows = rows[np.sort(some)]
         self.away = np.empty((len(self.rows), 0), order="F")  # whole columns are needed
         self._divided: dict[int, _Regions] = {}
         own, _, _ = catalogue.of(self._medoids(LANDMARKS))
@@ -176,3 +184,22 @@ class Workshop:
 
     def _medoids(self, count: int) -> Codes:
         return self.rows[medoids(self.selector.pool.points.directions[self.rows], count)]
+
+
+def medoids(points: Matrix, count: int) -> Codes:
+    """Give ``count`` representatives of the points, spread over them as k-means has it.
+
+    The rows nearest to the centres of k-means, fewer if there are not so many different points;
+    ascending. The same for the same points, always.
+
+    Examples
+    --------
+    >>> medoids(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]), 2)
+    array([1, 4])
+    """
+    distinct, first = np.unique(points, axis=0, return_index=True)
+    if count >= len(distinct):
+        return np.sort(first)
+    centres = KMeans(count, n_init=1, max_iter=ROUNDS, random_state=SEED).fit(distinct)
+    squared, _ = L2().scores(centres.cluster_centers_, distinct)
+    return np.unique(first[squared.argmin(axis=1)])
