@@ -100,7 +100,7 @@ def test_no_step_within_the_radius_leads_to_another_set(
         alone = (ways[:, None, :] * np.eye(3)).reshape(-1, 3)
         steps = np.vstack([ways, alone, -alone, rng.normal(size=(40, 3))])
         lengths = sets.distance.pairwise(row[None], row + steps)[0]
-        reach = min(float(radius[i]), 1e3) / np.maximum(lengths, 1e-9)
+        reach = min(float(radius[i]), 1e12) / np.maximum(lengths, 1e-9)
         shares = np.array([0.3, 0.999, 1 - 1e-9])
         tried = row + (reach[:, None] * shares)[:, :, None] * steps[:, None, :]
         # Distances that are not norms need not grow along a line as lengths do.

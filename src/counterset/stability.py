@@ -16,6 +16,9 @@ from counterset.selection import NONE_LEFT
 
 __all__ = ["Sets"]
 
+#: A sum of distances is taken to fall at least so fast, and a bound to be so much less than it is:
+#: far away, distances are rounded more coarsely.
+LEAST_SLOPE, MARGIN = 1e-4, 1e-9
 #: Rivals whose bounds are tightened at once, for each input.
 RIVALS = 4
 #: Numbers held at once.
@@ -107,10 +110,10 @@ class Sets:
             return np.full(len(x), np.inf)
         np.subtract(distances, own + allowance, out=gaps, where=rival)
         bounds = np.maximum(gaps, 0.0) / np.where(rival, slopes, 1.0)
-        if not isinstance(self.distance, L1 | L2):
-            radius: Matrix = bounds.min(axis=1)
-            return radius
-        return self._tightened(x, first, gaps, slopes, bounds, size)
+        if isinstance(self.distance, L1 | L2):
+            return (1 - MARGIN) * self._tightened(x, first, gaps, slopes, bounds, size)
+        radius: Matrix = (1 - MARGIN) * bounds.min(axis=1)
+        return radius
 
     def _slopes(self, first: Codes) -> Matrix:
         """Say how fast the distance from each set can change against that from the first one.
@@ -205,14 +208,14 @@ def _steepest_l1(offsets: Matrix, weights: Matrix, slopes: Matrix, size: Matrix)
     """
     here = np.einsum("nro,nrod->nrd", weights, np.abs(offsets))
     error = ROUNDING * size[:, None, None]
-    steepest = np.full(slopes.shape, ROUNDING)
+    steepest = np.full(slopes.shape, LEAST_SLOPE)
     for i in range(offsets.shape[2]):
         step = offsets[:, :, i]
         there = np.einsum("nro,nrod->nrd", weights, np.abs(offsets - step[:, :, None]))
         length = np.abs(step)
         fall = np.divide(here - there + error, length, out=np.zeros_like(step), where=length > 0)
         np.maximum(steepest, fall.max(axis=2), out=steepest)
-    result: Matrix = np.minimum(steepest, np.maximum(slopes, ROUNDING))
+    result: Matrix = np.minimum(steepest, np.maximum(slopes, LEAST_SLOPE))
     return result
 
 
@@ -226,7 +229,7 @@ def _bounds_l2(offsets: Matrix, weights: Matrix, gaps: Matrix) -> Matrix:
     apart = lengths > 0
     inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=apart)
     gradient = np.einsum("nro,nrod->nrd", weights * inverse, offsets)
-    slope = np.sqrt(np.einsum("nrd,nrd->nr", gradient, gradient)) + ROUNDING
+    slope = np.maximum(np.sqrt(np.einsum("nrd,nrd->nr", gradient, gradient)), LEAST_SLOPE)
     sinking = np.maximum(-weights, 0.0)
     bend = (sinking * inverse).sum(axis=2) / 2
     usable = (apart | (weights == 0)).all(axis=2)
