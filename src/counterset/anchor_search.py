@@ -194,7 +194,8 @@ class _Class:
 
     def _splits(self) -> list[tuple[Codes, Codes]]:
         """Hold out some rows; of a small class, others again, for the figures to mean something."""
-        shuffled = np.random.default_rng(SEED).permutation(self.members)
+        random = np.random.default_rng(SEED)
+        shuffled = random.permutation(self.members)
         size = min(MOST_HELD_OUT, max(1, int(HELD_OUT_SHARE * len(shuffled))))
         times = min(MOST_TRIALS, MOST_HELD_OUT // size)
         return [

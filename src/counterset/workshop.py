@@ -125,8 +125,8 @@ class Workshop:
     def __init__(self, catalogue: Catalogue, rows: Codes, settings: tuple[Any, ...]) -> None:
         self.catalogue, self.selector = catalogue, catalogue.pipeline.selector
         self.settings = settings
-        some = np.random.default_rng(SEED).permutation(len(rows))[:MOST_ROWS]
-        self.rows = rows[np.sort(some)]
+        random = np.random.default_rng(SEED)
+        self.rows = rows[np.sort(random.permutation(len(rows))[:MOST_ROWS])]
         self.away = np.empty((len(self.rows), 0), order="F")  # whole columns are needed
         self._divided: dict[int, _Regions] = {}
         own, _, _ = catalogue.of(self._medoids(LANDMARKS))
