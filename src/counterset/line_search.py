@@ -193,12 +193,11 @@ def _last_crossings(accepted: Mask, steps: Codes, depth: int) -> tuple[Codes, Co
     """Find the crossing nearest to the far end, first among few points, then between two."""
     each = np.arange(accepted.shape[1])
     at, width = np.zeros_like(each), np.full_like(each, 2**depth)
+    numbers = np.arange(1, 2**STRIDE)[:, None]
     for step in range(0, depth, STRIDE):
         shares = 2 ** np.clip(steps - step, 0, STRIDE)
         width //= shares
-        start = at.copy()
-        for i in range(1, 2**STRIDE):
-            point = start + np.minimum(i, shares - 1) * width
-            refused = (i < shares) & ~accepted[point, each]
-            at[refused] = point[refused]
+        points = at + np.minimum(numbers, shares - 1) * width
+        refused = (numbers < shares) & ~accepted[points, each]
+        at = at + width * (numbers * refused).max(axis=0)
     return at, width

@@ -292,9 +292,11 @@ class Pipeline:
 
     def _search(self, found: Candidates, search: LineSearch, questions: Questions) -> Candidates:
         """Take step 4."""
-        if found.settled is not None:
+        if found.settled is not None and found.settled.any():
             open_ = np.flatnonzero(~found.settled)
-            searched = self._search(replace(found.take(open_), settled=None), search, questions)
+            if not len(open_):
+                return found
+            searched = self._search(found.take(open_), search, questions)
             rows, answers = found.rows.copy(), found.answers.copy()
             rows[open_], answers[open_] = searched.rows, searched.answers
             return replace(found, rows=rows, answers=answers)

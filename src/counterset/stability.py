@@ -7,6 +7,7 @@ two sets is nearer can only change as fast as those means do; ``docs/anchors.md`
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -80,7 +81,8 @@ class Sets:
         """
         first, radius = np.zeros(len(x), dtype=np.intp), np.full(len(x), np.nan)
         certain = self.distance.triangle_inequality and self.distance.symmetric
-        at_once = max(1, BATCH // max(self.options.size, self.members.size))
+        compared = RIVALS * (2 * self.members.shape[1]) ** 2 * x.shape[1]
+        at_once = max(1, BATCH // max(self.options.size, self.members.size, compared))
         for start in range(0, len(x), at_once):
             part = slice(start, start + at_once)
             away = self.distance.to_own(
@@ -92,7 +94,7 @@ class Sets:
                 radius[part] = self._radius(x[part], away, distances, first[part])
         return first, radius
 
-    @property
+    @cached_property
     def _sizes(self) -> Codes:
         sizes: Codes = (self.members != NONE_LEFT).sum(axis=1)
         return sizes
@@ -125,9 +127,8 @@ class Sets:
         names, number = np.unique(first, return_inverse=True)
         slopes = np.empty((len(names), len(self.members)))
         for i, name in enumerate(names):
-            shared = (np.isin(self.members, self.members[name]) & (self.members != NONE_LEFT)).sum(
-                axis=1
-            )
+            own = self.members[name]
+            shared = (self.members[..., None] == own[own != NONE_LEFT]).sum(axis=(1, 2))
             weight, weights = 1 / sizes[name], 1 / sizes
             slopes[i] = shared * np.abs(weight - weights)
             slopes[i] += (self._sizes[name] - shared) * weight + (self._sizes - shared) * weights
@@ -143,21 +144,19 @@ class Sets:
         size: Matrix,
     ) -> Matrix:
         """Give the least of the tighter bounds; only rivals that could have it are looked at."""
-        radius = np.full(len(x), np.inf)
-        order = np.argsort(bounds, axis=1, kind="stable")
+        radius, left = np.full(len(x), np.inf), bounds.copy()
         open_ = np.arange(len(x))
-        for start in range(0, bounds.shape[1], RIVALS):
-            rivals = order[open_, start : start + RIVALS]
+        while len(open_):
+            most = min(RIVALS, left.shape[1])
+            rivals = np.argpartition(left[open_], most - 1, axis=1)[:, :most]
             here = open_[:, None], rivals
             tighter = self._tighter(
                 x[open_], first[open_], rivals, gaps[here], slopes[here], size[open_]
             )
-            radius[open_] = np.minimum(radius[open_], np.maximum(tighter, bounds[here]).min(axis=1))
-            if start + RIVALS < bounds.shape[1]:
-                next_bound = bounds[open_, order[open_, start + RIVALS]]
-                open_ = open_[next_bound < radius[open_]]
-            if not len(open_):
-                break
+            tighter = np.maximum(tighter, left[here]).min(axis=1)
+            radius[open_] = np.minimum(radius[open_], tighter)
+            left[here] = np.inf
+            open_ = open_[left[open_].min(axis=1) < radius[open_]]
         return radius
 
     def _tighter(
@@ -207,14 +206,12 @@ def _steepest_l1(offsets: Matrix, weights: Matrix, slopes: Matrix, size: Matrix)
         How large the numbers are that were subtracted, ``(n,)``.
     """
     here = np.einsum("nro,nrod->nrd", weights, np.abs(offsets))
-    error = ROUNDING * size[:, None, None]
-    steepest = np.full(slopes.shape, LEAST_SLOPE)
-    for i in range(offsets.shape[2]):
-        step = offsets[:, :, i]
-        there = np.einsum("nro,nrod->nrd", weights, np.abs(offsets - step[:, :, None]))
-        length = np.abs(step)
-        fall = np.divide(here - there + error, length, out=np.zeros_like(step), where=length > 0)
-        np.maximum(steepest, fall.max(axis=2), out=steepest)
+    between = np.abs(offsets[:, :, :, None] - offsets[:, :, None])
+    there = np.einsum("nro,nriod->nrid", weights, between)
+    lengths = np.abs(offsets)
+    fall = here[:, :, None] - there + ROUNDING * size[:, None, None, None]
+    fall = np.divide(fall, lengths, out=np.zeros_like(fall), where=lengths > 0)
+    steepest = np.maximum(fall.max(axis=(2, 3)), LEAST_SLOPE)
     result: Matrix = np.minimum(steepest, np.maximum(slopes, LEAST_SLOPE))
     return result
 
