@@ -94,101 +94,78 @@ class Sets:
                 radius[part] = self._radius(x[part], away, distances, first[part])
         return first, radius
 
+    def _radius(self, x: Matrix, away: Matrix, distances: Matrix, first: Codes) -> Matrix:
+        """Give the least bound of all rivals; only those that could have it are looked at."""
+        radius = np.full(len(x), np.inf)
+        if len(self.members) == 1:
+            return radius
+        each = np.arange(len(x))
+        # Distances are sums of rounded differences of rounded coordinates.
+        size = away.max(axis=1) + self._largest_bonus
+        size += self.distance.to_own(x, np.zeros((len(x), 1, x.shape[1])))[:, 0]
+        own = distances[each, first] + 8 * ROUNDING * size
+        gaps = np.maximum(distances - own[:, None], 0.0)
+        gaps[each, first] = np.inf
+        left = gaps / 2  # no two sets can differ in more than all their weights, 1 each
+        open_, most = each, min(RIVALS, len(self.members))
+        while len(open_):
+            rivals = np.argpartition(left[open_], most - 1, axis=1)[:, :most]
+            here = open_[:, None], rivals
+            bounds = self._bounds(x[open_], first[open_], rivals, gaps[here], size[open_])
+            radius[open_] = np.minimum(radius[open_], bounds.min(axis=1))
+            left[here] = np.inf
+            open_ = open_[left[open_].min(axis=1) < radius[open_]]
+        radius *= 1 - MARGIN
+        return radius
+
+    def _bounds(self, x: Matrix, first: Codes, rivals: Codes, gaps: Matrix, size: Matrix) -> Matrix:
+        """Bound how far each input is from where some rivals of its set are as near, ``(n, r)``."""
+        own, others = self.members[first][:, None, :], self.members[rivals]
+        own_share, share = self._shares[first][:, None, None], self._shares[rivals][..., None]
+        alike = (others[..., None] == own[..., None, :]) & (own != NONE_LEFT)[..., None, :]
+        # How much more each option weighs in the rival; what both have is listed once.
+        weights = np.concatenate(
+            [
+                np.where(own == NONE_LEFT, 0.0, alike.any(axis=2) * share - own_share),
+                np.where((others == NONE_LEFT) | alike.any(axis=3), 0.0, share),
+            ],
+            axis=2,
+        )
+        # By the triangle inequality, moving by 1 changes an option's distance by at most 1.
+        slopes = np.abs(weights).sum(axis=2)
+        plain: Matrix = gaps / np.maximum(slopes, LEAST_SLOPE)
+        if not isinstance(self.distance, L1 | L2):
+            return plain
+        which = np.concatenate([np.broadcast_to(own, others.shape), others], axis=2)
+        here = self.distance.stretch(x)[:, None, None, :]
+        offsets = np.where((which == NONE_LEFT)[..., None], 0.0, self._stretched[which] - here)
+        if isinstance(self.distance, L1):
+            tighter = gaps / np.maximum(_steepest_l1(offsets, weights, size), LEAST_SLOPE)
+        else:
+            tighter = _bounds_l2(offsets, weights, gaps)
+        return np.maximum(plain, tighter)
+
     @cached_property
     def _sizes(self) -> Codes:
         sizes: Codes = (self.members != NONE_LEFT).sum(axis=1)
         return sizes
 
-    def _radius(self, x: Matrix, away: Matrix, distances: Matrix, first: Codes) -> Matrix:
-        own = distances[np.arange(len(x)), first][:, None]
-        # Distances are sums of rounded differences of rounded coordinates.
-        size = away.max(axis=1, initial=0.0) + np.abs(self.bonus).max(initial=0.0)
-        size += self.distance.to_own(x, np.zeros((len(x), 1, x.shape[1])))[:, 0]
-        gaps = np.full(distances.shape, np.inf)
-        slopes = self._slopes(first)
-        allowance = 8 * ROUNDING * size[:, None]
-        rival = (slopes > 0) & np.isfinite(distances)
-        if not rival.any():
-            return np.full(len(x), np.inf)
-        np.subtract(distances, own + allowance, out=gaps, where=rival)
-        bounds = np.maximum(gaps, 0.0) / np.where(rival, slopes, 1.0)
-        if isinstance(self.distance, L1 | L2):
-            return (1 - MARGIN) * self._tightened(x, first, gaps, slopes, bounds, size)
-        radius: Matrix = (1 - MARGIN) * bounds.min(axis=1)
-        return radius
+    @cached_property
+    def _shares(self) -> Matrix:
+        shares: Matrix = 1 / np.maximum(self._sizes, 1)
+        return shares
 
-    def _slopes(self, first: Codes) -> Matrix:
-        """Say how fast the distance from each set can change against that from the first one.
+    @cached_property
+    def _largest_bonus(self) -> float:
+        return float(np.abs(self.bonus).max())
 
-        By the triangle inequality, moving the input by 1 changes each option's distance by at most
-        1; an option of both sets counts only as far as it weighs more in one of them.
-        """
-        sizes = np.maximum(self._sizes, 1)
-        names, number = np.unique(first, return_inverse=True)
-        slopes = np.empty((len(names), len(self.members)))
-        for i, name in enumerate(names):
-            own = self.members[name]
-            shared = (self.members[..., None] == own[own != NONE_LEFT]).sum(axis=(1, 2))
-            weight, weights = 1 / sizes[name], 1 / sizes
-            slopes[i] = shared * np.abs(weight - weights)
-            slopes[i] += (self._sizes[name] - shared) * weight + (self._sizes - shared) * weights
-        return slopes[number]
-
-    def _tightened(
-        self,
-        x: Matrix,
-        first: Codes,
-        gaps: Matrix,
-        slopes: Matrix,
-        bounds: Matrix,
-        size: Matrix,
-    ) -> Matrix:
-        """Give the least of the tighter bounds; only rivals that could have it are looked at."""
-        radius, left = np.full(len(x), np.inf), bounds.copy()
-        open_ = np.arange(len(x))
-        while len(open_):
-            most = min(RIVALS, left.shape[1])
-            rivals = np.argpartition(left[open_], most - 1, axis=1)[:, :most]
-            here = open_[:, None], rivals
-            tighter = self._tighter(
-                x[open_], first[open_], rivals, gaps[here], slopes[here], size[open_]
-            )
-            tighter = np.maximum(tighter, left[here]).min(axis=1)
-            radius[open_] = np.minimum(radius[open_], tighter)
-            left[here] = np.inf
-            open_ = open_[left[open_].min(axis=1) < radius[open_]]
-        return radius
-
-    def _tighter(
-        self, x: Matrix, first: Codes, rivals: Codes, gaps: Matrix, slopes: Matrix, size: Matrix
-    ) -> Matrix:
-        """Give tighter bounds for some rivals of each input, ``(n, r)``."""
-        own, others = self.members[first], self.members[rivals]  # (n, k), (n, r, k)
-        sizes = np.maximum(self._sizes, 1)
-        n, r, k = others.shape
-        alike = (others[..., None] == own[:, None, None, :]) & (own != NONE_LEFT)[:, None, None, :]
-        shared_own, shared_others = alike.any(axis=2), alike.any(axis=3)
-        own_share, other_share = 1 / sizes[first][:, None, None], 1 / sizes[rivals][..., None]
-        weights = np.concatenate(
-            [
-                np.where(own[:, None] == NONE_LEFT, 0.0, shared_own * other_share - own_share),
-                np.where((others == NONE_LEFT) | shared_others, 0.0, other_share),
-            ],
-            axis=2,
-        )
-        which = np.concatenate([np.broadcast_to(own[:, None], (n, r, k)), others], axis=2)
+    @cached_property
+    def _stretched(self) -> Matrix:
         assert isinstance(self.distance, L1 | L2)
-        stretched = self.distance.stretch(self.options), self.distance.stretch(x)
-        points = np.where(
-            (which == NONE_LEFT)[..., None], stretched[1][:, None, None], stretched[0][which]
-        )
-        offsets = points - stretched[1][:, None, None]
-        if isinstance(self.distance, L1):
-            return np.maximum(gaps, 0.0) / _steepest_l1(offsets, weights, slopes, size)
-        return _bounds_l2(offsets, weights, gaps)
+        return self.distance.stretch(self.options)
 
 
-def _steepest_l1(offsets: Matrix, weights: Matrix, slopes: Matrix, size: Matrix) -> Matrix:
+def _steepest_l1(offsets: Matrix, weights: Matrix, size: Matrix) -> Matrix:
     """Say how fast a weighted sum of l1 distances can fall on average, wherever the input moves.
 
     The sum is one function of each coordinate, linear between the options and level beyond them;
@@ -200,8 +177,6 @@ def _steepest_l1(offsets: Matrix, weights: Matrix, slopes: Matrix, size: Matrix)
         From the input to each option, ``(n, r, o, d)``.
     weights
         Of the options, ``(n, r, o)``; they add up to 0.
-    slopes
-        What it cannot exceed, ``(n, r)``.
     size
         How large the numbers are that were subtracted, ``(n,)``.
     """
@@ -211,9 +186,8 @@ def _steepest_l1(offsets: Matrix, weights: Matrix, slopes: Matrix, size: Matrix)
     lengths = np.abs(offsets)
     fall = here[:, :, None] - there + ROUNDING * size[:, None, None, None]
     fall = np.divide(fall, lengths, out=np.zeros_like(fall), where=lengths > 0)
-    steepest = np.maximum(fall.max(axis=(2, 3)), LEAST_SLOPE)
-    result: Matrix = np.minimum(steepest, np.maximum(slopes, LEAST_SLOPE))
-    return result
+    steepest: Matrix = fall.max(axis=(2, 3))
+    return steepest
 
 
 def _bounds_l2(offsets: Matrix, weights: Matrix, gaps: Matrix) -> Matrix:
@@ -230,6 +204,6 @@ def _bounds_l2(offsets: Matrix, weights: Matrix, gaps: Matrix) -> Matrix:
     sinking = np.maximum(-weights, 0.0)
     bend = (sinking * inverse).sum(axis=2) / 2
     usable = (apart | (weights == 0)).all(axis=2)
-    gaps = np.where(np.isfinite(gaps), np.maximum(gaps, 0.0), 0.0)
-    bound = 2 * gaps / (slope + np.sqrt(slope**2 + 4 * bend * gaps))
+    finite = np.where(np.isfinite(gaps), gaps, 0.0)
+    bound = 2 * finite / (slope + np.sqrt(slope**2 + 4 * bend * finite))
     return np.where(usable, bound, 0.0)
