@@ -28,10 +28,11 @@ __all__ = ["find_anchors"]
 MOST_DISTANCE, LEAST_DIVERSITY = 1.06, 0.97
 #: Set-distance, max and mean, at most so many times the paper's selection's.
 MOST_CHANGE = (0.5, 0.6)
-#: Where not all can be had: to be 10 % too far away is as bad as to change so many times 10 % more.
-WORTH = 5
-#: With twice as many anchors, sets are hardly ever nearer than so many times as far.
-GAIN = 0.95
+#: Where not all can be had, the power to which being too far away counts against changing too
+#: much: to be 10 % too far is as bad as to change 60 % too much.
+CLOSENESS_POWER = 5
+#: Twice as many anchors leave at least this share of the distance.
+DOUBLING_LEAVES = 0.95
 #: The numbers of anchors that are tried.
 COUNTS = [2**i for i in range(2, 11)]
 #: Held out of each class: this share of its rows, up to so many; of a small class so many times.
@@ -65,7 +66,7 @@ def find_anchors(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask) -> 
 
 
 class _Trial:
-    """Held-out rows of a class and noisy copies of them, explained as the paper does.
+    """Held-out rows of a class and noisy copies of them, explained by the paper and by plans.
 
     Parameters
     ----------
@@ -99,12 +100,14 @@ class _Trial:
         )
         self.owners = np.nonzero(found)[0]
         self.copies = ask(copies[found]) if found.any() else None
-        self.paper_cost, self.paper_change = self._cost(pipeline), self._change(pipeline)
-        self._known: dict[Plan, Anchors] = {}
+        self._explained: dict[Plan, tuple[Pipeline, list[Matrix]]] = {}  # the last plan's
+        sets = _explain(pipeline, self.rows)
+        self.paper_cost, self.paper_change = self._cost(sets), self._change(pipeline, sets)
 
     def cost(self, plan: Plan) -> Matrix:
         """Say how far off, and how much alike, the sets of a plan are: up to 1, not too much."""
-        (away, apart), (paper_away, paper_apart) = self._cost(self._with(plan)), self.paper_cost
+        _, sets = self._explain_rows(plan)
+        (away, apart), (paper_away, paper_apart) = self._cost(sets), self.paper_cost
         return np.array(
             [
                 _beyond(away, MOST_DISTANCE * paper_away),
@@ -115,33 +118,33 @@ class _Trial:
     def change(self, plan: Plan) -> Matrix:
         """Say how much the sets of a plan change, max and mean: up to 1, not too much."""
         limits = np.array(MOST_CHANGE) * self.paper_change
-        pairs = zip(self._change(self._with(plan)), limits, strict=True)
+        pairs = zip(self._change(*self._explain_rows(plan)), limits, strict=True)
         return np.array([_beyond(change, limit) for change, limit in pairs])
 
     def has(self, plan: Plan) -> bool:
         """Say whether there are as many anchors as the plan has in mind."""
-        return len(self._anchors(plan)) == plan.count
+        pipeline, _ = self._explain_rows(plan)
+        return pipeline.anchors is not None and len(pipeline.anchors) == plan.count
 
-    def _anchors(self, plan: Plan) -> Anchors:
-        if plan not in self._known:
-            self._known = {plan: self.workshops[plan.closed_in].anchors(plan)}
-        return self._known[plan]
+    def _explain_rows(self, plan: Plan) -> tuple[Pipeline, list[Matrix]]:
+        """Give the method that a plan comes to, and the sets of the held-out rows."""
+        if plan not in self._explained:
+            anchors = self.workshops[plan.closed_in].anchors(plan)
+            pipeline = replace(self.pipeline, anchors=anchors, sets_are_kept=True, finer=CLOSING_IN)
+            self._explained = {plan: (pipeline, _explain(pipeline, self.rows))}
+        return self._explained[plan]
 
-    def _with(self, plan: Plan) -> Pipeline:
-        anchors = self._anchors(plan)
-        return replace(self.pipeline, anchors=anchors, sets_are_kept=True, finer=CLOSING_IN)
-
-    def _cost(self, pipeline: Pipeline) -> Matrix:
-        measure = pipeline.selector.pool.distance.in_space
-        sets = _explain(pipeline, self.rows)
+    def _cost(self, sets: list[Matrix]) -> Matrix:
+        """Give the mean k-distance and k-diversity of the held-out rows' sets."""
+        measure = self.pipeline.selector.pool.distance.in_space
         pairs = zip(self.rows.points.places, sets, strict=True)
         distances = [metrics.k_distance(x, own, measure) for x, own in pairs if len(own)]
         diversities = [metrics.k_diversity(own, measure) for own in sets if len(own)]
         return np.array([np.mean(distances or [0.0]), np.mean(diversities or [0.0])])
 
-    def _change(self, pipeline: Pipeline) -> Matrix:
-        measure = pipeline.selector.pool.distance.in_space
-        sets = _explain(pipeline, self.rows)
+    def _change(self, pipeline: Pipeline, sets: list[Matrix]) -> Matrix:
+        """Give the mean set-distances, max and mean, of the held-out rows from their copies."""
+        measure = self.pipeline.selector.pool.distance.in_space
         others = [] if self.copies is None else _explain(pipeline, self.copies)
         changes = [
             [metrics.set_distance(sets[i], other, measure, how) for how in ("max", "mean")]
@@ -175,11 +178,13 @@ class _Class:
             best, _ = min(found.values(), default=(np.inf, 0.0))
             for i, count in enumerate(counts):
                 plan, cost = _find_price(Plan(count, *kind), steps, trials)
-                cost, change = cost**WORTH, float(_mean([t.change(plan) for t in trials]).max())
+                cost **= CLOSENESS_POWER
+                change = float(_mean([trial.change(plan) for trial in trials]).max())
                 # Those that keep all limits are equally good; of these, the steadiest.
                 found[plan] = max(1.0, cost, change), change
                 # More anchors cost less, but change more.
-                least_cost = cost * GAIN ** (WORTH * (len(counts) - 1 - i))
+                doublings = len(counts) - 1 - i
+                least_cost = cost * DOUBLING_LEAVES ** (CLOSENESS_POWER * doublings)
                 if cost <= max(1.0, change) or least_cost > best:
                     break
                 if not all(trial.has(plan) for trial in trials):

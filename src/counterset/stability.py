@@ -106,7 +106,7 @@ class Sets:
         own = distances[each, first] + 8 * ROUNDING * size
         gaps = np.maximum(distances - own[:, None], 0.0)
         gaps[each, first] = np.inf
-        left = gaps / 2  # no two sets can differ in more than all their weights, 1 each
+        left = gaps / 2  # the least there is: the weights of two sets add up to 2
         open_, most = each, min(RIVALS, len(self.members))
         while len(open_):
             rivals = np.argpartition(left[open_], most - 1, axis=1)[:, :most]

@@ -76,6 +76,8 @@ class _Regions:
         The distance of the rows from them.
     first
         Which anchor each row is nearest to.
+    selector
+        Steps 1 to 3.
     """
 
     def __init__(
@@ -87,7 +89,7 @@ class _Regions:
         first: Codes,
         selector: Selector,
     ) -> None:
-        self.anchors, self.own, self.options = anchors, own, options
+        self.anchors, self.own = anchors, own
         self._sets: dict[float, tuple[Codes, Matrix]] = {}
         points, distance = selector.pool.points.take(anchors), selector.pool.distance.in_space
         costs = distance.pairwise(points.places, options.places)
@@ -120,6 +122,8 @@ class Workshop:
         Where options come from.
     rows
         Rows of the pool, of one class.
+    settings
+        How the sets are chosen.
     """
 
     def __init__(self, catalogue: Catalogue, rows: Codes, settings: tuple[Any, ...]) -> None:
@@ -143,10 +147,9 @@ class Workshop:
         _, different = np.unique(sets, axis=0, return_index=True)
         different.sort()
         large = (sets[different] != NONE_LEFT).sum(axis=1) >= self.usual_size
-        different = different[large] if large.any() else different
-        sets = sets[different]
-        bonus = np.concatenate([bonus for _, bonus in made])[different]
-        anchors = np.concatenate([regions.anchors for regions in divided])[different]
+        kept = different[large] if large.any() else different
+        sets, bonus = sets[kept], np.concatenate([bonus for _, bonus in made])[kept]
+        anchors = np.concatenate([regions.anchors for regions in divided])[kept]
         options, distance = self.catalogue.options(), pool.distance.in_space
         chosen = cover(Sets(options.points, sets, bonus, distance).distances(self.away), plan.count)
         sets, anchors = sets[chosen], anchors[chosen]
