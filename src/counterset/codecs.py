@@ -61,7 +61,7 @@ def encode_numbers(column: pd.Series, dtype: Any, name: str, what: str) -> Matri
     except (TypeError, ValueError):
         raise InvalidInputError(
             f"{what} is not numeric in feature {name!r} (dtype {column.dtype}), where numbers "
-            f"were expected."
+            f"were expected. Convert it, or fit on data where it is a category."
         ) from None
     if np.isinf(codes).any():
         row = int(np.flatnonzero(np.isinf(codes))[0])

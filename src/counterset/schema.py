@@ -243,7 +243,7 @@ class Table:
             if rows.shape[1] != len(self.columns):
                 raise InvalidInputError(
                     f"X has {rows.shape[1]} features, but the explainer was fitted on "
-                    f"{len(self.columns)}."
+                    f"{len(self.columns)}. Pass rows with the columns of the training data."
                 )
             return
         if self.array_dtype is not None:
