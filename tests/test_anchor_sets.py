@@ -7,64 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from anchored_toys import DIVERSITIES, Setting
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import swap_literally
 
-from counterset import AngleDiversity, DistanceDiversity, DiverseExplainer, metrics
+from counterset import AngleDiversity, metrics
 from counterset.anchor_sets import Neighbourhoods, cover
 from counterset.arrays import Codes
-from counterset.selection import NONE_LEFT, Selector
-from counterset.space import Points
-
-LIMIT = 3
-
-
-class Setting:
-    """Some anchors on one side of a line, and options on the other."""
-
-    def __init__(self, seed: int, diversity: Any, distance: str = "l1", anchors: int = 6) -> None:
-        rng = np.random.default_rng(seed)
-        X = rng.random((60, 2))
-        explainer = DiverseExplainer(
-            lambda rows: rows.sum(axis=1) > 1,
-            distance=distance,
-            diversity=diversity,
-            scale=None,
-            search=None,
-            max_counterfactuals=LIMIT,
-        ).fit(X)
-        pool = explainer.pool_
-        self.selector: Selector = explainer._selector()
-        self.places: Codes = np.flatnonzero(pool.codes == 0)[:anchors]
-        self.members: Codes = np.flatnonzero(pool.codes == 0)
-        chosen = self.selector.select(pool.points.take(self.places), pool.codes == 1).places
-        used, numbers = np.unique(chosen[chosen != NONE_LEFT], return_inverse=True)
-        self.own = chosen.copy()
-        self.own[chosen != NONE_LEFT] = numbers
-        self.options: Points = pool.points.take(used)
-        measure, rows = pool.distance.in_space, pool.points.places
-        nearest = measure.pairwise(rows[self.members], rows[self.places]).argmin(axis=1)
-        self.regions: list[Codes] = [self.members[nearest == i] for i in range(anchors)]
-        self.costs = np.array(
-            [
-                measure.pairwise(rows[region], self.options.places).mean(axis=0)
-                for region in self.regions
-            ]
-        )
-        self.near = Neighbourhoods.around(
-            pool.points.take(self.places), self.costs, self.own, self.options, self.selector
-        )
-
-    def improved(self, price: float) -> tuple[Codes, Any]:
-        chosen, diversity = self.near.improve(self.near.positions(self.own), price)
-        return self.near.numbers(chosen), diversity
-
-    def sets(self, price: float) -> Codes:
-        return self.improved(price)[0]
-
-
-DIVERSITIES = [None, AngleDiversity(0.3), DistanceDiversity(0.2)]
+from counterset.selection import NONE_LEFT
 
 
 @pytest.mark.parametrize("diversity", DIVERSITIES)

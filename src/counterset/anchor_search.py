@@ -9,7 +9,7 @@ and noisy copies of them are explained both ways. The first number will do that 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -25,20 +25,29 @@ from counterset.workshop import PRICES, SEED, Plan, Workshop
 __all__ = ["find_anchors"]
 
 #: k-distance at most, and k-diversity at least, so many times the paper's selection's.
-MOST_DISTANCE, LEAST_DIVERSITY = 1.06, 0.97
+MOST_DISTANCE, LEAST_DIVERSITY = 1.1, 0.94
 #: Set-distance, max and mean, at most so many times the paper's selection's.
 MOST_CHANGE = (0.5, 0.6)
-#: Where not all can be had, the power to which being too far away counts against changing too
-#: much: to be 10 % too far is as bad as to change 60 % too much.
-CLOSENESS_POWER = 5
+#: The power to which being too far away, or too much alike, counts against changing too much: as
+#: far away as the paper's selection is as good as changing half as much as is allowed.
+CLOSENESS_POWER = 6
+#: With more anchors, or with stand-ins, the price is looked for so many steps from the last one.
+NEAR = 7
 #: Twice as many anchors leave at least this share of the distance.
 DOUBLING_LEAVES = 0.95
 #: The numbers of anchors that are tried.
 COUNTS = [2**i for i in range(2, 11)]
-#: Held out of each class: this share of its rows, up to so many; of a small class so many times.
-HELD_OUT_SHARE, MOST_HELD_OUT, MOST_TRIALS = 0.2, 100, 2
-#: Noisy copies of each held-out row.
-COPIES = 2
+#: The margins of stand-ins that are tried, with as many sets as are best without, and up to so many
+#: times fewer.
+MARGINS, FEWER = [0.2, 0.05], 4
+#: Not with a kind of answers that is so many times worse than another.
+HOPELESS = 1.5
+#: Held out: this share of the rows of each class, up to so many rows in all; and so many times, if
+#: that makes no more rows.
+HELD_OUT_SHARE, MOST_HELD_OUT, MOST_TRIALS = 0.2, 250, 3
+#: So many noisy copies of each held-out row are drawn. If the model decides this share of them like
+#: the row, the row counts, and up to so many of them.
+COPIES, LEAST_ALIKE, MOST_COPIES = 8, 0.75, 2
 #: Of a class of fewer rows none are held out; it has a middling price of diversity.
 LEAST_ROWS = 5
 SMALLEST = float(np.finfo(float).tiny)
@@ -56,17 +65,36 @@ def find_anchors(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask) -> 
     ask
         Makes the questions of rows.
     """
-    parts = []
-    for code in range(len(pipeline.classes)):
-        members = np.flatnonzero(pipeline.selector.pool.codes == code)
-        class_ = _Class(members, pipeline, ask)
-        plan = class_.find_plan(COUNTS if count == "auto" else [count])
-        parts.append(class_.anchors(plan))
-    return Anchors.joined(parts)
+    rows = np.arange(len(pipeline.selector.pool.codes))
+    plan = _find_plan(COUNTS if count == "auto" else [count], pipeline, ask)
+    return _Workshops(pipeline, ask, rows).anchors(plan)
+
+
+class _Workshops:
+    """The workshops of all classes, for some rows of the pool."""
+
+    def __init__(self, pipeline: Pipeline, ask: Ask, rows: Codes) -> None:
+        self.pipeline, self.ask = pipeline, ask
+        codes = pipeline.selector.pool.codes[rows]
+        self.classes = [rows[codes == code] for code in np.unique(codes)]
+        self._made: dict[bool, list[Workshop]] = {}
+
+    def anchors(self, plan: Plan) -> Anchors:
+        """Make the anchors that a plan has in mind."""
+        if plan.closed_in not in self._made:
+            paper = self.pipeline
+            how = (
+                replace(paper, finer=CLOSING_IN) if plan.closed_in else replace(paper, search=None)
+            )
+            self._made[plan.closed_in] = [
+                Workshop(Catalogue(how, self.ask), members, settings_of(paper))
+                for members in self.classes
+            ]
+        return Anchors.joined([each.anchors(plan) for each in self._made[plan.closed_in]])
 
 
 class _Trial:
-    """Held-out rows of a class and noisy copies of them, explained by the paper and by plans.
+    """Held-out rows and noisy copies of them, explained by the paper and by plans.
 
     Parameters
     ----------
@@ -74,170 +102,237 @@ class _Trial:
         The paper's method.
     ask
         Makes the questions of rows.
-    held_out, others
+    held_out
         Rows of the pool.
     """
 
-    def __init__(self, pipeline: Pipeline, ask: Ask, held_out: Codes, others: Codes) -> None:
+    def __init__(self, pipeline: Pipeline, ask: Ask, held_out: Codes) -> None:
         self.pipeline = pipeline
-        self.workshops = {
-            closed_in: Workshop(catalogue, others, settings_of(pipeline))
-            for closed_in, catalogue in _catalogues(pipeline, ask).items()
-        }
         pool = pipeline.selector.pool
-        self.rows = ask(pool.matrix[held_out])
-        labels = self.rows.input_labels
+        others = np.setdiff1d(np.arange(len(pool.codes)), held_out)
+        self.workshops = _Workshops(pipeline, ask, others)
+        rows = ask(pool.matrix[held_out])
 
         def same_class(copies: Matrix, owners: Codes) -> Mask:
-            return np.asarray(ask(copies).input_labels == labels[owners])
+            return np.asarray(ask(copies).input_labels == rows.input_labels[owners])
 
-        copies, found = GaussianNoise().copies(
-            self.rows.inputs,
+        copies, found = GaussianNoise(attempts=1).copies(
+            rows.inputs,
             NumericColumns.of(pool.distance.table),
             COPIES,
             same_class,
             np.random.default_rng(SEED),
         )
-        self.owners = np.nonzero(found)[0]
-        self.copies = ask(copies[found]) if found.any() else None
-        self._explained: dict[Plan, tuple[Pipeline, list[Matrix]]] = {}  # the last plan's
-        sets = _explain(pipeline, self.rows)
-        self.paper_cost, self.paper_change = self._cost(sets), self._change(pipeline, sets)
+        # A row on an island of its own is one that the model has learnt by heart.
+        typical = np.flatnonzero(found.mean(axis=1) >= LEAST_ALIKE)
+        self.rows = ask(rows.inputs[typical])
+        first = found[typical] & (found[typical].cumsum(axis=1) <= MOST_COPIES)
+        self.owners = np.nonzero(first)[0]
+        self.copies = ask(copies[typical][first]) if first.any() else None
+        self._explained: dict[Plan | None, tuple[Pipeline, list[Matrix]]] = {}  # the last plan's
 
-    def cost(self, plan: Plan) -> Matrix:
-        """Say how far off, and how much alike, the sets of a plan are: up to 1, not too much."""
-        _, sets = self._explain_rows(plan)
-        (away, apart), (paper_away, paper_apart) = self._cost(sets), self.paper_cost
-        return np.array(
-            [
-                _beyond(away, MOST_DISTANCE * paper_away),
-                _beyond(LEAST_DIVERSITY * paper_apart, apart),
-            ]
-        )
+    def cost(self, plan: Plan | None) -> list[Matrix]:
+        """Give the k-distances and the k-diversities of the held-out rows' sets.
 
-    def change(self, plan: Plan) -> Matrix:
-        """Say how much the sets of a plan change, max and mean: up to 1, not too much."""
-        limits = np.array(MOST_CHANGE) * self.paper_change
-        pairs = zip(self._change(*self._explain_rows(plan)), limits, strict=True)
-        return np.array([_beyond(change, limit) for change, limit in pairs])
-
-    def has(self, plan: Plan) -> bool:
-        """Say whether there are as many anchors as the plan has in mind."""
-        pipeline, _ = self._explain_rows(plan)
-        return pipeline.anchors is not None and len(pipeline.anchors) == plan.count
-
-    def _explain_rows(self, plan: Plan) -> tuple[Pipeline, list[Matrix]]:
-        """Give the method that a plan comes to, and the sets of the held-out rows."""
-        if plan not in self._explained:
-            anchors = self.workshops[plan.closed_in].anchors(plan)
-            pipeline = replace(self.pipeline, anchors=anchors, sets_are_kept=True, finer=CLOSING_IN)
-            self._explained = {plan: (pipeline, _explain(pipeline, self.rows))}
-        return self._explained[plan]
-
-    def _cost(self, sets: list[Matrix]) -> Matrix:
-        """Give the mean k-distance and k-diversity of the held-out rows' sets."""
+        Of the paper's selection, if there is no plan.
+        """
         measure = self.pipeline.selector.pool.distance.in_space
+        _, sets = self._explain_rows(plan)
         pairs = zip(self.rows.points.places, sets, strict=True)
         distances = [metrics.k_distance(x, own, measure) for x, own in pairs if len(own)]
-        diversities = [metrics.k_diversity(own, measure) for own in sets if len(own)]
-        return np.array([np.mean(distances or [0.0]), np.mean(diversities or [0.0])])
+        return [
+            np.array(distances),
+            np.array([metrics.k_diversity(own, measure) for own in sets if len(own)]),
+        ]
 
-    def _change(self, pipeline: Pipeline, sets: list[Matrix]) -> Matrix:
-        """Give the mean set-distances, max and mean, of the held-out rows from their copies."""
+    def change(self, plan: Plan | None) -> list[Matrix]:
+        """Give the set-distances, max and mean, of the held-out rows from their copies."""
         measure = self.pipeline.selector.pool.distance.in_space
+        pipeline, sets = self._explain_rows(plan)
         others = [] if self.copies is None else _explain(pipeline, self.copies)
-        changes = [
-            [metrics.set_distance(sets[i], other, measure, how) for how in ("max", "mean")]
+        pairs = [
+            (sets[i], other)
             for i, other in zip(self.owners, others, strict=True)
             if len(sets[i]) and len(other)
         ]
-        return _mean(changes or [[0.0, 0.0]])
-
-
-class _Class:
-    """One class of inputs, while its anchors are being found."""
-
-    def __init__(self, members: Codes, pipeline: Pipeline, ask: Ask) -> None:
-        self.members, self.pipeline, self.ask = members, pipeline, ask
-
-    @property
-    def kinds(self) -> list[tuple[bool, bool]]:
-        """Whether options are closed in on, and whether they are given as they are."""
-        if self.pipeline.search is None:
-            return [(False, True)]
-        return [(False, False), (True, False), (True, True)]
-
-    def find_plan(self, counts: list[int]) -> Plan:
-        """Find the first number of anchors, and the price of diversity, that will do."""
-        if len(self.members) < LEAST_ROWS:
-            return Plan(counts[-1], *self.kinds[0])
-        trials = [_Trial(self.pipeline, self.ask, *split) for split in self._splits()]
-        found: dict[Plan, tuple[float, float]] = {}
-        for kind in self.kinds:
-            steps = range(len(PRICES))
-            best, _ = min(found.values(), default=(np.inf, 0.0))
-            for i, count in enumerate(counts):
-                plan, cost = _find_price(Plan(count, *kind), steps, trials)
-                cost **= CLOSENESS_POWER
-                change = float(_mean([trial.change(plan) for trial in trials]).max())
-                # Those that keep all limits are equally good; of these, the steadiest.
-                found[plan] = max(1.0, cost, change), change
-                # More anchors cost less, but change more.
-                doublings = len(counts) - 1 - i
-                least_cost = cost * DOUBLING_LEAVES ** (CLOSENESS_POWER * doublings)
-                if cost <= max(1.0, change) or least_cost > best:
-                    break
-                if not all(trial.has(plan) for trial in trials):
-                    break
-                steps = range(max(0, plan.step - 3), min(plan.step + 4, len(PRICES)))
-        return min(found, key=lambda plan: found[plan])
-
-    def anchors(self, plan: Plan) -> Anchors:
-        """Make the anchors that a plan has in mind."""
-        catalogue = _catalogues(self.pipeline, self.ask)[plan.closed_in]
-        return Workshop(catalogue, self.members, settings_of(self.pipeline)).anchors(plan)
-
-    def _splits(self) -> list[tuple[Codes, Codes]]:
-        """Hold out some rows; of a small class, others again, for the figures to mean something."""
-        random = np.random.default_rng(SEED)
-        shuffled = random.permutation(self.members)
-        size = min(MOST_HELD_OUT, max(1, int(HELD_OUT_SHARE * len(shuffled))))
-        times = min(MOST_TRIALS, MOST_HELD_OUT // size)
         return [
-            (np.sort(held_out), np.setdiff1d(shuffled, held_out))
-            for held_out in (shuffled[i * size : (i + 1) * size] for i in range(times))
+            np.array([metrics.set_distance(*pair, measure, how) for pair in pairs])
+            for how in ("max", "mean")
         ]
 
+    def has(self, plan: Plan) -> bool:
+        """Say whether some class has as many anchors as the plan has in mind."""
+        pipeline, _ = self._explain_rows(plan)
+        return pipeline.anchors is not None and plan.count in np.bincount(pipeline.anchors.codes)
 
-def _find_price(plan: Plan, steps: range, trials: list[_Trial]) -> tuple[Plan, float]:
-    """Find the lowest price, among some, at which sets are diverse enough, and what that costs."""
-    tried: dict[Plan, tuple[float, float]] = {}
-    while steps:
-        middle = len(steps) // 2
-        plan = replace(plan, step=steps[middle])
-        too_far, too_alike = _mean([trial.cost(plan) for trial in trials])
-        tried[plan] = max(1.0, too_alike), max(too_far, too_alike)
-        steps = steps[middle + 1 :] if too_alike > 1 else steps[:middle]
-    best = min(tried, key=lambda plan: tried[plan])
-    return best, tried[best][1]
+    def _explain_rows(self, plan: Plan | None) -> tuple[Pipeline, list[Matrix]]:
+        """Give the method that a plan comes to, and the sets of the held-out rows."""
+        if plan not in self._explained:
+            pipeline = self.pipeline
+            if plan is not None:
+                pipeline = replace(
+                    pipeline,
+                    anchors=self.workshops.anchors(plan),
+                    sets_are_kept=True,
+                    finer=CLOSING_IN,
+                )
+            self._explained = {plan: (pipeline, _explain(pipeline, self.rows))}
+        return self._explained[plan]
 
 
-def _mean(figures: list[Any]) -> Matrix:
-    mean: Matrix = np.mean(figures, axis=0)
-    return mean
+class _Trials:
+    """What several trials say together."""
+
+    def __init__(self, trials: list[_Trial]) -> None:
+        self._trials = trials
+        self._paper_cost, self._paper_change = self._cost(None), self._change(None)
+
+    def cost(self, plan: Plan) -> tuple[float, float]:
+        """Say how far off, and how much alike, the sets of a plan are: up to 1, not too much."""
+        (away, apart), (paper_away, paper_apart) = self._cost(plan), self._paper_cost
+        return (
+            _beyond(away, MOST_DISTANCE * paper_away),
+            _beyond(LEAST_DIVERSITY * paper_apart, apart),
+        )
+
+    def change(self, plan: Plan) -> float:
+        """Say how much the sets of a plan change: up to 1, not too much."""
+        limits = np.array(MOST_CHANGE) * self._paper_change
+        return max(map(_beyond, self._change(plan), limits))
+
+    def has(self, plan: Plan) -> bool:
+        """Say whether there are as many anchors as the plan has in mind."""
+        return all(trial.has(plan) for trial in self._trials)
+
+    def _cost(self, plan: Plan | None) -> Matrix:
+        return _means([trial.cost(plan) for trial in self._trials])
+
+    def _change(self, plan: Plan | None) -> Matrix:
+        return _means([trial.change(plan) for trial in self._trials])
+
+
+def _find_plan(counts: list[int], pipeline: Pipeline, ask: Ask) -> Plan:
+    """Find the plan that keeps all limits best."""
+    # Whether options are closed in on, and whether they are given as they are.
+    kinds = [(False, False), (True, False), (True, True)]
+    if pipeline.search is None:
+        kinds = [(False, True)]
+    splits = _splits(pipeline.selector.pool.codes)
+    if not splits:
+        return Plan(counts[-1], *kinds[0])
+    search = _Search(counts, _Trials([_Trial(pipeline, ask, held_out) for held_out in splits]))
+    plans = [search.find_count(Plan(counts[0], *kind)) for kind in kinds]
+    if search.best > 1 and len(counts) > 1:
+        for plan in plans:
+            if search.found[plan] <= HOPELESS * search.best:
+                search.find_margin(plan)
+    return min(search.found, key=lambda plan: search.found[plan])
+
+
+class _Search:
+    """Looks for the best plan.
+
+    Attributes
+    ----------
+    found
+        The plans that were tried, and by how much they exceed the limit that they keep worst.
+    """
+
+    def __init__(self, counts: list[int], trials: _Trials) -> None:
+        self.counts, self.trials = counts, trials
+        self.found: dict[Plan, float] = {}
+
+    @property
+    def best(self) -> float:
+        return min(self.found.values(), default=np.inf)
+
+    def find_count(self, plan: Plan) -> Plan:
+        """Try growing numbers of anchors, and give the plan with the best."""
+        best = self.best
+        tried: list[Plan] = []
+        for i, count in enumerate(self.counts):
+            plan, cost, change = self._try(replace(plan, count=count), NEAR if tried else None)
+            tried.append(plan)
+            # More anchors cost less, but change more.
+            doublings = len(self.counts) - 1 - i
+            least_cost = cost * DOUBLING_LEAVES ** (CLOSENESS_POWER * doublings)
+            if cost <= change or least_cost > best or not self.trials.has(plan):
+                break
+        return min(tried, key=lambda plan: self.found[plan])
+
+    def find_margin(self, plan: Plan) -> None:
+        """Try stand-ins, which make up for fewer anchors, with smaller margins if that helps."""
+        for margin in MARGINS:
+            best = self.best
+            for count in self.counts:
+                if plan.count <= FEWER * count <= FEWER * plan.count:
+                    _, cost, change = self._try(replace(plan, count=count, margin=margin), NEAR)
+                    if cost <= change:
+                        break
+            if self.best >= best:
+                break
+
+    def _try(self, plan: Plan, within: int | None) -> tuple[Plan, float, float]:
+        """Find the price at which sets are neither too far away nor too much alike.
+
+        Parameters
+        ----------
+        within
+            Look only so many steps up and down from the plan's price; None: at all prices.
+
+        Returns
+        -------
+        plan
+            With that price.
+        cost, change
+            How bad it is that sets are too far or too much alike, and that they change.
+        """
+        steps = range(len(PRICES))
+        if within is not None:
+            steps = steps[max(0, plan.step - within) : plan.step + within + 1]
+        costs: dict[Plan, float] = {}
+        while steps:
+            middle = len(steps) // 2
+            plan = replace(plan, step=steps[middle])
+            too_far, too_alike = self.trials.cost(plan)
+            costs[plan] = max(too_far, too_alike)
+            steps = steps[middle + 1 :] if too_alike > too_far else steps[:middle]
+        plan = min(costs, key=lambda plan: costs[plan])
+        cost, change = costs[plan] ** CLOSENESS_POWER, self.trials.change(plan)
+        self.found[plan] = max(cost, change)
+        return plan, cost, change
+
+
+def _splits(codes: Codes) -> list[Codes]:
+    """Hold out rows of each class; of few rows, others again, for figures to mean something.
+
+    Returns
+    -------
+    splits
+        The rows that are held out in each trial.
+    """
+    random = np.random.default_rng(SEED)
+    share = min(HELD_OUT_SHARE, MOST_HELD_OUT / len(codes))
+    times = min(MOST_TRIALS, MOST_HELD_OUT // round(max(1, share * len(codes))))
+    splits: list[list[Codes]] = [[] for _ in range(times)]
+    for code in np.unique(codes):
+        shuffled = random.permutation(np.flatnonzero(codes == code))
+        size = max(1, int(share * len(shuffled)))
+        for split in splits if len(shuffled) >= LEAST_ROWS else []:
+            held_out, shuffled = shuffled[:size], shuffled[size:]
+            split.append(held_out)
+    return [np.sort(np.concatenate(split)) for split in splits if split]
+
+
+def _means(figures: list[list[Matrix]]) -> Matrix:
+    """Give the mean of each figure over the rows of all trials; 0 if there are none."""
+    together = [np.concatenate(parts) for parts in zip(*figures, strict=True)]
+    return np.array([values.mean() if len(values) else 0.0 for values in together])
 
 
 def _beyond(figure: float, limit: float) -> float:
     """Say how many times over a limit a figure is."""
     return float(figure / max(limit, SMALLEST)) if figure else 0.0
-
-
-def _catalogues(pipeline: Pipeline, ask: Ask) -> dict[bool, Catalogue]:
-    """Make catalogues of rows of the pool, and of options on which the search has closed in."""
-    catalogues = {False: Catalogue(replace(pipeline, search=None), ask)}
-    if pipeline.search is not None:
-        catalogues[True] = Catalogue(replace(pipeline, finer=CLOSING_IN), ask)
-    return catalogues
 
 
 def _explain(pipeline: Pipeline, questions: Questions) -> list[Matrix]:

@@ -21,7 +21,7 @@ from counterset.selection import NONE_LEFT
 from counterset.space import Points
 from counterset.stability import Sets
 
-__all__ = ["Anchors", "Options"]
+__all__ = ["Anchors", "Options", "renumbered"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,9 @@ class Anchors:
         ``(m, limit)``, padded with ``NONE_LEFT``. All of a class differ.
     bonus
         How much nearer each set counts than it is, for being diverse.
+    stand_ins, worth
+        What may take the place of each option of a set, ``(m, limit, r)``, and how much nearer
+        that counts than it is.
     settled
         Which sets are given as they are, without a search from the input.
     n_candidates, reach
@@ -85,6 +88,8 @@ class Anchors:
     options: Options
     sets: Codes
     bonus: Matrix
+    stand_ins: Codes
+    worth: Matrix
     settled: Mask
     n_candidates: Codes
     reach: Matrix
@@ -95,10 +100,16 @@ class Anchors:
     def joined(cls, parts: list[Anchors]) -> Anchors:
         """Put the anchors of several classes together."""
         counts = np.cumsum([0, *(len(part.options) for part in parts)])
-        sets = [
-            np.where(part.sets == NONE_LEFT, NONE_LEFT, part.sets + count)
-            for part, count in zip(parts, counts[:-1], strict=True)
-        ]
+
+        def numbers(name: str) -> Codes:
+            each = [getattr(part, name) for part in parts]
+            return np.concatenate(
+                [
+                    np.where(own == NONE_LEFT, NONE_LEFT, own + count)
+                    for own, count in zip(each, counts[:-1], strict=True)
+                ]
+            )
+
         return cls(
             Points(
                 np.concatenate([part.points.places for part in parts]),
@@ -111,8 +122,10 @@ class Anchors:
                 np.concatenate([part.options.places for part in parts]),
                 np.concatenate([part.options.labels for part in parts]),
             ),
-            np.concatenate(sets),
+            numbers("sets"),
             np.concatenate([part.bonus for part in parts]),
+            numbers("stand_ins"),
+            np.concatenate([part.worth for part in parts]),
             np.concatenate([part.settled for part in parts]),
             np.concatenate([part.n_candidates for part in parts]),
             np.concatenate([part.reach for part in parts]),
@@ -124,19 +137,19 @@ class Anchors:
         return len(self.points)
 
     @cached_property
-    def _sets_of(self) -> dict[int, tuple[int, Sets]]:
-        """The sets of each class, and the number of the first."""
+    def _sets_of(self) -> dict[int, tuple[int, Codes, Sets]]:
+        """The sets of each class, the number of the first, and the numbers of their options."""
         result = {}
         for code in np.unique(self.codes):
             start, stop = np.searchsorted(self.codes, [code, code + 1])
-            sets = self.sets[start:stop]
-            used = np.unique(sets[sets != NONE_LEFT])
-            numbers = np.where(sets == NONE_LEFT, NONE_LEFT, np.searchsorted(used, sets))
-            points, bonus = self.options.points[used], self.bonus[start:stop]
-            result[int(code)] = int(start), Sets(points, numbers, bonus, self.distance)
+            own = slice(int(start), int(stop))
+            used, (sets, stand_ins) = renumbered(self.sets[own], self.stand_ins[own])
+            points = self.options.points[used]
+            kept = Sets(points, sets, self.bonus[own], self.distance, stand_ins, self.worth[own])
+            result[int(code)] = int(start), used, kept
         return result
 
-    def nearest(self, x: Points, codes: Codes) -> tuple[Codes, Matrix]:
+    def nearest(self, x: Points, codes: Codes) -> tuple[Codes, Codes]:
         """Find the anchor of each input's own class with the nearest set.
 
         Parameters
@@ -148,15 +161,43 @@ class Anchors:
         -------
         anchors
             The first of equally near ones; -1 for a class without any.
-        radius
-            The stable radius of each input; NaN where nothing is proved.
+        chosen
+            The options that each input gets, ``(n, limit)``, padded with ``NONE_LEFT``.
         """
         anchors = np.full(len(x), -1, dtype=np.intp)
+        chosen = np.full((len(x), self.sets.shape[1]), NONE_LEFT, dtype=np.intp)
+        for code in np.unique(codes):
+            if int(code) in self._sets_of:
+                start, used, sets = self._sets_of[int(code)]
+                inputs = np.flatnonzero(codes == code)
+                first, numbers = sets.nearest(x.places[inputs])
+                anchors[inputs] = start + first
+                here = numbers != NONE_LEFT
+                numbers[here] = used[numbers[here]]
+                chosen[inputs] = numbers
+        return anchors, chosen
+
+    def radius(self, x: Points, codes: Codes) -> Matrix:
+        """Give the stable radius of each input; NaN where nothing is proved."""
         radius = np.full(len(x), np.nan)
         for code in np.unique(codes):
             if int(code) in self._sets_of:
-                start, sets = self._sets_of[int(code)]
-                inputs = np.flatnonzero(codes == code)
-                first, radius[inputs] = sets.nearest(x.places[inputs])
-                anchors[inputs] = start + first
-        return anchors, radius
+                _, _, sets = self._sets_of[int(code)]
+                radius[codes == code] = sets.radius(x.places[codes == code])
+        return radius
+
+
+def renumbered(*numbers: Codes) -> tuple[Codes, list[Codes]]:
+    """Give new numbers to the options that are used.
+
+    Returns
+    -------
+    used
+        Their numbers until now, ascending.
+    numbers
+        The new numbers, in place of the old ones.
+    """
+    used = np.unique(np.concatenate([own[own != NONE_LEFT] for own in numbers]))
+    return used, [
+        np.where(own == NONE_LEFT, NONE_LEFT, np.searchsorted(used, own)) for own in numbers
+    ]

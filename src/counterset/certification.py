@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from counterset.arrays import Matrix
+from counterset.arrays import Later, Matrix
 from counterset.certificate import Certificate
 from counterset.checks import check_at_least
 from counterset.definitions import safety
@@ -51,7 +51,7 @@ def certify(
     proved[[not question.holds(problem, row) for row in rows]] = -np.inf
     held = explanation.certificate or Certificate()
     certificate = replace(held, epsilon=epsilon, distance_bounds=bounds, safety=proved)
-    return replace(explanation, certificate=certificate)
+    return replace(explanation, _certificate=Later(lambda: certificate))
 
 
 def _check_own(explanation: Explanation, lengths: Matrix) -> None:

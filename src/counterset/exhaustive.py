@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from counterset.arrays import Labels, Matrix
+from counterset.arrays import Labels, Later, Matrix
 from counterset.certificate import Certificate
 from counterset.checks import check_at_least, check_count
 from counterset.definitions import Answer, is_approximate, is_strong, safety
@@ -152,7 +152,7 @@ class ExhaustiveExplainer(BaseEstimator):
             examples=np.full(len(rows), -1),
             plausibility=None,
             index=0,
-            certificate=Certificate(self.epsilon, bounds, deltas),
+            _certificate=Later(lambda: Certificate(self.epsilon, bounds, deltas)),
             _table=table,
             _input=problem.x,
             _matrix=rows,

@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 import pandas as pd
 
-from counterset.arrays import Codes, Labels, Mask, Matrix
+from counterset.arrays import Codes, Labels, Later, Mask, Matrix
 from counterset.certificate import Certificate
 from counterset.models import plain
 from counterset.schema import Rows, Table, changed
@@ -43,8 +43,6 @@ class Explanation:
         For each, how far it is from training rows, if the explainer looks at that, else None.
     index
         The input's index label, or its position in the batch.
-    certificate
-        What is certain about this explanation, or None.
     """
 
     label: Any
@@ -53,10 +51,15 @@ class Explanation:
     examples: Codes
     plausibility: Matrix | None
     index: Any
-    certificate: Certificate | None
+    _certificate: Later[Certificate | None]
     _table: Table
     _input: Matrix
     _matrix: Matrix
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """What is certain about this explanation, or None; proved when it is first asked for."""
+        return self._certificate.value
 
     @property
     def counterfactuals(self) -> Rows:
@@ -169,7 +172,7 @@ class Explanations(Sequence[Explanation]):
     _distances: Matrix
     _examples: Codes
     _plausibility: Matrix | None
-    _stable_radius: Matrix | None = None
+    _stable_radius: Later[Matrix] | None = None
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
@@ -195,7 +198,7 @@ class Explanations(Sequence[Explanation]):
             examples=self._examples[part],
             plausibility=None if self._plausibility is None else self._plausibility[part],
             index=self.input_index[i],
-            certificate=self._certificate(i),
+            _certificate=Later(lambda: self._certificate_of(i)),
             _table=self._table,
             _input=self._inputs[i],
             _matrix=self._matrix[part],
@@ -232,6 +235,7 @@ class Explanations(Sequence[Explanation]):
         firsts = self.counts.cumsum() - self.counts
         parts = [np.arange(firsts[i], firsts[i] + self.counts[i]) for i in which]
         rows = np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
+        radius = self._stable_radius
         return replace(
             self,
             labels=self.labels[which],
@@ -243,13 +247,13 @@ class Explanations(Sequence[Explanation]):
             _distances=self._distances[rows],
             _examples=self._examples[rows],
             _plausibility=None if self._plausibility is None else self._plausibility[rows],
-            _stable_radius=None if self._stable_radius is None else self._stable_radius[which],
+            _stable_radius=None if radius is None else Later(lambda: radius.value[which]),
         )
 
-    def _certificate(self, i: int) -> Certificate | None:
+    def _certificate_of(self, i: int) -> Certificate | None:
         if self._stable_radius is None:
             return None
-        radius = float(self._stable_radius[i])
+        radius = float(self._stable_radius.value[i])
         return Certificate(stable_radius=None if np.isnan(radius) else radius)
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from counterset.anchors import Anchors
-from counterset.arrays import Codes, Labels, Mask, Matrix
+from counterset.arrays import Codes, Labels, Later, Mask, Matrix
 from counterset.diversity import View
 from counterset.line_search import REFUSED, LineSearch, Segments
 from counterset.models import Classes
@@ -67,7 +67,7 @@ class Candidates:
     reach: Matrix
     lengths: Matrix = field(default_factory=lambda: np.zeros(0))
     n_chosen: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    stable_radius: Matrix | None = None
+    stable_radius: Later[Matrix] | None = None
     settled: Mask | None = None
 
     def take(self, which: Codes) -> Candidates:
@@ -166,12 +166,14 @@ class Pipeline:
     def _from_anchors(self, questions: Questions, anchors: Anchors) -> Candidates:
         """Give each input the set of its anchor, or what steps 1 to 3 choose for the anchor."""
         kept = self.sets_are_kept
-        nearest, radius = self._nearest(questions, anchors)
+        x, codes = questions.points, self.classes.codes(questions.input_labels)
+        nearest, chosen = anchors.nearest(x, codes)
+        radius = Later(lambda: anchors.radius(x, codes))
         if kept:
-            familiar, strange = _from_sets(questions, anchors, nearest, radius), nearest < 0
+            familiar, strange = _from_sets(questions, anchors, nearest, chosen), nearest < 0
             if not strange.any():
-                return familiar
-        found = self._from_pool(questions, _viewpoints(questions.points, anchors, nearest))
+                return replace(familiar, stable_radius=radius)
+        found = self._from_pool(questions, _viewpoints(x, anchors, nearest))
         if kept:
             found = _joined(
                 [familiar, found.take(np.flatnonzero(strange[found.owners]))],
@@ -179,9 +181,6 @@ class Pipeline:
                 np.where(strange, found.reach, familiar.reach),
             )
         return replace(found, stable_radius=radius)
-
-    def _nearest(self, questions: Questions, anchors: Anchors) -> tuple[Codes, Matrix]:
-        return anchors.nearest(questions.points, self.classes.codes(questions.input_labels))
 
     def _choose_from_moved(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3 where candidates are moved before step 3 compares them.
@@ -193,7 +192,8 @@ class Pipeline:
         ignored = np.isin(pool.distance.feature_of_coordinate, fixed)
         x = questions.points
         if self.anchors is not None:
-            nearest, _ = self._nearest(questions, self.anchors)
+            codes = self.classes.codes(questions.input_labels)
+            nearest, _ = self.anchors.nearest(x, codes)
             x = _viewpoints(x, self.anchors, nearest)
         n_candidates, reach = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
         parts = [self._move(questions, *np.empty((2, 0), dtype=np.intp))]
@@ -338,11 +338,8 @@ def settings_of(pipeline: Pipeline) -> tuple[Any, ...]:
     return selector.cutoff, selector.diversity, selector.limit, pipeline.search
 
 
-def _from_sets(
-    questions: Questions, anchors: Anchors, nearest: Codes, radius: Matrix
-) -> Candidates:
-    """Give the sets of the nearest anchors, nothing to inputs without one."""
-    sets = np.where((nearest < 0)[:, None], NONE_LEFT, anchors.sets[nearest])
+def _from_sets(questions: Questions, anchors: Anchors, nearest: Codes, sets: Codes) -> Candidates:
+    """Give the inputs what was chosen for them, nothing to those without an anchor."""
     owners, ranks = np.nonzero(sets != NONE_LEFT)
     chosen = anchors.options.take(sets[owners, ranks])
     answers = questions.remember(chosen.labels)
@@ -353,7 +350,6 @@ def _from_sets(
         answers,
         anchors.n_candidates[nearest],
         anchors.reach[nearest],
-        stable_radius=radius,
         settled=anchors.settled[nearest[owners]],
     )
 

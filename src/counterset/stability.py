@@ -6,6 +6,7 @@ two sets is nearer can only change as fast as those means do; ``docs/anchors.md`
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,12 +41,27 @@ class Sets:
         How much nearer each set counts than it is.
     distance
         Between points.
+    stand_ins
+        What may take the place of each option, once the set is the nearest: numbers of options,
+        ``(m, k, r)``, padded with ``NONE_LEFT``.
+    worth
+        How much nearer each of those counts than it is.
     """
 
     options: Matrix
     members: Codes
     bonus: Matrix
     distance: Distance
+    stand_ins: Codes
+    worth: Matrix
+
+    @classmethod
+    def without_stand_ins(
+        cls, options: Matrix, members: Codes, bonus: Matrix, distance: Distance
+    ) -> Sets:
+        """Make sets whose options nothing takes the place of."""
+        none = np.empty((*members.shape, 0))
+        return cls(options, members, bonus, distance, none.astype(np.intp), none)
 
     def distances(self, away: Matrix) -> Matrix:
         """Give the distances of inputs from the sets, ``(n, m)``; empty ones are infinitely far.
@@ -68,41 +84,80 @@ class Sets:
         sums[sizes == 0] = np.inf
         return sums.T
 
-    def nearest(self, x: Matrix) -> tuple[Codes, Matrix]:
-        """Find the set nearest to each input, and how long it stays that.
+    def nearest(self, x: Matrix) -> tuple[Codes, Codes]:
+        """Find the set nearest to each input, and what to choose of it.
 
         Returns
         -------
         first
             The nearest set, the first of equally near ones.
-        radius
-            A proved lower bound on how far the input is from where another one is as near; NaN
-            for a distance that is not known to be a metric.
+        chosen
+            The numbers of its options, or of what stands in for them, ``(n, k)``.
         """
-        first, radius = np.zeros(len(x), dtype=np.intp), np.full(len(x), np.nan)
-        certain = self.distance.triangle_inequality and self.distance.symmetric
-        compared = RIVALS * (2 * self.members.shape[1]) ** 2 * x.shape[1]
+        first = np.zeros(len(x), dtype=np.intp)
+        chosen = np.full((len(x), self.members.shape[1]), NONE_LEFT, dtype=np.intp)
+        for part, away in self._in_parts(x):
+            first[part] = self.distances(away).argmin(axis=1)
+            if not self.stand_ins.shape[2]:
+                chosen[part] = self.members[first[part]]
+                continue
+            best = self._counted(away, first[part]).argmin(axis=2)[..., None]
+            chosen[part] = np.take_along_axis(self._places[first[part]], best, axis=2)[..., 0]
+        return first, chosen
+
+    def radius(self, x: Matrix) -> Matrix:
+        """Say how far each input is at least from where something else is chosen.
+
+        NaN for a distance that is not known to be a metric.
+        """
+        radius = np.full(len(x), np.nan)
+        if self.distance.triangle_inequality and self.distance.symmetric:
+            for part, away in self._in_parts(x):
+                radius[part] = self._radius(x[part], away)
+        return radius
+
+    def _in_parts(self, x: Matrix) -> Iterator[tuple[slice, Matrix]]:
+        """Give some inputs at a time, and how far they are from the options."""
+        size, features = self.members.shape[1], x.shape[1]
+        compared = features * max(RIVALS * (2 * size) ** 2, 4 * self._places[:1].size)
         at_once = max(1, BATCH // max(self.options.size, self.members.size, compared))
         for start in range(0, len(x), at_once):
             part = slice(start, start + at_once)
-            away = self.distance.to_own(
-                x[part], np.broadcast_to(self.options, (len(x[part]), *self.options.shape))
+            yield (
+                part,
+                self.distance.to_own(
+                    x[part], np.broadcast_to(self.options, (len(x[part]), *self.options.shape))
+                ),
             )
-            distances = self.distances(away)
-            first[part] = distances.argmin(axis=1)
-            if certain:
-                radius[part] = self._radius(x[part], away, distances, first[part])
-        return first, radius
 
-    def _radius(self, x: Matrix, away: Matrix, distances: Matrix, first: Codes) -> Matrix:
-        """Give the least bound of all rivals; only those that could have it are looked at."""
+    def _counted(self, away: Matrix, first: Codes) -> Matrix:
+        """Say how far the options of each input's set, and what may stand in for them, count."""
+        which = self._places[first]
+        each = np.arange(len(away))[:, None, None]
+        if not away.shape[1]:
+            return np.full(which.shape, np.inf)
+        return np.where(which == NONE_LEFT, np.inf, away[each, which] - self._worth[first])
+
+    def _radius(self, x: Matrix, away: Matrix) -> Matrix:
+        """Give the least bound of all rivals: other sets, and what else may stand in."""
+        distances = self.distances(away)
+        first = distances.argmin(axis=1)
+        # Distances are sums of rounded differences of rounded coordinates.
+        size = away.max(axis=1, initial=0.0) + self._largest_bonus
+        size += self.distance.to_own(x, np.zeros((len(x), 1, x.shape[1])))[:, 0]
+        radius = self._radius_of_set(x, distances, first, size)
+        if self.stand_ins.shape[2]:
+            here = self._radius_in_set(x, self._counted(away, first), first, size)
+            radius = np.minimum(radius, here)
+        radius *= 1 - MARGIN
+        return radius
+
+    def _radius_of_set(self, x: Matrix, distances: Matrix, first: Codes, size: Matrix) -> Matrix:
+        """Bound how far it is to another set; only rivals that could be next are looked at."""
         radius = np.full(len(x), np.inf)
         if len(self.members) == 1:
             return radius
         each = np.arange(len(x))
-        # Distances are sums of rounded differences of rounded coordinates.
-        size = away.max(axis=1) + self._largest_bonus
-        size += self.distance.to_own(x, np.zeros((len(x), 1, x.shape[1])))[:, 0]
         own = distances[each, first] + 8 * ROUNDING * size
         gaps = np.maximum(distances - own[:, None], 0.0)
         gaps[each, first] = np.inf
@@ -111,19 +166,36 @@ class Sets:
         while len(open_):
             rivals = np.argpartition(left[open_], most - 1, axis=1)[:, :most]
             here = open_[:, None], rivals
-            bounds = self._bounds(x[open_], first[open_], rivals, gaps[here], size[open_])
+            bounds = self._bounds(
+                x[open_], *self._weighed(first[open_], rivals), gaps[here], size[open_]
+            )
             radius[open_] = np.minimum(radius[open_], bounds.min(axis=1))
             left[here] = np.inf
             open_ = open_[left[open_].min(axis=1) < radius[open_]]
-        radius *= 1 - MARGIN
         return radius
 
-    def _bounds(self, x: Matrix, first: Codes, rivals: Codes, gaps: Matrix, size: Matrix) -> Matrix:
-        """Bound how far each input is from where some rivals of its set are as near, ``(n, r)``."""
+    def _radius_in_set(self, x: Matrix, counted: Matrix, first: Codes, size: Matrix) -> Matrix:
+        """Bound how far it is to where something else takes an option's place."""
+        which, best = self._places[first], counted.argmin(axis=2)[..., None]
+        own = np.take_along_axis(counted, best, axis=2) + 8 * ROUNDING * size[:, None, None]
+        own[np.isinf(own)] = 0.0  # a place that nothing takes
+        gaps = np.maximum(counted - own, 0.0)
+        np.put_along_axis(gaps, best, np.inf, axis=2)
+        chosen = np.broadcast_to(np.take_along_axis(which, best, axis=2), which.shape)
+        pairs = np.stack([chosen, which], axis=3).reshape(len(x), -1, 2)
+        weights = np.broadcast_to(np.array([-1.0, 1.0]), pairs.shape)
+        bounds = self._bounds(x, pairs, weights, gaps.reshape(len(x), -1), size)
+        radius: Matrix = bounds.min(axis=1)
+        return radius
+
+    def _weighed(self, first: Codes, rivals: Codes) -> tuple[Codes, Matrix]:
+        """Give the options of each input's set and of its rivals, and how much more each weighs.
+
+        More in the rival, that is; what both have is listed once.
+        """
         own, others = self.members[first][:, None, :], self.members[rivals]
         own_share, share = self._shares[first][:, None, None], self._shares[rivals][..., None]
         alike = (others[..., None] == own[..., None, :]) & (own != NONE_LEFT)[..., None, :]
-        # How much more each option weighs in the rival; what both have is listed once.
         weights = np.concatenate(
             [
                 np.where(own == NONE_LEFT, 0.0, alike.any(axis=2) * share - own_share),
@@ -131,12 +203,27 @@ class Sets:
             ],
             axis=2,
         )
+        return np.concatenate([np.broadcast_to(own, others.shape), others], axis=2), weights
+
+    def _bounds(
+        self, x: Matrix, which: Codes, weights: Matrix, gaps: Matrix, size: Matrix
+    ) -> Matrix:
+        """Bound how far each input is from where weighted sums of distances have lost their gap.
+
+        Parameters
+        ----------
+        which, weights
+            Numbers of options, and their weights in each sum, ``(n, r, o)``.
+        gaps
+            How much each sum has to fall, ``(n, r)``.
+        size
+            How large the numbers are that were subtracted, ``(n,)``.
+        """
         # By the triangle inequality, moving by 1 changes an option's distance by at most 1.
         slopes = np.abs(weights).sum(axis=2)
         plain: Matrix = gaps / np.maximum(slopes, LEAST_SLOPE)
         if not isinstance(self.distance, L1 | L2):
             return plain
-        which = np.concatenate([np.broadcast_to(own, others.shape), others], axis=2)
         here = self.distance.stretch(x)[:, None, None, :]
         offsets = np.where((which == NONE_LEFT)[..., None], 0.0, self._stretched[which] - here)
         if isinstance(self.distance, L1):
@@ -144,6 +231,15 @@ class Sets:
         else:
             tighter = _bounds_l2(offsets, weights, gaps)
         return np.maximum(plain, tighter)
+
+    @cached_property
+    def _places(self) -> Codes:
+        """Each option of each set, and what may stand in for it, ``(m, k, 1 + r)``."""
+        return np.concatenate([self.members[..., None], self.stand_ins], axis=2)
+
+    @cached_property
+    def _worth(self) -> Matrix:
+        return np.concatenate([np.zeros((*self.members.shape, 1)), self.worth], axis=2)
 
     @cached_property
     def _sizes(self) -> Codes:
@@ -157,7 +253,7 @@ class Sets:
 
     @cached_property
     def _largest_bonus(self) -> float:
-        return float(np.abs(self.bonus).max())
+        return float(np.abs(self.bonus).max() + np.abs(self.worth).max(initial=0.0))
 
     @cached_property
     def _stretched(self) -> Matrix:

@@ -9,18 +9,21 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from counterset.anchor_sets import Neighbourhoods, cover
-from counterset.anchors import Anchors
+from counterset.anchors import Anchors, renumbered
 from counterset.arrays import Codes, Matrix
 from counterset.catalogue import Catalogue
-from counterset.distances import L2
+from counterset.distances import L2, Distance
 from counterset.selection import NONE_LEFT, Selector
 from counterset.space import Points
 from counterset.stability import Sets
+from counterset.stand_ins import find_stand_ins
 
 __all__ = ["PRICES", "SEED", "Plan", "Workshop", "medoids"]
 
 #: Of a class with more rows than this, so many are looked at when looking for anchors.
 MOST_ROWS = 3000
+#: So many points are added for each row, if there are few rows.
+MIDDLES = 4
 #: Rounds of k-means; anchors need not be the best, only the same each time.
 ROUNDS = 20
 SEED = 0
@@ -47,6 +50,9 @@ class Plan:
         Whether the search has closed in on their options.
     settled
         Whether they are given as they are, without a search from the input.
+    margin
+        How much nearer something has to be to stand in for an option, as a share of the distance
+        at which rows have their sets; infinite: nothing stands in.
     step
         The price of diversity, as its number among ``PRICES``.
     """
@@ -54,6 +60,7 @@ class Plan:
     count: int
     closed_in: bool
     settled: bool
+    margin: float = np.inf
     step: int = len(PRICES) // 2
 
     @property
@@ -131,7 +138,9 @@ class Workshop:
         self.settings = settings
         random = np.random.default_rng(SEED)
         self.rows = rows[np.sort(random.permutation(len(rows))[:MOST_ROWS])]
-        self.away = np.empty((len(self.rows), 0), order="F")  # whole columns are needed
+        pool = self.selector.pool
+        self.served = _with_middles(pool.points.places[self.rows], pool.distance.in_space)
+        self.away = np.empty((len(self.served), 0), order="F")  # whole columns are needed
         self._divided: dict[int, _Regions] = {}
         own, _, _ = catalogue.of(self._medoids(LANDMARKS))
         # Few options are nearer on average than many: smaller sets would always be preferred.
@@ -151,22 +160,43 @@ class Workshop:
         sets, bonus = sets[kept], np.concatenate([bonus for _, bonus in made])[kept]
         anchors = np.concatenate([regions.anchors for regions in divided])[kept]
         options, distance = self.catalogue.options(), pool.distance.in_space
-        chosen = cover(Sets(options.points, sets, bonus, distance).distances(self.away), plan.count)
-        sets, anchors = sets[chosen], anchors[chosen]
-        used, numbers = np.unique(sets[sets != NONE_LEFT], return_inverse=True)
-        sets[sets != NONE_LEFT] = numbers
+        costs = Sets.without_stand_ins(options.points, sets, bonus, distance).distances(self.away)
+        chosen = cover(costs, plan.count)
+        sets, bonus, anchors, costs = sets[chosen], bonus[chosen], anchors[chosen], costs[:, chosen]
+        stand_ins, worth = self._stand_ins(sets, anchors, plan, costs + bonus, costs.argmin(axis=1))
+        used, (sets, stand_ins) = renumbered(sets, stand_ins)
         _, n_candidates, reach = self.catalogue.of(anchors)
         return Anchors(
             pool.points.take(anchors),
             pool.codes[anchors],
             options.take(used),
             sets,
-            bonus[chosen],
+            bonus,
+            stand_ins,
+            worth,
             np.full(len(anchors), plan.settled),
             n_candidates,
             reach,
             self.settings,
             distance,
+        )
+
+    def _stand_ins(
+        self, sets: Codes, anchors: Codes, plan: Plan, away: Matrix, first: Codes
+    ) -> tuple[Codes, Matrix]:
+        """Find what may stand in for options, given how far the rows are from the sets."""
+        if plan.margin == np.inf:
+            none = np.empty((*sets.shape, 0))
+            return none.astype(np.intp), none
+        pool = self.selector.pool
+        usual = away[np.arange(len(away)), first].mean()
+        return find_stand_ins(
+            sets,
+            pool.points.take(anchors),
+            pool.distance.points(self.catalogue.options().rows),
+            self.selector,
+            plan.price,
+            plan.margin * float(usual),
         )
 
     def _divide(self, count: int) -> _Regions:
@@ -176,10 +206,10 @@ class Workshop:
             anchors = self._medoids(count)
             own, _, _ = self.catalogue.of(anchors)
             options = pool.distance.points(self.catalogue.options().rows)
-            distance, here = pool.distance.in_space, pool.points.places[self.rows]
-            new = distance.pairwise(here, options.places[self.away.shape[1] :])
+            distance = pool.distance.in_space
+            new = distance.pairwise(self.served, options.places[self.away.shape[1] :])
             self.away = np.concatenate([self.away.T, new.T]).T
-            scores, _ = distance.scores(here, pool.points.places[anchors])
+            scores, _ = distance.scores(self.served, pool.points.places[anchors])
             self._divided[count] = _Regions(
                 anchors, own, options, self.away, scores.argmin(axis=1), self.selector
             )
@@ -187,6 +217,21 @@ class Workshop:
 
     def _medoids(self, count: int) -> Codes:
         return self.rows[medoids(self.selector.pool.points.directions[self.rows], count)]
+
+
+def _with_middles(points: Matrix, distance: Distance) -> Matrix:
+    """Add the middles between points and their nearest neighbours, as long as there are few.
+
+    Sets that serve those too are better for inputs that are like the rows, but none of them.
+    """
+    count = min(MIDDLES, len(points) - 1, MOST_ROWS // max(len(points), 1) - 1)
+    if count < 1:
+        return points
+    away = distance.pairwise(points, points)
+    np.fill_diagonal(away, np.inf)
+    near = np.argsort(away, axis=1, kind="stable")[:, :count]
+    middles = (points[:, None] + points[near]) / 2
+    return np.concatenate([points, middles.reshape(-1, points.shape[1])])
 
 
 def medoids(points: Matrix, count: int) -> Codes:
