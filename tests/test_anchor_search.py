@@ -126,6 +126,17 @@ def test_options_stay_rows_where_closing_in_would_cost_too_much() -> None:
     assert np.array_equal(anchors.options.rows, explainer.pool_.matrix[anchors.options.places])
 
 
+def test_progress_is_shown_only_if_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = np.random.default_rng(2).random((60, 2))
+    explainer = explainer_of(rows, anchors="auto")
+    assert capsys.readouterr() == ("", "")
+    explainer.fit(rows, progress=True)
+    out, bar = capsys.readouterr()
+    assert out == ""
+    done, total = bar.split("] ")[-1].split("/")
+    assert int(done) == int(total)
+
+
 def test_nothing_plausible_to_choose_from_is_an_error_of_its_own() -> None:
     class Nowhere(NearData):
         def learn(self, places: Any, distance: Any) -> Any:

@@ -19,6 +19,7 @@ from counterset.arrays import Codes, Mask, Matrix
 from counterset.catalogue import Ask, Catalogue
 from counterset.noise import GaussianNoise, NumericColumns
 from counterset.pipeline import CLOSING_IN, Pipeline, settings_of
+from counterset.progress import Progress
 from counterset.questions import Questions
 from counterset.workshop import PRICES, SEED, Plan, Workshop
 
@@ -53,7 +54,9 @@ LEAST_ROWS = 5
 SMALLEST = float(np.finfo(float).tiny)
 
 
-def find_anchors(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask) -> Anchors:
+def find_anchors(
+    count: int | Literal["auto"], pipeline: Pipeline, ask: Ask, *, progress: bool = False
+) -> Anchors:
     """Find the anchors of all classes, and choose their sets.
 
     Parameters
@@ -64,10 +67,20 @@ def find_anchors(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask) -> 
         The paper's method, without anchors.
     ask
         Makes the questions of rows.
+    progress
+        Show a progress bar on the error stream.
     """
     rows = np.arange(len(pipeline.selector.pool.codes))
-    plan = _find_plan(COUNTS if count == "auto" else [count], pipeline, ask)
-    return _Workshops(pipeline, ask, rows).anchors(plan)
+    counts = COUNTS if count == "auto" else [count]
+    # Whether options are closed in on, and whether they are given as they are.
+    kinds = [(False, False), (True, False), (True, True)]
+    if pipeline.search is None:
+        kinds = [(False, True)]
+    with Progress(len(kinds) * len(counts) + 1, "anchors", shown=progress) as bar:
+        plan = _find_plan(counts, kinds, pipeline, ask, bar)
+        anchors = _Workshops(pipeline, ask, rows).anchors(plan)
+        bar.advance()
+    return anchors
 
 
 class _Workshops:
@@ -211,16 +224,15 @@ class _Trials:
         return _means([trial.change(plan) for trial in self._trials])
 
 
-def _find_plan(counts: list[int], pipeline: Pipeline, ask: Ask) -> Plan:
+def _find_plan(
+    counts: list[int], kinds: list[tuple[bool, bool]], pipeline: Pipeline, ask: Ask, bar: Progress
+) -> Plan:
     """Find the plan that keeps all limits best."""
-    # Whether options are closed in on, and whether they are given as they are.
-    kinds = [(False, False), (True, False), (True, True)]
-    if pipeline.search is None:
-        kinds = [(False, True)]
     splits = _splits(pipeline.selector.pool.codes)
     if not splits:
         return Plan(counts[-1], *kinds[0])
-    search = _Search(counts, _Trials([_Trial(pipeline, ask, held_out) for held_out in splits]))
+    trials = _Trials([_Trial(pipeline, ask, held_out) for held_out in splits])
+    search = _Search(counts, trials, bar)
     plans = [search.find_count(Plan(counts[0], *kind)) for kind in kinds]
     if search.best > 1 and len(counts) > 1:
         for plan in plans:
@@ -238,8 +250,8 @@ class _Search:
         The plans that were tried, and by how much they exceed the limit that they keep worst.
     """
 
-    def __init__(self, counts: list[int], trials: _Trials) -> None:
-        self.counts, self.trials = counts, trials
+    def __init__(self, counts: list[int], trials: _Trials, bar: Progress) -> None:
+        self.counts, self.trials, self.bar = counts, trials, bar
         self.found: dict[Plan, float] = {}
 
     @property
@@ -253,10 +265,12 @@ class _Search:
         for i, count in enumerate(self.counts):
             plan, cost, change = self._try(replace(plan, count=count), NEAR if tried else None)
             tried.append(plan)
+            self.bar.advance()
             # More anchors cost less, but change more.
             doublings = len(self.counts) - 1 - i
             least_cost = cost * DOUBLING_LEAVES ** (CLOSENESS_POWER * doublings)
             if cost <= change or least_cost > best or not self.trials.has(plan):
+                self.bar.advance(doublings)
                 break
         return min(tried, key=lambda plan: self.found[plan])
 

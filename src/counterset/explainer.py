@@ -143,7 +143,7 @@ class DiverseExplainer(BaseEstimator):
         self.plausibility = plausibility
         self.anchors = anchors
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, progress: bool = False) -> Self:
         """Ask the model about the training rows, once, and keep them as candidates.
 
         Parameters
@@ -152,6 +152,8 @@ class DiverseExplainer(BaseEstimator):
             The training rows: a DataFrame or a 2-d array.
         y
             Not used: labels come from the model, as in the paper.
+        progress
+            Show a progress bar on the error stream while anchors are looked for.
         """
         self._check_parameters()
         table, matrix = Table.learn(X, self.schema)
@@ -180,7 +182,7 @@ class DiverseExplainer(BaseEstimator):
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if table.array_dtype is None:
             self.feature_names_in_ = np.asarray(table.columns, dtype=object)
-        self.anchors_ = self._find_anchors()
+        self.anchors_ = self._find_anchors(progress=progress)
         self._no_constraints = Constraints().compile(table, matrix)
         self._rules(None)  # a constraint that does not fit the data shows now, not later
         return self
@@ -361,7 +363,7 @@ class DiverseExplainer(BaseEstimator):
             find_reach=self.search is not None and self.search.needs_reach,
         )
 
-    def _find_anchors(self) -> Anchors | None:
+    def _find_anchors(self, *, progress: bool) -> Anchors | None:
         """Find the anchors of each class, and choose their sets."""
         if self.anchors is None:
             return None
@@ -372,7 +374,7 @@ class DiverseExplainer(BaseEstimator):
             return Questions(model, self.distance_, wishes, rows, model.answers(rows).labels)
 
         pipeline = Pipeline(self._selector(), self.search, False, self._classes, self._plausible)
-        return find_anchors(self.anchors, pipeline, ask)
+        return find_anchors(self.anchors, pipeline, ask, progress=progress)
 
     def _rules(self, constraints: Constraints | None) -> Rules:
         constraints = constraints if constraints is not None else self.constraints
