@@ -21,7 +21,7 @@ from counterset import (
     datasets,
     evaluate,
 )
-from counterset.anchor_search import MOST_DISTANCE
+from counterset.anchor_trials import MOST_DISTANCE
 from counterset.workshop import Plan
 
 FIGURES = ["set_distance_max", "set_distance_mean", "k_distance", "k_diversity", "counterfactuals"]

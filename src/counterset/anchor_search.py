@@ -1,9 +1,9 @@
 """Find the anchors of each class: how many, and how their sets are to be chosen.
 
 Few sets make large regions, and explanations that stay the same for long; but the larger a region
-is, the farther its inputs are from what was chosen for all of them. So for each class some training
-rows are held out, sets are put together for the others, in growing numbers, and the held-out rows
-and noisy copies of them are explained both ways. The first number will do that costs them little.
+is, the farther its inputs are from what was chosen for all of them. So some training rows are held
+out, sets are put together for the others, in growing numbers, and the held-out rows are explained
+with them. What counts is by how much a plan exceeds the limit that it keeps worst.
 """
 
 from __future__ import annotations
@@ -13,24 +13,17 @@ from typing import Literal
 
 import numpy as np
 
-from counterset import metrics
+from counterset.anchor_trials import Trials, Workshops
 from counterset.anchors import Anchors
-from counterset.arrays import Codes, Mask, Matrix
-from counterset.catalogue import Ask, Catalogue
-from counterset.noise import GaussianNoise, NumericColumns
-from counterset.pipeline import CLOSING_IN, Pipeline, settings_of
+from counterset.catalogue import Ask
+from counterset.pipeline import Pipeline
 from counterset.progress import Progress
-from counterset.questions import Questions
-from counterset.workshop import PRICES, SEED, Plan, Workshop
+from counterset.workshop import PRICES, Plan
 
 __all__ = ["find_anchors"]
 
-#: k-distance at most, and k-diversity at least, so many times the paper's selection's.
-MOST_DISTANCE, LEAST_DIVERSITY = 1.1, 0.94
-#: Set-distance, max and mean, at most so many times the paper's selection's.
-MOST_CHANGE = (0.5, 0.6)
 #: The power to which being too far away, or too much alike, counts against changing too much: as
-#: far away as the paper's selection is as good as changing half as much as is allowed.
+#: far away as the paper's selection is about as good as changing half as much as is allowed.
 CLOSENESS_POWER = 6
 #: With more anchors, or with stand-ins, the price is looked for so many steps from the last one.
 NEAR = 7
@@ -43,15 +36,6 @@ COUNTS = [2**i for i in range(2, 11)]
 MARGINS, FEWER = [0.2, 0.05], 4
 #: Not with a kind of answers that is so many times worse than another.
 HOPELESS = 1.5
-#: Held out: this share of the rows of each class, up to so many rows in all; and so many times, if
-#: that makes no more rows.
-HELD_OUT_SHARE, MOST_HELD_OUT, MOST_TRIALS = 0.2, 250, 3
-#: So many noisy copies of each held-out row are drawn. If the model decides this share of them like
-#: the row, the row counts, and up to so many of them.
-COPIES, LEAST_ALIKE, MOST_COPIES = 8, 0.75, 2
-#: Of a class of fewer rows none are held out; it has a middling price of diversity.
-LEAST_ROWS = 5
-SMALLEST = float(np.finfo(float).tiny)
 
 
 def find_anchors(
@@ -78,162 +62,22 @@ def find_anchors(
         kinds = [(False, True)]
     with Progress(len(kinds) * len(counts) + 1, "anchors", shown=progress) as bar:
         plan = _find_plan(counts, kinds, pipeline, ask, bar)
-        anchors = _Workshops(pipeline, ask, rows).anchors(plan)
+        anchors = Workshops(pipeline, ask, rows).anchors(plan)
         bar.advance()
     return anchors
-
-
-class _Workshops:
-    """The workshops of all classes, for some rows of the pool."""
-
-    def __init__(self, pipeline: Pipeline, ask: Ask, rows: Codes) -> None:
-        self.pipeline, self.ask = pipeline, ask
-        codes = pipeline.selector.pool.codes[rows]
-        self.classes = [rows[codes == code] for code in np.unique(codes)]
-        self._made: dict[bool, list[Workshop]] = {}
-
-    def anchors(self, plan: Plan) -> Anchors:
-        """Make the anchors that a plan has in mind."""
-        if plan.closed_in not in self._made:
-            paper = self.pipeline
-            how = (
-                replace(paper, finer=CLOSING_IN) if plan.closed_in else replace(paper, search=None)
-            )
-            self._made[plan.closed_in] = [
-                Workshop(Catalogue(how, self.ask), members, settings_of(paper))
-                for members in self.classes
-            ]
-        return Anchors.joined([each.anchors(plan) for each in self._made[plan.closed_in]])
-
-
-class _Trial:
-    """Held-out rows and noisy copies of them, explained by the paper and by plans.
-
-    Parameters
-    ----------
-    pipeline
-        The paper's method.
-    ask
-        Makes the questions of rows.
-    held_out
-        Rows of the pool.
-    """
-
-    def __init__(self, pipeline: Pipeline, ask: Ask, held_out: Codes) -> None:
-        self.pipeline = pipeline
-        pool = pipeline.selector.pool
-        others = np.setdiff1d(np.arange(len(pool.codes)), held_out)
-        self.workshops = _Workshops(pipeline, ask, others)
-        rows = ask(pool.matrix[held_out])
-
-        def same_class(copies: Matrix, owners: Codes) -> Mask:
-            return np.asarray(ask(copies).input_labels == rows.input_labels[owners])
-
-        copies, found = GaussianNoise(attempts=1).copies(
-            rows.inputs,
-            NumericColumns.of(pool.distance.table),
-            COPIES,
-            same_class,
-            np.random.default_rng(SEED),
-        )
-        # A row on an island of its own is one that the model has learnt by heart.
-        typical = np.flatnonzero(found.mean(axis=1) >= LEAST_ALIKE)
-        self.rows = ask(rows.inputs[typical])
-        first = found[typical] & (found[typical].cumsum(axis=1) <= MOST_COPIES)
-        self.owners = np.nonzero(first)[0]
-        self.copies = ask(copies[typical][first]) if first.any() else None
-        self._explained: dict[Plan | None, tuple[Pipeline, list[Matrix]]] = {}  # the last plan's
-
-    def cost(self, plan: Plan | None) -> list[Matrix]:
-        """Give the k-distances and the k-diversities of the held-out rows' sets.
-
-        Of the paper's selection, if there is no plan.
-        """
-        measure = self.pipeline.selector.pool.distance.in_space
-        _, sets = self._explain_rows(plan)
-        pairs = zip(self.rows.points.places, sets, strict=True)
-        distances = [metrics.k_distance(x, own, measure) for x, own in pairs if len(own)]
-        return [
-            np.array(distances),
-            np.array([metrics.k_diversity(own, measure) for own in sets if len(own)]),
-        ]
-
-    def change(self, plan: Plan | None) -> list[Matrix]:
-        """Give the set-distances, max and mean, of the held-out rows from their copies."""
-        measure = self.pipeline.selector.pool.distance.in_space
-        pipeline, sets = self._explain_rows(plan)
-        others = [] if self.copies is None else _explain(pipeline, self.copies)
-        pairs = [
-            (sets[i], other)
-            for i, other in zip(self.owners, others, strict=True)
-            if len(sets[i]) and len(other)
-        ]
-        return [
-            np.array([metrics.set_distance(*pair, measure, how) for pair in pairs])
-            for how in ("max", "mean")
-        ]
-
-    def has(self, plan: Plan) -> bool:
-        """Say whether some class has as many anchors as the plan has in mind."""
-        pipeline, _ = self._explain_rows(plan)
-        return pipeline.anchors is not None and plan.count in np.bincount(pipeline.anchors.codes)
-
-    def _explain_rows(self, plan: Plan | None) -> tuple[Pipeline, list[Matrix]]:
-        """Give the method that a plan comes to, and the sets of the held-out rows."""
-        if plan not in self._explained:
-            pipeline = self.pipeline
-            if plan is not None:
-                pipeline = replace(
-                    pipeline,
-                    anchors=self.workshops.anchors(plan),
-                    sets_are_kept=True,
-                    finer=CLOSING_IN,
-                )
-            self._explained = {plan: (pipeline, _explain(pipeline, self.rows))}
-        return self._explained[plan]
-
-
-class _Trials:
-    """What several trials say together."""
-
-    def __init__(self, trials: list[_Trial]) -> None:
-        self._trials = trials
-        self._paper_cost, self._paper_change = self._cost(None), self._change(None)
-
-    def cost(self, plan: Plan) -> tuple[float, float]:
-        """Say how far off, and how much alike, the sets of a plan are: up to 1, not too much."""
-        (away, apart), (paper_away, paper_apart) = self._cost(plan), self._paper_cost
-        return (
-            _beyond(away, MOST_DISTANCE * paper_away),
-            _beyond(LEAST_DIVERSITY * paper_apart, apart),
-        )
-
-    def change(self, plan: Plan) -> float:
-        """Say how much the sets of a plan change: up to 1, not too much."""
-        limits = np.array(MOST_CHANGE) * self._paper_change
-        return max(map(_beyond, self._change(plan), limits))
-
-    def has(self, plan: Plan) -> bool:
-        """Say whether there are as many anchors as the plan has in mind."""
-        return all(trial.has(plan) for trial in self._trials)
-
-    def _cost(self, plan: Plan | None) -> Matrix:
-        return _means([trial.cost(plan) for trial in self._trials])
-
-    def _change(self, plan: Plan | None) -> Matrix:
-        return _means([trial.change(plan) for trial in self._trials])
 
 
 def _find_plan(
     counts: list[int], kinds: list[tuple[bool, bool]], pipeline: Pipeline, ask: Ask, bar: Progress
 ) -> Plan:
     """Find the plan that keeps all limits best."""
-    splits = _splits(pipeline.selector.pool.codes)
-    if not splits:
+    trials = Trials.hold_out(pipeline, ask)
+    if trials is None:
+        bar.advance(len(kinds) * len(counts))
         return Plan(counts[-1], *kinds[0])
-    trials = _Trials([_Trial(pipeline, ask, held_out) for held_out in splits])
     search = _Search(counts, trials, bar)
     plans = [search.find_count(Plan(counts[0], *kind)) for kind in kinds]
+    # A stand-in adds to what can change: not with a given number of sets, or without need.
     if search.best > 1 and len(counts) > 1:
         for plan in plans:
             if search.found[plan] <= HOPELESS * search.best:
@@ -250,7 +94,7 @@ class _Search:
         The plans that were tried, and by how much they exceed the limit that they keep worst.
     """
 
-    def __init__(self, counts: list[int], trials: _Trials, bar: Progress) -> None:
+    def __init__(self, counts: list[int], trials: Trials, bar: Progress) -> None:
         self.counts, self.trials, self.bar = counts, trials, bar
         self.found: dict[Plan, float] = {}
 
@@ -275,14 +119,15 @@ class _Search:
         return min(tried, key=lambda plan: self.found[plan])
 
     def find_margin(self, plan: Plan) -> None:
-        """Try stand-ins, which make up for fewer anchors, with smaller margins if that helps."""
+        """Try stand-ins, with fewer anchors and with smaller margins as long as that helps."""
         for margin in MARGINS:
-            best = self.best
-            for count in self.counts:
+            best, of_more = self.best, np.inf
+            for count in reversed(self.counts):
                 if plan.count <= FEWER * count <= FEWER * plan.count:
-                    _, cost, change = self._try(replace(plan, count=count, margin=margin), NEAR)
-                    if cost <= change:
+                    tried, _, _ = self._try(replace(plan, count=count, margin=margin), NEAR)
+                    if self.found[tried] >= of_more:
                         break
+                    of_more = self.found[tried]
             if self.best >= best:
                 break
 
@@ -315,42 +160,3 @@ class _Search:
         cost, change = costs[plan] ** CLOSENESS_POWER, self.trials.change(plan)
         self.found[plan] = max(cost, change)
         return plan, cost, change
-
-
-def _splits(codes: Codes) -> list[Codes]:
-    """Hold out rows of each class; of few rows, others again, for figures to mean something.
-
-    Returns
-    -------
-    splits
-        The rows that are held out in each trial.
-    """
-    random = np.random.default_rng(SEED)
-    share = min(HELD_OUT_SHARE, MOST_HELD_OUT / len(codes))
-    times = min(MOST_TRIALS, MOST_HELD_OUT // round(max(1, share * len(codes))))
-    splits: list[list[Codes]] = [[] for _ in range(times)]
-    for code in np.unique(codes):
-        shuffled = random.permutation(np.flatnonzero(codes == code))
-        size = max(1, int(share * len(shuffled)))
-        for split in splits if len(shuffled) >= LEAST_ROWS else []:
-            held_out, shuffled = shuffled[:size], shuffled[size:]
-            split.append(held_out)
-    return [np.sort(np.concatenate(split)) for split in splits if split]
-
-
-def _means(figures: list[list[Matrix]]) -> Matrix:
-    """Give the mean of each figure over the rows of all trials; 0 if there are none."""
-    together = [np.concatenate(parts) for parts in zip(*figures, strict=True)]
-    return np.array([values.mean() if len(values) else 0.0 for values in together])
-
-
-def _beyond(figure: float, limit: float) -> float:
-    """Say how many times over a limit a figure is."""
-    return float(figure / max(limit, SMALLEST)) if figure else 0.0
-
-
-def _explain(pipeline: Pipeline, questions: Questions) -> list[Matrix]:
-    """Give the set of each input, as points of the space."""
-    found, distance = pipeline.run(questions), pipeline.selector.pool.distance
-    ends = np.searchsorted(found.owners, np.arange(1, len(questions.inputs)))
-    return np.split(distance.embed(found.rows), ends)
