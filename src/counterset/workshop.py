@@ -148,22 +148,14 @@ class Workshop:
 
     def anchors(self, plan: Plan) -> Anchors:
         """Choose the sets that serve the rows best, with the anchors that they were made for."""
-        pool = self.selector.pool
-        most = min(FINER * plan.count, MOST_REGIONS, len(self.rows))
-        divided = [self._divide(2**i) for i in range(most.bit_length())]
-        made = [regions.sets(plan.price) for regions in divided]
-        sets = np.concatenate([sets for sets, _ in made])
-        _, different = np.unique(sets, axis=0, return_index=True)
-        different.sort()
-        large = (sets[different] != NONE_LEFT).sum(axis=1) >= self.usual_size
-        kept = different[large] if large.any() else different
-        sets, bonus = sets[kept], np.concatenate([bonus for _, bonus in made])[kept]
-        anchors = np.concatenate([regions.anchors for regions in divided])[kept]
-        options, distance = self.catalogue.options(), pool.distance.in_space
+        pool, distance = self.selector.pool, self.selector.pool.distance.in_space
+        sets, bonus, anchors = self._make(plan)
+        options = self.catalogue.options()
         costs = Sets.without_stand_ins(options.points, sets, bonus, distance).distances(self.away)
         chosen = cover(costs, plan.count)
         sets, bonus, anchors, costs = sets[chosen], bonus[chosen], anchors[chosen], costs[:, chosen]
-        stand_ins, worth = self._stand_ins(sets, anchors, plan, costs + bonus, costs.argmin(axis=1))
+        usual = float((costs + bonus)[np.arange(len(costs)), costs.argmin(axis=1)].mean())
+        stand_ins, worth = self._find_stand_ins(sets, anchors, plan, usual)
         used, (sets, stand_ins) = renumbered(sets, stand_ins)
         _, n_candidates, reach = self.catalogue.of(anchors)
         return Anchors(
@@ -181,22 +173,38 @@ class Workshop:
             distance,
         )
 
-    def _stand_ins(
-        self, sets: Codes, anchors: Codes, plan: Plan, away: Matrix, first: Codes
+    def _make(self, plan: Plan) -> tuple[Codes, Matrix, Codes]:
+        """Give the different sets of all regions, their bonus, and the anchor of each."""
+        most = min(FINER * plan.count, MOST_REGIONS, len(self.rows))
+        divided = [self._divide(2**i) for i in range(most.bit_length())]
+        made = [regions.sets(plan.price) for regions in divided]
+        sets = np.concatenate([sets for sets, _ in made])
+        _, different = np.unique(sets, axis=0, return_index=True)
+        different.sort()
+        large = (sets[different] != NONE_LEFT).sum(axis=1) >= self.usual_size
+        kept = different[large] if large.any() else different
+        bonus = np.concatenate([bonus for _, bonus in made])
+        anchors = np.concatenate([regions.anchors for regions in divided])
+        return sets[kept], bonus[kept], anchors[kept]
+
+    def _find_stand_ins(
+        self, sets: Codes, anchors: Codes, plan: Plan, usual: float
     ) -> tuple[Codes, Matrix]:
-        """Find what may stand in for options, given how far the rows are from the sets."""
+        """Find what may stand in for options, if the plan says so.
+
+        ``usual`` is the mean distance at which rows have their sets.
+        """
         if plan.margin == np.inf:
             none = np.empty((*sets.shape, 0))
             return none.astype(np.intp), none
         pool = self.selector.pool
-        usual = away[np.arange(len(away)), first].mean()
         return find_stand_ins(
             sets,
             pool.points.take(anchors),
             pool.distance.points(self.catalogue.options().rows),
             self.selector,
             plan.price,
-            plan.margin * float(usual),
+            plan.margin * usual,
         )
 
     def _divide(self, count: int) -> _Regions:
