@@ -79,6 +79,7 @@ def _find_plan(
     plans = [search.find_count(Plan(counts[0], *kind)) for kind in kinds]
     # A stand-in adds to what can change: not with a given number of sets, or without need.
     if search.best > 1 and len(counts) > 1:
+        bar.advance(0, "anchors and stand-ins")
         for plan in plans:
             if search.found[plan] <= HOPELESS * search.best:
                 search.find_margin(plan)
