@@ -10,6 +10,9 @@ import pytest
 from counterset.datasets import Dataset, load_diabetes, load_german_credit
 
 os.environ["KERAS_BACKEND"] = "torch"  # read when keras is imported
+# Some virtual machines announce matrix instructions that they refuse to run: torch would take them
+# for half precision, and the process would end. Read when torch is imported.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
 
 #: What the libraries warn about in one another, and no caller can help.
 WARNINGS_OF_LIBRARIES = (
