@@ -36,6 +36,14 @@ METRICS: dict[str, Distance] = {
 }
 
 
+any_sets = given(
+    seed=st.integers(0, 10**6),
+    count=st.integers(1, 12),
+    on_grid=st.booleans(),
+    stand_ins=st.integers(0, 3),
+)
+
+
 def some_sets(rng: Any, distance: Distance, count: int, on_grid: bool, stand_ins: int = 0) -> Sets:
     """Sets of one to three of eight options, no two of them equal."""
     options = rng.random((8, 3))
@@ -105,12 +113,7 @@ def test_a_stand_in_is_taken_where_it_counts_as_nearer() -> None:
 
 
 @pytest.mark.parametrize("name", METRICS)
-@given(
-    seed=st.integers(0, 10**6),
-    count=st.integers(1, 12),
-    on_grid=st.booleans(),
-    stand_ins=st.integers(0, 3),
-)
+@any_sets
 def test_what_is_chosen_is_the_literal_choice(
     name: str, seed: int, count: int, on_grid: bool, stand_ins: int
 ) -> None:
@@ -136,12 +139,7 @@ def test_the_nearest_set_is_the_first_of_the_nearest(
 
 
 @pytest.mark.parametrize("name", METRICS)
-@given(
-    seed=st.integers(0, 10**6),
-    count=st.integers(1, 12),
-    on_grid=st.booleans(),
-    stand_ins=st.integers(0, 3),
-)
+@any_sets
 def test_no_step_within_the_radius_leads_to_another_choice(
     name: str, seed: int, count: int, on_grid: bool, stand_ins: int
 ) -> None:

@@ -123,12 +123,12 @@ class _Search:
         """Try stand-ins, with fewer anchors and with smaller margins as long as that helps."""
         for margin in MARGINS:
             best, of_more = self.best, np.inf
-            for count in reversed(self.counts):
-                if plan.count <= FEWER * count <= FEWER * plan.count:
-                    tried, _, _ = self._try(replace(plan, count=count, margin=margin), NEAR)
-                    if self.found[tried] >= of_more:
-                        break
-                    of_more = self.found[tried]
+            fewer = [count for count in self.counts if plan.count / FEWER <= count <= plan.count]
+            for count in reversed(fewer):
+                tried, _, _ = self._try(replace(plan, count=count, margin=margin), NEAR)
+                if self.found[tried] >= of_more:
+                    break
+                of_more = self.found[tried]
             if self.best >= best:
                 break
 

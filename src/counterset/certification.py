@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from counterset.arrays import Later, Matrix
+from counterset.arrays import Matrix
 from counterset.certificate import Certificate
 from counterset.checks import check_at_least
 from counterset.definitions import safety
@@ -16,6 +16,7 @@ from counterset.exact.distance import Question
 from counterset.exact.domains import DomainLike
 from counterset.exceptions import InvalidInputError, UnsupportedDistanceError
 from counterset.explanation import Explanation
+from counterset.later import Later
 
 __all__ = ["certify"]
 

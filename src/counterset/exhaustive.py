@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from counterset.arrays import Labels, Later, Matrix
+from counterset.arrays import Labels, Matrix
 from counterset.certificate import Certificate
 from counterset.checks import check_at_least, check_count
 from counterset.definitions import Answer, is_approximate, is_strong, safety
@@ -27,6 +27,7 @@ from counterset.exceptions import (
     TooManyCounterfactualsError,
 )
 from counterset.explanation import Explanation
+from counterset.later import Later
 from counterset.models import plain
 
 __all__ = ["ExhaustiveExplainer"]

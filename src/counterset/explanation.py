@@ -10,8 +10,9 @@ from typing import Any, overload
 import numpy as np
 import pandas as pd
 
-from counterset.arrays import Codes, Labels, Later, Mask, Matrix
+from counterset.arrays import Codes, Labels, Mask, Matrix
 from counterset.certificate import Certificate
+from counterset.later import Later
 from counterset.models import plain
 from counterset.schema import Rows, Table, changed
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from counterset.anchors import Anchors
-from counterset.arrays import Codes, Labels, Later, Mask, Matrix
+from counterset.arrays import Codes, Labels, Mask, Matrix
 from counterset.diversity import View
+from counterset.later import Later
 from counterset.line_search import REFUSED, LineSearch, Segments
 from counterset.models import Classes
 from counterset.paths import Paths, unit_costs

@@ -16,7 +16,7 @@ from counterset.arrays import Codes, Matrix
 from counterset.distances import L1, L2, ROUNDING, Distance
 from counterset.selection import NONE_LEFT
 
-__all__ = ["Sets"]
+__all__ = ["Sets", "no_stand_ins"]
 
 #: A sum of distances is taken to fall at least so fast, and a bound to be so much less than it is:
 #: far away, distances are rounded more coarsely.
@@ -60,8 +60,7 @@ class Sets:
         cls, options: Matrix, members: Codes, bonus: Matrix, distance: Distance
     ) -> Sets:
         """Make sets whose options nothing takes the place of."""
-        none = np.empty((*members.shape, 0))
-        return cls(options, members, bonus, distance, none.astype(np.intp), none)
+        return cls(options, members, bonus, distance, *no_stand_ins(members))
 
     def distances(self, away: Matrix) -> Matrix:
         """Give the distances of inputs from the sets, ``(n, m)``; empty ones are infinitely far.
@@ -259,6 +258,12 @@ class Sets:
     def _stretched(self) -> Matrix:
         assert isinstance(self.distance, L1 | L2)
         return self.distance.stretch(self.options)
+
+
+def no_stand_ins(members: Codes) -> tuple[Codes, Matrix]:
+    """Give the stand-ins of sets that have none, and their worth."""
+    none = np.empty((*members.shape, 0))
+    return none.astype(np.intp), none
 
 
 def _steepest_l1(offsets: Matrix, weights: Matrix, size: Matrix) -> Matrix:

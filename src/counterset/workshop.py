@@ -15,7 +15,7 @@ from counterset.catalogue import Catalogue
 from counterset.distances import L2, Distance
 from counterset.selection import NONE_LEFT, Selector
 from counterset.space import Points
-from counterset.stability import Sets
+from counterset.stability import Sets, no_stand_ins
 from counterset.stand_ins import find_stand_ins
 
 __all__ = ["PRICES", "SEED", "Plan", "Workshop", "medoids"]
@@ -195,8 +195,7 @@ class Workshop:
         ``usual`` is the mean distance at which rows have their sets.
         """
         if plan.margin == np.inf:
-            none = np.empty((*sets.shape, 0))
-            return none.astype(np.intp), none
+            return no_stand_ins(sets)
         pool = self.selector.pool
         return find_stand_ins(
             sets,
