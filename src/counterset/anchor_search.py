@@ -2,13 +2,13 @@
 
 Few sets make large regions, and explanations that stay the same for long; but the larger a region
 is, the farther its inputs are from what was chosen for all of them. So some training rows are held
-out, sets are put together for the others, in growing numbers, and the held-out rows are explained
-with them. What counts is by how much a plan exceeds the limit that it keeps worst.
+out, sets are put together for the others, by one plan after another, and the held-out rows are
+explained with them. What counts is by how much a plan exceeds the limit that it keeps worst.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -25,17 +25,15 @@ __all__ = ["find_anchors"]
 #: The power to which being too far away, or too much alike, counts against changing too much: as
 #: far away as the paper's selection is about as good as changing half as much as is allowed.
 CLOSENESS_POWER = 6
-#: With more anchors, or with stand-ins, the price is looked for so many steps from the last one.
-NEAR = 7
-#: Twice as many anchors leave at least this share of the distance.
-DOUBLING_LEAVES = 0.95
-#: The numbers of anchors that are tried.
-COUNTS = [2**i for i in range(2, 11)]
+#: The numbers of anchors that are tried, and the shares of the features that options leave
+#: untouched: one step at a time, from the first on.
+COUNTS, FIRST_COUNT = [2**i for i in range(2, 11)], 32
+SHARES, FIRST_SHARE = [0.05, 0.1, 0.2, 0.4], 0.2
+#: From a first plan that is so many times worse than the best one it is not worth going on.
+HOPELESS = 10
 #: The margins of stand-ins that are tried, with as many sets as are best without, and up to so many
 #: times fewer.
 MARGINS, FEWER = [0.2, 0.05], 4
-#: Not with a kind of answers that is so many times worse than another.
-HOPELESS = 1.5
 
 
 def find_anchors(
@@ -55,101 +53,131 @@ def find_anchors(
         Show a progress bar on the error stream.
     """
     rows = np.arange(len(pipeline.selector.pool.codes))
-    counts = COUNTS if count == "auto" else [count]
-    # Whether options are closed in on, and whether they are given as they are.
-    kinds = [(False, False), (True, False), (True, True)]
-    if pipeline.search is None:
-        kinds = [(False, True)]
-    with Progress(len(kinds) * len(counts) + 1, "anchors", shown=progress) as bar:
-        plan = _find_plan(counts, kinds, pipeline, ask, bar)
+    with Progress(len(_kinds(pipeline)) + 2, "anchors", shown=progress) as bar:
+        plan = _find_plan(count, pipeline, ask, bar)
+        bar.advance(bar.total - 1 - bar.done)
         anchors = Workshops(pipeline, ask, rows).anchors(plan)
         bar.advance()
     return anchors
 
 
-def _find_plan(
-    counts: list[int], kinds: list[tuple[bool, bool]], pipeline: Pipeline, ask: Ask, bar: Progress
-) -> Plan:
+def _kinds(pipeline: Pipeline) -> list[tuple[bool, bool]]:
+    """Say whether options are closed in on, and given as they are, in each kind of answers."""
+    if pipeline.search is None:
+        return [(False, True)]
+    return [(False, False), (True, False), (True, True)]
+
+
+def _find_plan(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask, bar: Progress) -> Plan:
     """Find the plan that keeps all limits best."""
+    first = FIRST_COUNT if count == "auto" else count
+    plans = [Plan(first, *kind) for kind in _kinds(pipeline)]
     trials = Trials.hold_out(pipeline, ask)
     if trials is None:
-        bar.advance(len(kinds) * len(counts))
-        return Plan(counts[-1], *kinds[0])
-    search = _Search(counts, trials, bar)
-    plans = [search.find_count(Plan(counts[0], *kind)) for kind in kinds]
-    # A stand-in adds to what can change: not with a given number of sets, or without need.
-    if search.best > 1 and len(counts) > 1:
-        bar.advance(0, "anchors and stand-ins")
-        for plan in plans:
-            if search.found[plan] <= HOPELESS * search.best:
-                search.find_margin(plan)
-    return min(search.found, key=lambda plan: search.found[plan])
+        return plans[0]
+    search = _Search(trials, COUNTS if count == "auto" else [count])
+    for plan in plans:
+        search.climb(plan)
+        bar.advance()
+    # What else there is adds to what can change: not with a given number of sets, or without need.
+    if count == "auto" and search.best.excess > 1:
+        if pipeline.search is None:
+            search.try_stand_ins()
+        else:
+            search.leave_untouched()
+    return search.best.plan
 
 
-class _Search:
-    """Looks for the best plan.
+@dataclass(frozen=True)
+class _Attempt:
+    """What became of a plan.
 
     Attributes
     ----------
-    found
-        The plans that were tried, and by how much they exceed the limit that they keep worst.
+    plan
+        With the best price.
+    cost, change
+        How bad it is that sets are too far or too much alike, and that they change.
     """
 
-    def __init__(self, counts: list[int], trials: Trials, bar: Progress) -> None:
-        self.counts, self.trials, self.bar = counts, trials, bar
-        self.found: dict[Plan, float] = {}
+    plan: Plan
+    cost: float
+    change: float
 
     @property
-    def best(self) -> float:
-        return min(self.found.values(), default=np.inf)
+    def excess(self) -> float:
+        """By how much the plan exceeds the limit that it keeps worst."""
+        return max(self.cost, self.change)
 
-    def find_count(self, plan: Plan) -> Plan:
-        """Try growing numbers of anchors, and give the plan with the best."""
-        best = self.best
-        tried: list[Plan] = []
-        for i, count in enumerate(self.counts):
-            plan, cost, change = self._try(replace(plan, count=count), NEAR if tried else None)
-            tried.append(plan)
-            self.bar.advance()
-            # More anchors cost less, but change more.
-            doublings = len(self.counts) - 1 - i
-            least_cost = cost * DOUBLING_LEAVES ** (CLOSENESS_POWER * doublings)
-            if cost <= change or least_cost > best or not self.trials.has(plan):
-                self.bar.advance(doublings)
-                break
-        return min(tried, key=lambda plan: self.found[plan])
 
-    def find_margin(self, plan: Plan) -> None:
+class _Search:
+    """Looks for the plan that keeps all limits best.
+
+    Parameters
+    ----------
+    trials
+        Tell how good a plan is.
+    counts
+        The numbers of anchors that there may be.
+    """
+
+    def __init__(self, trials: Trials, counts: list[int]) -> None:
+        self.trials, self.counts = trials, counts
+        self._attempts: dict[Plan, _Attempt] = {}  # by the plan without its price
+
+    @property
+    def best(self) -> _Attempt:
+        """The best of all attempts."""
+        return min(self._attempts.values(), key=lambda attempt: attempt.excess)
+
+    def climb(self, plan: Plan) -> None:
+        """Try more or fewer anchors, and more or less left untouched, as long as that helps."""
+        best = self._try(plan)
+        while best.excess <= HOPELESS * self.best.excess:
+            near = [self._try(plan) for plan in self._neighbours(best)]
+            better = min(near, key=lambda attempt: attempt.excess, default=best)
+            if better.excess >= best.excess:
+                return
+            best = better
+
+    def leave_untouched(self) -> None:
+        """Try options that are given as they are, but for what they leave untouched."""
+        for closed_in in (False, True):
+            self.climb(Plan(FIRST_COUNT, closed_in, settled=True, untouched=FIRST_SHARE))
+
+    def try_stand_ins(self) -> None:
         """Try stand-ins, with fewer anchors and with smaller margins as long as that helps."""
+        plan = self.best.plan
         for margin in MARGINS:
-            best, of_more = self.best, np.inf
+            before, last = self.best, None
             fewer = [count for count in self.counts if plan.count / FEWER <= count <= plan.count]
             for count in reversed(fewer):
-                tried, _, _ = self._try(replace(plan, count=count, margin=margin), NEAR)
-                if self.found[tried] >= of_more:
+                attempt = self._try(replace(plan, count=count, margin=margin))
+                if last is not None and attempt.excess >= last.excess:
                     break
-                of_more = self.found[tried]
-            if self.best >= best:
+                last = attempt
+            if self.best is before:
                 break
 
-    def _try(self, plan: Plan, within: int | None) -> tuple[Plan, float, float]:
-        """Find the price at which sets are neither too far away nor too much alike.
+    def _neighbours(self, attempt: _Attempt) -> list[Plan]:
+        """Give the plans one step away: more of either costs less, but changes more."""
+        plan, step = attempt.plan, 1 if attempt.cost > attempt.change else -1
+        near = []
+        count = self.counts.index(plan.count) + step
+        if 0 <= count < len(self.counts) and (step < 0 or self.trials.has(plan)):
+            near.append(replace(plan, count=self.counts[count]))
+        if plan.untouched:
+            share = SHARES.index(plan.untouched) + step
+            if 0 <= share < len(SHARES):
+                near.append(replace(plan, untouched=SHARES[share]))
+        return near
 
-        Parameters
-        ----------
-        within
-            Look only so many steps up and down from the plan's price; None: at all prices.
-
-        Returns
-        -------
-        plan
-            With that price.
-        cost, change
-            How bad it is that sets are too far or too much alike, and that they change.
-        """
+    def _try(self, plan: Plan) -> _Attempt:
+        """Find the price at which sets are neither too far away nor too much alike."""
+        key = replace(plan, step=0)
+        if key in self._attempts:
+            return self._attempts[key]
         steps = range(len(PRICES))
-        if within is not None:
-            steps = steps[max(0, plan.step - within) : plan.step + within + 1]
         costs: dict[Plan, float] = {}
         while steps:
             middle = len(steps) // 2
@@ -159,5 +187,5 @@ class _Search:
             steps = steps[middle + 1 :] if too_alike > too_far else steps[:middle]
         plan = min(costs, key=lambda plan: costs[plan])
         cost, change = costs[plan] ** CLOSENESS_POWER, self.trials.change(plan)
-        self.found[plan] = max(cost, change)
-        return plan, cost, change
+        self._attempts[key] = _Attempt(plan, cost, change)
+        return self._attempts[key]

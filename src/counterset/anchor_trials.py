@@ -22,14 +22,15 @@ from counterset.workshop import SEED, Plan, Workshop
 
 __all__ = ["Trials", "Workshops"]
 
-#: k-distance at most, and k-diversity at least, so many times the paper's selection's: the latter
-#: with some room above 0.9.
-MOST_DISTANCE, LEAST_DIVERSITY = 1.1, 0.94
+#: k-distance at most, and k-diversity at least, so many times the paper's selection's: with some
+#: room below 1.1 and above 0.9. More room with a search: training rows lie deeper in their class
+#: than other inputs, from which the search has a shorter way to go.
+MOST_DISTANCE, MOST_DISTANCE_SEARCHED, LEAST_DIVERSITY = 1.08, 1.06, 0.94
 #: Set-distance, max and mean, at most so many times the paper's selection's.
 MOST_CHANGE = (0.5, 0.6)
 #: Held out: this share of the rows of each class, up to so many rows in all; and so many times, if
 #: that makes no more rows.
-HELD_OUT_SHARE, MOST_HELD_OUT, MOST_TRIALS = 0.1, 200, 4
+HELD_OUT_SHARE, MOST_HELD_OUT, MOST_TRIALS = 0.2, 300, 3
 #: Of a class of fewer rows none are held out.
 LEAST_ROWS = 5
 #: So many noisy copies of each held-out row are drawn. If the model decides this share of them like
@@ -161,12 +162,14 @@ class Trials:
     def __init__(self, trials: list[_Trial]) -> None:
         self._trials = trials
         self._paper_cost, self._paper_change = self._cost(None), self._change(None)
+        searched = trials[0].pipeline.search is not None
+        self._most_distance = MOST_DISTANCE_SEARCHED if searched else MOST_DISTANCE
 
     def cost(self, plan: Plan) -> tuple[float, float]:
         """Say how far off, and how much alike, the sets of a plan are: up to 1, not too much."""
         (away, apart), (paper_away, paper_apart) = self._cost(plan), self._paper_cost
         return (
-            _beyond(away, MOST_DISTANCE * paper_away),
+            _beyond(away, self._most_distance * paper_away),
             _beyond(LEAST_DIVERSITY * paper_apart, apart),
         )
 

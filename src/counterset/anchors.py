@@ -74,6 +74,9 @@ class Anchors:
     stand_ins, worth
         What may take the place of each option of a set, ``(m, limit, r)``, and how much nearer
         that counts than it is.
+    untouched
+        The features that each option of a set leaves as they are in the input, as far as the model
+        allows, ``(m, limit, features)``.
     settled
         Which sets are given as they are, without a search from the input.
     n_candidates, reach
@@ -91,6 +94,7 @@ class Anchors:
     bonus: Matrix
     stand_ins: Codes
     worth: Matrix
+    untouched: Mask
     settled: Mask
     n_candidates: Codes
     reach: Matrix
@@ -127,6 +131,7 @@ class Anchors:
             np.concatenate([part.bonus for part in parts]),
             numbers("stand_ins"),
             np.concatenate([part.worth for part in parts]),
+            np.concatenate([part.untouched for part in parts]),
             np.concatenate([part.settled for part in parts]),
             np.concatenate([part.n_candidates for part in parts]),
             np.concatenate([part.reach for part in parts]),

@@ -171,7 +171,7 @@ class Pipeline:
         nearest, chosen = anchors.nearest(x, codes)
         radius = Later(lambda: anchors.radius(x, codes))
         if kept:
-            familiar, strange = _from_sets(questions, anchors, nearest, chosen), nearest < 0
+            familiar, strange = self._from_sets(questions, anchors, nearest, chosen), nearest < 0
             if not strange.any():
                 return replace(familiar, stable_radius=radius)
         found = self._from_pool(questions, _viewpoints(x, anchors, nearest))
@@ -182,6 +182,38 @@ class Pipeline:
                 np.where(strange, found.reach, familiar.reach),
             )
         return replace(found, stable_radius=radius)
+
+    def _from_sets(
+        self, questions: Questions, anchors: Anchors, nearest: Codes, sets: Codes
+    ) -> Candidates:
+        """Give the inputs what was chosen for them, nothing to those without an anchor."""
+        owners, ranks = np.nonzero(sets != NONE_LEFT)
+        chosen = anchors.options.take(sets[owners, ranks])
+        answers = questions.remember(chosen.labels)
+        found = Candidates(
+            owners,
+            chosen.places,
+            chosen.rows,
+            answers,
+            anchors.n_candidates[nearest],
+            anchors.reach[nearest],
+        )
+        untouched = anchors.untouched[nearest[owners], ranks]
+        if untouched.any():
+            found = self._leave_untouched(found, untouched, questions)
+        return replace(found, settled=anchors.settled[nearest[owners]])
+
+    def _leave_untouched(
+        self, found: Candidates, untouched: Mask, questions: Questions
+    ) -> Candidates:
+        """Give the inputs' own values to candidates, as far as the model allows."""
+        mixed = np.where(untouched, questions.inputs[found.owners], found.rows)
+        answers = questions.ask(mixed, found.owners)
+        refused = np.flatnonzero(answers == REFUSED)
+        if len(refused) and self.search is not None:
+            least = self._search(found.take(refused), self.search, questions, mixed[refused])
+            mixed[refused], answers[refused] = least.rows, least.answers
+        return replace(found, rows=mixed, answers=answers)
 
     def _choose_from_moved(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3 where candidates are moved before step 3 compares them.
@@ -291,8 +323,14 @@ class Pipeline:
         tried = replace(tried, rows=rows, answers=answers)
         return tried.take(np.flatnonzero(answers != REFUSED))
 
-    def _search(self, found: Candidates, search: LineSearch, questions: Questions) -> Candidates:
-        """Take step 4."""
+    def _search(
+        self,
+        found: Candidates,
+        search: LineSearch,
+        questions: Questions,
+        starts: Matrix | None = None,
+    ) -> Candidates:
+        """Take step 4, from the inputs or from other points that are not acceptable."""
         if found.settled is not None and found.settled.any():
             open_ = np.flatnonzero(~found.settled)
             if not len(open_):
@@ -304,12 +342,14 @@ class Pipeline:
         if not len(found.owners):
             return found
         distance = self.selector.pool.distance
-        starts, rules = questions.inputs[found.owners], questions.wishes.rules
+        rules = questions.wishes.rules
+        if starts is None:
+            starts = questions.inputs[found.owners]
         paths = Paths(distance, starts, found.rows, rules)
         segments = Segments(
             paths.starts,
             paths.ends,
-            self._lengths(found, questions),
+            distance.to_own(starts, found.rows[:, None, :])[:, 0],
             found.answers,
             found.reach[found.owners],
         )
@@ -337,22 +377,6 @@ def settings_of(pipeline: Pipeline) -> tuple[Any, ...]:
     """Give what the sets of anchors depend on."""
     selector = pipeline.selector
     return selector.cutoff, selector.diversity, selector.limit, pipeline.search
-
-
-def _from_sets(questions: Questions, anchors: Anchors, nearest: Codes, sets: Codes) -> Candidates:
-    """Give the inputs what was chosen for them, nothing to those without an anchor."""
-    owners, ranks = np.nonzero(sets != NONE_LEFT)
-    chosen = anchors.options.take(sets[owners, ranks])
-    answers = questions.remember(chosen.labels)
-    return Candidates(
-        owners,
-        chosen.places,
-        chosen.rows,
-        answers,
-        anchors.n_candidates[nearest],
-        anchors.reach[nearest],
-        settled=anchors.settled[nearest[owners]],
-    )
 
 
 def _viewpoints(x: Points, anchors: Anchors, nearest: Codes) -> Points:

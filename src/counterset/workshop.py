@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,15 @@ from sklearn.cluster import KMeans
 
 from counterset.anchor_sets import Neighbourhoods, cover
 from counterset.anchors import Anchors, renumbered
-from counterset.arrays import Codes, Matrix
+from counterset.arrays import Codes, Mask, Matrix
 from counterset.catalogue import Catalogue
 from counterset.distances import L2, Distance
+from counterset.questions import Questions
 from counterset.selection import NONE_LEFT, Selector
 from counterset.space import Points
 from counterset.stability import Sets, no_stand_ins
 from counterset.stand_ins import find_stand_ins
+from counterset.untouched import find_untouched
 
 __all__ = ["PRICES", "SEED", "Plan", "Workshop", "medoids"]
 
@@ -53,6 +56,8 @@ class Plan:
     margin
         How much nearer something has to be to stand in for an option, as a share of the distance
         at which rows have their sets; infinite: nothing stands in.
+    untouched
+        The share of the features that an option can leave as they are in the input.
     step
         The price of diversity, as its number among ``PRICES``.
     """
@@ -61,6 +66,7 @@ class Plan:
     closed_in: bool
     settled: bool
     margin: float = np.inf
+    untouched: float = 0.0
     step: int = len(PRICES) // 2
 
     @property
@@ -156,6 +162,7 @@ class Workshop:
         sets, bonus, anchors, costs = sets[chosen], bonus[chosen], anchors[chosen], costs[:, chosen]
         usual = float((costs + bonus)[np.arange(len(costs)), costs.argmin(axis=1)].mean())
         stand_ins, worth = self._find_stand_ins(sets, anchors, plan, usual)
+        untouched = self._find_untouched(sets, anchors, plan, costs[: len(self.rows)])
         used, (sets, stand_ins) = renumbered(sets, stand_ins)
         _, n_candidates, reach = self.catalogue.of(anchors)
         return Anchors(
@@ -166,6 +173,7 @@ class Workshop:
             bonus,
             stand_ins,
             worth,
+            untouched,
             np.full(len(anchors), plan.settled),
             n_candidates,
             reach,
@@ -205,6 +213,25 @@ class Workshop:
             plan.price,
             plan.margin * usual,
         )
+
+    def _find_untouched(self, sets: Codes, anchors: Codes, plan: Plan, away: Matrix) -> Mask:
+        """Find what options leave untouched, if the plan says so."""
+        matrix = self.selector.pool.matrix
+        if not plan.untouched or not (sets != NONE_LEFT).any():
+            return np.zeros((*sets.shape, matrix.shape[1]), dtype=bool)
+        return find_untouched(
+            sets,
+            self.catalogue.options(),
+            matrix[anchors],
+            self._rows_asked,
+            away,
+            self.selector,
+            plan.untouched,
+        )
+
+    @cached_property
+    def _rows_asked(self) -> Questions:
+        return self.catalogue.ask(self.selector.pool.matrix[self.rows])
 
     def _divide(self, count: int) -> _Regions:
         """Divide the rows into so many regions."""

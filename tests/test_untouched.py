@@ -1,0 +1,222 @@
+"""What options leave as it is in the input."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from anchored_toys import DIVERSITIES, LIMIT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterset import DiverseExplainer, LineSearch, datasets
+from counterset.anchors import Options
+from counterset.arrays import Mask
+from counterset.diversity import View
+from counterset.goals import AnyOther
+from counterset.models import ModelAdapter
+from counterset.questions import Questions, Wishes
+from counterset.selection import NONE_LEFT
+from counterset.untouched import AGREEING, TRIES, WITNESSES, find_untouched
+from counterset.workshop import Plan
+
+
+def needs_two(rows: Any) -> Any:
+    """Decide by the first two features of four, for the most part."""
+    return np.asarray(rows)[:, :2].sum(axis=1) + 0.2 * np.asarray(rows)[:, 2] > 1.1
+
+
+class Setting:
+    """Anchors, their sets, and rows to ask."""
+
+    def __init__(self, seed: int, diversity: Any = None, distance: str = "l1") -> None:
+        X = np.random.default_rng(seed).random((60, 4))
+        explainer = DiverseExplainer(
+            needs_two,
+            distance=distance,
+            diversity=diversity,
+            scale=None,
+            max_counterfactuals=LIMIT,
+        ).fit(X)
+        pool, adapter = explainer.pool_, ModelAdapter(needs_two, explainer.schema_)
+        self.selector = explainer._selector()
+        members = np.flatnonzero(pool.codes == 0)
+        places = members[:5]
+        chosen = self.selector.select(pool.points.take(places), pool.codes == 1).places
+        used = np.unique(chosen[chosen != NONE_LEFT])
+        self.sets = np.where(chosen == NONE_LEFT, NONE_LEFT, np.searchsorted(used, chosen))
+        labels = adapter.answers(pool.matrix[used]).labels
+        self.options = Options(pool.matrix[used], pool.points.places[used], used, labels)
+        self.anchors = pool.matrix[places]
+        wishes = Wishes(AnyOther(), None, explainer._rules(None), None)
+        inputs = pool.matrix[members]
+        self.rows = Questions(
+            adapter, explainer.distance_, wishes, inputs, adapter.answers(inputs).labels
+        )
+        self.measure = pool.distance.in_space
+        to_options = self.measure.pairwise(inputs, self.options.rows)
+        self.away = np.stack(
+            [to_options[:, own[own != NONE_LEFT]].mean(axis=1) for own in self.sets], axis=1
+        )
+
+    def found(self, share: float) -> Mask:
+        return find_untouched(
+            self.sets, self.options, self.anchors, self.rows, self.away, self.selector, share
+        )
+
+    def witnesses(self, i: int) -> list[int]:
+        """List rows that have the set as their nearest, or that are near it."""
+        nearest = self.away.argmin(axis=1)
+        order = sorted(range(len(nearest)), key=lambda j: (nearest[j] != i, self.away[j, i]))
+        served = max(WITNESSES, sum(nearest == i))
+        return [order[int(j)] for j in np.linspace(0, served - 1, WITNESSES)]
+
+    def differs(self, i: int, seen: Any, slot: int) -> bool:
+        """Say whether step 3 tells one option of a set from the others, as seen from the anchor."""
+        table = self.selector.pool.distance
+        x = table.points(self.anchors[[i]])
+        nearest = self.measure.pairwise(x.places, self.options.points).min(axis=1)
+        view = View(x, table.points(np.array(list(seen.values()))), nearest, self.measure)
+        keys = list(seen)
+        return all(
+            bool(self.selector.differ(view, np.array([keys.index(slot)]), np.array([j]))[0])
+            for j, other in enumerate(keys)
+            if other != slot
+        )
+
+    def find_literally(self, i: int, share: float) -> dict[int, set[int]]:
+        """Try one feature of one option of one set after the other."""
+        asked = self.rows.inputs[self.witnesses(i)]
+        slots = [slot for slot, option in enumerate(self.sets[i]) if option != NONE_LEFT]
+        ends = {slot: self.options.rows[self.sets[i, slot]] for slot in slots}
+        left: dict[int, set[int]] = {slot: set() for slot in slots}
+        most = math.ceil(share * 4)
+        orders = {
+            slot: sorted(range(4), key=lambda j: -np.abs(asked[:, j] - ends[slot][j]).sum())
+            for slot in slots
+        }
+
+        def mixed(x: Any, slot: int, features: set[int]) -> Any:
+            return np.array([x[j] if j in features else ends[slot][j] for j in range(4)])
+
+        for rank in range(min(TRIES * most, 4)):
+            for slot in slots:
+                tried = left[slot] | {orders[slot][rank]}
+                if len(left[slot]) == most:
+                    continue
+                agreeing = needs_two(np.array([mixed(x, slot, tried) for x in asked])).sum()
+                seen = {
+                    other: mixed(self.anchors[i], other, tried if other == slot else left[other])
+                    for other in slots
+                }
+                if agreeing >= AGREEING * len(asked) and self.differs(i, seen, slot):
+                    left[slot] = tried
+        return left
+
+
+@pytest.mark.parametrize("diversity", DIVERSITIES)
+@pytest.mark.parametrize("distance", ["l1", "l2"])
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10**6), share=st.sampled_from([0.1, 0.3, 0.5, 1.0]))
+def test_it_is_what_the_literal_search_finds(
+    diversity: Any, distance: str, seed: int, share: float
+) -> None:
+    setting = Setting(seed, diversity, distance)
+    untouched = setting.found(share)
+    for i, own in enumerate(setting.sets):
+        expected = setting.find_literally(i, share)
+        for slot, option in enumerate(own):
+            found = set(np.flatnonzero(untouched[i, slot]).tolist())
+            assert found == (expected[slot] if option != NONE_LEFT else set())
+
+
+def test_what_the_model_does_not_look_at_can_always_be_left() -> None:
+    setting = Setting(0)
+    assert setting.found(1.0)[..., 3].all()
+    assert not setting.found(1.0)[..., :2].all(axis=2).any()
+    assert setting.found(0.5).sum(axis=2).max() == 2
+
+
+def planned(plan: Plan, data: Any, model: Any, **parameters: Any) -> DiverseExplainer:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("counterset.anchor_search._find_plan", lambda *_: plan)
+        return DiverseExplainer(model, anchors="auto", **parameters).fit(data)
+
+
+@pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
+@pytest.mark.parametrize("settled", [False, True])
+@pytest.mark.parametrize("closed_in", [False, True])
+def test_inputs_keep_their_own_values_as_far_as_the_model_allows(
+    closed_in: bool, settled: bool
+) -> None:
+    rng = np.random.default_rng(1)
+    plan = Plan(4, closed_in, settled, untouched=0.5)
+    explainer = planned(plan, rng.random((300, 4)), needs_two, search=LineSearch(0.01))
+    anchors, rows = explainer.anchors_, rng.random((60, 4))
+    assert anchors is not None
+    kept = moved = 0
+    points, codes = explainer.distance_.points(rows), needs_two(rows).astype(int)
+    nearest, chosen = anchors.nearest(points, codes)
+    for i, explanation in enumerate(explainer.explain_many(rows)):
+        assert (needs_two(explanation.values) == explanation.labels).all()
+        assert (explanation.labels != explanation.label).all()
+        for option, untouched in zip(chosen[i], anchors.untouched[nearest[i]], strict=True):
+            if option == NONE_LEFT or not settled:
+                continue
+            end = anchors.options.rows[option]
+            mixed = np.where(untouched, rows[i], end)
+            if needs_two(mixed[None])[0] == explanation.label:
+                # Somewhere between what it should have been and the option itself.
+                others = explanation.values
+                here = (others[:, ~untouched] == end[~untouched]).all(axis=1)
+                assert here.any()
+                moved += 1
+            else:
+                assert (explanation.values == mixed).all(axis=1).any()
+                kept += bool(untouched.any())
+    assert kept > 0 or not settled
+    assert moved > 0 or not settled
+
+
+def test_nothing_is_left_untouched_where_the_search_is_switched_off() -> None:
+    X = np.random.default_rng(2).random((200, 4))
+    explainer = DiverseExplainer(needs_two, anchors="auto", search=None).fit(X)
+    assert explainer.anchors_ is not None
+    assert not explainer.anchors_.untouched.any()
+
+
+@pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
+def test_within_the_radius_the_same_features_of_the_same_options_are_left() -> None:
+    rng = np.random.default_rng(3)
+    plan = Plan(8, closed_in=True, settled=True, untouched=0.5)
+    explainer = planned(plan, rng.random((200, 4)), needs_two)
+    anchors, rows = explainer.anchors_, rng.random((20, 4))
+    assert anchors is not None
+    for explanation, x in zip(explainer.explain_many(rows), rows, strict=True):
+        assert explanation.certificate is not None
+        radius = explanation.certificate.stable_radius
+        assert radius is not None
+        steps = rng.normal(size=(50, 4))
+        moved = x + 0.999 * radius * steps / explainer.distance_(np.zeros(4), steps)[0][:, None]
+        moved = moved[needs_two(moved) == explanation.label]
+        codes = np.full(len(moved) + 1, int(explanation.label))
+        nearest, _ = anchors.nearest(explainer.distance_.points(np.vstack([x, moved])), codes)
+        assert (nearest == nearest[0]).all()
+
+
+@pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
+def test_mixed_tables_keep_whole_values() -> None:
+    frame = datasets.load("german_credit").X.head(300)
+
+    def model(rows: Any) -> Any:
+        return np.asarray((rows["duration"] > 20) & (rows["savings_status"] == "<100"))
+
+    plan = Plan(4, closed_in=False, settled=True, untouched=0.4)
+    explainer = planned(plan, frame, model)
+    assert explainer.anchors_ is not None
+    assert explainer.anchors_.untouched.any()
+    for explanation in explainer.explain_many(frame.head(30)):
+        assert (model(explanation.counterfactuals) == explanation.labels).all()
+        assert (explanation.labels != explanation.label).all()
