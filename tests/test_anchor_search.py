@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,10 +20,13 @@ from counterset import (
     NearData,
     NearestCandidates,
     NoCounterfactualError,
+    anchor_search,
     datasets,
     evaluate,
 )
+from counterset.anchor_search import CLOSENESS_POWER, FIRST_COUNT
 from counterset.anchor_trials import MOST_DISTANCE
+from counterset.progress import Progress
 from counterset.workshop import Plan
 
 FIGURES = ["set_distance_max", "set_distance_mean", "k_distance", "k_diversity", "counterfactuals"]
@@ -112,6 +117,59 @@ def test_options_are_valid_and_either_rows_or_at_the_boundary(
     for explanation in explainer.explain_many(rows):
         assert (approve(explanation.values) == explanation.labels).all()
         assert (explanation.labels != explanation.label).all()
+
+
+class Landscape:
+    """Trials with figures as one likes; remembers the plans that were tried."""
+
+    def __init__(self, right_count: int, gain: float = 1.0) -> None:
+        self.right_count, self.gain = right_count, gain
+        self.tried: list[Plan] = []
+
+    def cost(self, plan: Plan) -> tuple[float, float]:
+        """Many sets are close; a high price makes them farther away and more diverse."""
+        self.tried.append(plan)
+        helped = plan.untouched > 0 or plan.margin < np.inf
+        away = (self.right_count / plan.count) ** (1 / CLOSENESS_POWER)
+        away *= self.gain if helped else 1.0
+        return away * (0.9 + plan.price / 2), away * (1.1 - plan.price / 2)
+
+    def change(self, plan: Plan) -> float:
+        return plan.count / self.right_count * (1.2 if plan.untouched else 1.1)
+
+    def has(self, plan: Plan) -> bool:
+        return True
+
+
+def plan_in(landscape: Landscape, count: Any = "auto", search: Any = None) -> Plan:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("counterset.anchor_trials.Trials.hold_out", lambda *_: landscape)
+        pipeline: Any = SimpleNamespace(search=search)
+        with Progress(10, "", shown=False) as bar:
+            return anchor_search._find_plan(count, pipeline, lambda _: None, bar)  # type: ignore[arg-type, return-value]
+
+
+@pytest.mark.parametrize("right", [4, 32, 256, 1024])
+def test_the_number_of_anchors_is_found_from_wherever_it_starts(right: int) -> None:
+    landscape = Landscape(right)
+    assert plan_in(landscape).count == right
+    assert len({plan.count for plan in landscape.tried}) <= 2 + abs(math.log2(right / FIRST_COUNT))
+
+
+def test_what_adds_to_change_is_tried_only_where_it_is_needed() -> None:
+    for search in (None, LineSearch(0.1)):
+        needed, needless = Landscape(64, 0.8), Landscape(64, 0.8)
+        needless.change = lambda plan: 0.5 * plan.count / 64  # type: ignore[method-assign]
+        plan_in(needless, search=search)
+        assert not any(p.untouched or p.margin < np.inf for p in needless.tried)
+        plan = plan_in(needed, search=search)
+        assert (plan.untouched > 0) == (search is not None)
+        assert (plan.margin < np.inf) == (search is None)
+        assert all(p.settled for p in needed.tried if p.untouched)
+        # Nor with a number that was asked for.
+        given = Landscape(64, 0.8)
+        assert plan_in(given, 16, search).count == 16
+        assert not any(p.untouched or p.margin < np.inf for p in given.tried)
 
 
 def test_options_stay_rows_where_closing_in_would_cost_too_much() -> None:

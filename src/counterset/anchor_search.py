@@ -22,8 +22,8 @@ from counterset.workshop import PRICES, Plan
 
 __all__ = ["find_anchors"]
 
-#: The power to which being too far away, or too much alike, counts against changing too much: as
-#: far away as the paper's selection is about as good as changing half as much as is allowed.
+#: The power to which being too far away, or too much alike, counts against changing too much: a
+#: tenth nearer than the limit is about as good as changing half as much as is allowed.
 CLOSENESS_POWER = 6
 #: The numbers of anchors that are tried, and the shares of the features that options leave
 #: untouched: one step at a time, from the first on.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -223,14 +223,14 @@ class Workshop:
             sets,
             self.catalogue.options(),
             matrix[anchors],
-            self._rows_asked,
+            replace(self._questions),  # which forgets its answers again
             away,
             self.selector,
             plan.untouched,
         )
 
     @cached_property
-    def _rows_asked(self) -> Questions:
+    def _questions(self) -> Questions:
         return self.catalogue.ask(self.selector.pool.matrix[self.rows])
 
     def _divide(self, count: int) -> _Regions:
