@@ -210,9 +210,10 @@ class Pipeline:
         mixed = np.where(untouched, questions.inputs[found.owners], found.rows)
         answers = questions.ask(mixed, found.owners)
         refused = np.flatnonzero(answers == REFUSED)
-        if len(refused) and self.search is not None:
-            least = self._search(found.take(refused), self.search, questions, mixed[refused])
-            mixed[refused], answers[refused] = least.rows, least.answers
+        least = found.take(refused)
+        if self.search is not None:
+            least = self._search(least, self.search, questions, mixed[refused])
+        mixed[refused], answers[refused] = least.rows, least.answers
         return replace(found, rows=mixed, answers=answers)
 
     def _choose_from_moved(self, questions: Questions) -> Candidates:
