@@ -82,8 +82,10 @@ def _find_plan(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask, bar: 
     # What else there is adds to what can change: not with a given number of sets, or without need.
     if count == "auto" and search.best.excess > 1:
         if pipeline.search is None:
+            bar.advance(0, "anchors and stand-ins")
             search.try_stand_ins()
         else:
+            bar.advance(0, "anchors and untouched features")
             search.leave_untouched()
     return search.best.plan
 
