@@ -72,12 +72,8 @@ class Sets:
         """
         towards, sizes = away.T, self._sizes
         sums = np.zeros((len(self.members), len(away)))
-        for numbers in self.members.T:
-            here = numbers != NONE_LEFT
-            if here.all():
-                sums += towards[numbers]
-            else:
-                sums[here] += towards[numbers[here]]
+        for here, numbers in self._columns:
+            sums[here] += towards[numbers]
         sums /= np.maximum(sizes, 1)[:, None]
         sums -= self.bonus[:, None]
         sums[sizes == 0] = np.inf
@@ -239,6 +235,16 @@ class Sets:
     @cached_property
     def _worth(self) -> Matrix:
         return np.concatenate([np.zeros((*self.members.shape, 1)), self.worth], axis=2)
+
+    @cached_property
+    def _columns(self) -> list[tuple[slice | Codes, Codes]]:
+        """The first option of each set, the second, ...: which sets have one, and its number."""
+        columns: list[tuple[slice | Codes, Codes]] = []
+        for numbers in np.ascontiguousarray(self.members.T):
+            here = np.flatnonzero(numbers != NONE_LEFT)
+            full = len(here) == len(numbers)
+            columns.append((slice(None) if full else here, numbers[here]))
+        return columns
 
     @cached_property
     def _sizes(self) -> Codes:
