@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import pytest
 
 from counterset import AngleDiversity, DistanceDiversity, DiverseExplainer
 from counterset.anchor_sets import Neighbourhoods
 from counterset.arrays import Codes
 from counterset.selection import NONE_LEFT, Selector
 from counterset.space import Points
+from counterset.workshop import Plan
 
-__all__ = ["DIVERSITIES", "LIMIT", "Setting"]
+__all__ = ["DIVERSITIES", "LIMIT", "Setting", "following"]
 
 LIMIT = 3
+
+
+@contextmanager
+def following(plan: Plan) -> Iterator[None]:
+    """Let ``"auto"`` find this plan."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("counterset.anchor_search._find_plan", lambda *_: plan)
+        yield
 
 
 class Setting:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from anchored_toys import following
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -96,11 +97,10 @@ def test_there_are_no_more_anchors_than_asked_for(search: Any) -> None:
 @pytest.mark.parametrize("margin", [np.inf, 0.05])
 @pytest.mark.parametrize("closed_in", [False, True])
 def test_options_are_valid_and_either_rows_or_at_the_boundary(
-    monkeypatch: pytest.MonkeyPatch, closed_in: bool, margin: float
+    closed_in: bool, margin: float
 ) -> None:
-    plan = Plan(30, closed_in, settled=False, margin=margin)
-    monkeypatch.setattr("counterset.anchor_search._find_plan", lambda *_: plan)
-    explainer = explainer_of(np.random.default_rng(2).random((300, 2)), anchors="auto")
+    with following(Plan(30, closed_in, settled=False, margin=margin)):
+        explainer = explainer_of(np.random.default_rng(2).random((300, 2)), anchors="auto")
     anchors = explainer.anchors_
     assert anchors is not None
     assert (anchors.stand_ins >= 0).any() == (margin < np.inf)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from anchored_toys import following
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
@@ -82,9 +83,7 @@ def nearest_anchors(explainer: DiverseExplainer, rows: Rows) -> list[int]:
 
 def planned(margin: float, count: int, data: Any = X, **parameters: Any) -> DiverseExplainer:
     """Fit with that many anchors, and with stand-ins if the margin is finite."""
-    with pytest.MonkeyPatch.context() as patch:
-        plan = Plan(count, closed_in=False, settled=True, margin=margin)
-        patch.setattr("counterset.anchor_search._find_plan", lambda *_: plan)
+    with following(Plan(count, closed_in=False, settled=True, margin=margin)):
         return anchored("auto", data=data, search=None, **parameters)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from anchored_toys import DIVERSITIES, LIMIT
+from anchored_toys import DIVERSITIES, LIMIT, following
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -140,8 +140,7 @@ def test_what_the_model_does_not_look_at_can_always_be_left() -> None:
 
 
 def planned(plan: Plan, data: Any, model: Any, **parameters: Any) -> DiverseExplainer:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("counterset.anchor_search._find_plan", lambda *_: plan)
+    with following(plan):
         return DiverseExplainer(model, anchors="auto", **parameters).fit(data)
 
 

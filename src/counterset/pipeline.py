@@ -123,7 +123,7 @@ class Pipeline:
             found = self._choose(questions)
         n_chosen = found.counts
         if self.search is not None:
-            found = self._search(found, self.search, questions)
+            found = self._search_unsettled(found, self.search, questions)
         return self._in_order(found, n_chosen, questions)
 
     def acceptable(self, questions: Questions) -> Iterator[tuple[Codes, Mask]]:
@@ -212,7 +212,7 @@ class Pipeline:
         refused = np.flatnonzero(answers == REFUSED)
         least = found.take(refused)
         if self.search is not None:
-            least = self._search(least, self.search, questions, mixed[refused])
+            least = self._search(least, mixed[refused], self.search, questions)
         mixed[refused], answers[refused] = least.rows, least.answers
         return replace(found, rows=mixed, answers=answers)
 
@@ -324,28 +324,26 @@ class Pipeline:
         tried = replace(tried, rows=rows, answers=answers)
         return tried.take(np.flatnonzero(answers != REFUSED))
 
-    def _search(
-        self,
-        found: Candidates,
-        search: LineSearch,
-        questions: Questions,
-        starts: Matrix | None = None,
+    def _search_unsettled(
+        self, found: Candidates, search: LineSearch, questions: Questions
     ) -> Candidates:
-        """Take step 4, from the inputs or from other points that are not acceptable."""
-        if found.settled is not None and found.settled.any():
-            open_ = np.flatnonzero(~found.settled)
-            if not len(open_):
-                return found
-            searched = self._search(found.take(open_), search, questions)
-            rows, answers = found.rows.copy(), found.answers.copy()
-            rows[open_], answers[open_] = searched.rows, searched.answers
-            return replace(found, rows=rows, answers=answers)
+        """Take step 4: search from the inputs towards all candidates that are to be moved."""
+        if found.settled is None or not found.settled.any():
+            return self._search(found, questions.inputs[found.owners], search, questions)
+        open_ = np.flatnonzero(~found.settled)
+        moved = found.take(open_)
+        moved = self._search(moved, questions.inputs[moved.owners], search, questions)
+        rows, answers = found.rows.copy(), found.answers.copy()
+        rows[open_], answers[open_] = moved.rows, moved.answers
+        return replace(found, rows=rows, answers=answers)
+
+    def _search(
+        self, found: Candidates, starts: Matrix, search: LineSearch, questions: Questions
+    ) -> Candidates:
+        """Search between candidates and points that are not acceptable."""
         if not len(found.owners):
             return found
-        distance = self.selector.pool.distance
-        rules = questions.wishes.rules
-        if starts is None:
-            starts = questions.inputs[found.owners]
+        distance, rules = self.selector.pool.distance, questions.wishes.rules
         paths = Paths(distance, starts, found.rows, rules)
         segments = Segments(
             paths.starts,
