@@ -66,7 +66,8 @@ class Setting:
         )
 
     def improved(self, price: float) -> tuple[Codes, Any]:
-        chosen, diversity = self.near.improve(self.near.positions(self.own), price)
+        start = self.near.positions(self.own)
+        chosen, diversity = self.near.improve(start, self.near.compare(start), price)
         return self.near.numbers(chosen), diversity
 
     def sets(self, price: float) -> Codes:

@@ -97,7 +97,8 @@ def test_an_anchor_without_options_stays_without() -> None:
     nothing = np.full_like(setting.own, NONE_LEFT)
     anchors = setting.selector.pool.points.take(setting.places)
     near = Neighbourhoods.around(anchors, setting.costs, nothing, setting.options, setting.selector)
-    chosen, diversity = near.improve(near.positions(nothing), 0.2)
+    start = near.positions(nothing)
+    chosen, diversity = near.improve(start, near.compare(start), 0.2)
     assert (near.numbers(chosen) == NONE_LEFT).all()
     assert not diversity.any()
 

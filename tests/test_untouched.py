@@ -87,25 +87,28 @@ class Setting:
         )
 
     def find_literally(self, i: int, share: float) -> dict[int, set[int]]:
-        """Try one feature of one option of one set after the other."""
+        """Try some features of one option of one set after the other."""
         asked = self.rows.inputs[self.witnesses(i)]
         slots = [slot for slot, option in enumerate(self.sets[i]) if option != NONE_LEFT]
         ends = {slot: self.options.rows[self.sets[i, slot]] for slot in slots}
         left: dict[int, set[int]] = {slot: set() for slot in slots}
         most = math.ceil(share * 4)
-        orders = {
-            slot: sorted(range(4), key=lambda j: -np.abs(asked[:, j] - ends[slot][j]).sum())
-            for slot in slots
-        }
+        to_try = {}
+        for slot in slots:
+            saved = np.abs(self.anchors[i] - ends[slot])
+            to_try[slot] = sorted(range(4), key=lambda j: -saved[j])[: TRIES * most]
+        sizes = dict.fromkeys(slots, most)
 
         def mixed(x: Any, slot: int, features: set[int]) -> Any:
             return np.array([x[j] if j in features else ends[slot][j] for j in range(4)])
 
-        for rank in range(min(TRIES * most, 4)):
+        while any(to_try[slot] and len(left[slot]) < most for slot in slots):
             for slot in slots:
-                tried = left[slot] | {orders[slot][rank]}
-                if len(left[slot]) == most:
+                size = min(sizes[slot], most - len(left[slot]))
+                block = to_try[slot][:size]
+                if not block:
                     continue
+                tried = left[slot] | set(block)
                 agreeing = needs_two(np.array([mixed(x, slot, tried) for x in asked])).sum()
                 seen = {
                     other: mixed(self.anchors[i], other, tried if other == slot else left[other])
@@ -113,6 +116,12 @@ class Setting:
                 }
                 if agreeing >= AGREEING * len(asked) and self.differs(i, seen, slot):
                     left[slot] = tried
+                    to_try[slot] = to_try[slot][len(block) :]
+                    sizes[slot] = 2 * len(block)
+                elif len(block) == 1:
+                    to_try[slot] = to_try[slot][1:]
+                else:
+                    sizes[slot] = len(block) // 2
         return left
 
 

@@ -27,8 +27,10 @@ __all__ = ["find_anchors"]
 CLOSENESS_POWER = 6
 #: The numbers of anchors that are tried, and the shares of the features that options leave
 #: untouched: one step at a time, from the first on.
-COUNTS, FIRST_COUNT = [2**i for i in range(2, 11)], 32
+COUNTS, FIRST_COUNT = [2**i for i in range(2, 12)], 32
 SHARES, FIRST_SHARE = [0.05, 0.1, 0.2, 0.4], 0.2
+#: How far from the last best price the next one is tried; then twice as far, and so on.
+FIRST_STRIDE = 2
 #: From a first plan that is so many times worse than the best one it is not worth going on.
 HOPELESS = 10
 #: The margins of stand-ins that are tried, with as many sets as are best without, and up to so many
@@ -80,13 +82,17 @@ def _find_plan(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask, bar: 
         search.climb(plan)
         bar.advance()
     # What else there is adds to what can change: not with a given number of sets, or without need.
-    if count == "auto" and search.best.excess > 1:
-        if pipeline.search is None:
-            bar.advance(0, "anchors and stand-ins")
-            search.try_stand_ins()
-        else:
-            bar.advance(0, "anchors and untouched features")
-            search.leave_untouched()
+    if count == "auto" and pipeline.search is not None and search.best.excess > 1:
+        bar.advance(0, "anchors and untouched features")
+        for closed_in in (False, True):
+            plans.append(Plan(first, closed_in, settled=True, untouched=FIRST_SHARE))
+            search.climb(plans[-1])
+    if search.best.excess > 1:
+        for plan in plans:
+            search.climb(plan, patiently=True)
+    if count == "auto" and pipeline.search is None and search.best.excess > 1:
+        bar.advance(0, "anchors and stand-ins")
+        search.try_stand_ins()
     return search.best.plan
 
 
@@ -132,20 +138,21 @@ class _Search:
         """The best of all attempts."""
         return min(self._attempts.values(), key=lambda attempt: attempt.excess)
 
-    def climb(self, plan: Plan) -> None:
-        """Try more or fewer anchors, and more or less left untouched, as long as that helps."""
+    def climb(self, plan: Plan, *, patiently: bool = False) -> None:
+        """Try more or fewer anchors, and more or less left untouched, as long as that helps.
+
+        Where sets are too far away, or too much alike, and change too much as well, neither more
+        nor less will keep all limits: only a patient search goes on, for what breaks them least.
+        """
         best = self._try(plan)
         while best.excess <= HOPELESS * self.best.excess:
+            if not patiently and min(best.cost, best.change) > 1:
+                return
             near = [self._try(plan) for plan in self._neighbours(best)]
             better = min(near, key=lambda attempt: attempt.excess, default=best)
             if better.excess >= best.excess:
                 return
             best = better
-
-    def leave_untouched(self) -> None:
-        """Try options that are given as they are, but for what they leave untouched."""
-        for closed_in in (False, True):
-            self.climb(Plan(FIRST_COUNT, closed_in, settled=True, untouched=FIRST_SHARE))
 
     def try_stand_ins(self) -> None:
         """Try stand-ins, with fewer anchors and with smaller margins as long as that helps."""
@@ -179,14 +186,19 @@ class _Search:
         key = replace(plan, step=0)
         if key in self._attempts:
             return self._attempts[key]
-        steps = range(len(PRICES))
+        steps, at, stride = range(len(PRICES)), plan.step, FIRST_STRIDE
         costs: dict[Plan, float] = {}
+        sides = set()
         while steps:
-            middle = len(steps) // 2
-            plan = replace(plan, step=steps[middle])
+            plan = replace(plan, step=at)
             too_far, too_alike = self.trials.cost(plan)
             costs[plan] = max(too_far, too_alike)
-            steps = steps[middle + 1 :] if too_alike > too_far else steps[:middle]
+            higher = too_alike > too_far
+            steps = range(at + 1, steps.stop) if higher else range(steps.start, at)
+            sides.add(higher)
+            # With more or fewer sets the best price is near the one before: first look around it.
+            far = min(stride if len(sides) == 1 else len(steps) // 2 + 1, len(steps))
+            at, stride = steps.start + far - 1 if higher else steps.stop - far, 2 * stride
         plan = min(costs, key=lambda plan: costs[plan])
         cost, change = costs[plan] ** CLOSENESS_POWER, self.trials.change(plan)
         self._attempts[key] = _Attempt(plan, cost, change)

@@ -95,13 +95,30 @@ class Neighbourhoods:
         ordered = np.sort(np.where(positions == NONE_LEFT, span, found), axis=1)
         return np.where(ordered == span, NONE_LEFT, ordered)
 
-    def improve(self, sets: Codes, price: float) -> tuple[Codes, Matrix]:
+    def compare(self, sets: Codes) -> tuple[Matrix, Mask]:
+        """Say how far the candidates are from options of sets, and which are too much like them.
+
+        Both are ``(n, k, c)``; ``sets`` are positions among the candidates, ``(n, k)``, padded with
+        ``NONE_LEFT``.
+        """
+        apart = np.zeros((*sets.shape, self.candidates.shape[1]))
+        alike = np.zeros(apart.shape, dtype=bool)
+        for k in range(sets.shape[1]):
+            who = np.flatnonzero(sets[:, k] != NONE_LEFT)
+            apart[who, k], alike[who, k] = self._compare(who, sets[who, k])
+        return apart, alike
+
+    def improve(
+        self, sets: Codes, compared: tuple[Matrix, Mask], price: float
+    ) -> tuple[Codes, Matrix]:
         """Swap options, one at a time, as long as a set gains by it.
 
         Parameters
         ----------
         sets
             Positions among the candidates, ``(n, k)``, padded with ``NONE_LEFT``.
+        compared
+            What ``compare`` says of them.
         price
             How much more distance a set may cost for being so much more diverse.
 
@@ -112,14 +129,9 @@ class Neighbourhoods:
         diversity
             The mean distance between two options of each set; 0 for a single one.
         """
-        sets = sets.copy()
-        here, size = sets != NONE_LEFT, (sets != NONE_LEFT).sum(axis=1)
+        sets, (to_set, alike) = sets.copy(), (each.copy() for each in compared)
+        size = (sets != NONE_LEFT).sum(axis=1)
         pairs = np.maximum(size * (size - 1) / 2, 1)
-        to_set = np.zeros((*sets.shape, self.candidates.shape[1]))
-        alike = np.zeros(to_set.shape, dtype=bool)
-        for k in range(sets.shape[1]):
-            who = np.flatnonzero(here[:, k])
-            to_set[who, k], alike[who, k] = self._compare(who, sets[who, k])
         open_ = np.flatnonzero(size)
         for _ in range(MOST_SWAPS):
             if not len(open_):

@@ -29,7 +29,7 @@ __all__ = ["CLOSING_IN", "Candidates", "Pipeline", "settings_of"]
 NEAREST, LANDMARK_STRIDE, MOST_LANDMARKS = 15, 16, 40
 #: With anchors, the line search is so many times more accurate than asked for: that makes up for
 #: the distance which looking from an anchor costs.
-CLOSING_IN = 4
+CLOSING_IN = 16
 
 
 @dataclass(frozen=True)

@@ -71,11 +71,11 @@ class Sets:
             The distance of each input from each option.
         """
         towards, sizes = away.T, self._sizes
-        sums = np.zeros((len(self.members), len(away)))
+        sums = np.zeros((len(self.members), len(away)), dtype=away.dtype)
         for here, numbers in self._columns:
             sums[here] += towards[numbers]
-        sums /= np.maximum(sizes, 1)[:, None]
-        sums -= self.bonus[:, None]
+        sums /= np.maximum(sizes, 1).astype(away.dtype)[:, None]
+        sums -= self.bonus.astype(away.dtype)[:, None]
         sums[sizes == 0] = np.inf
         return sums.T
 

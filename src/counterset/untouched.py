@@ -8,6 +8,7 @@ that is left untouched which differs most, and which the rows around do not need
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -38,9 +39,9 @@ def find_untouched(
 ) -> Mask:
     """Find the features that each option of each set leaves untouched.
 
-    They are tried one by one, in order of how much is saved by it, and left untouched if most rows
-    around are decided otherwise without them too, and if step 3 holds for the set, seen from its
-    anchor.
+    They are tried in order of how much the anchor saves by it, as many at once as may be left, and
+    left untouched if most rows around are decided otherwise without them too, and if step 3 holds
+    for the set, seen from its anchor. If not, half as many are tried, down to a single one.
 
     Parameters
     ----------
@@ -65,32 +66,39 @@ def find_untouched(
         ``(m, k, d)``.
     """
     units = rows.wishes.rules.units
-    members = np.zeros((len(units), anchors.shape[1]), dtype=bool)
+    unit_of = np.empty(anchors.shape[1], dtype=np.intp)
     for unit, features in enumerate(units):
-        members[unit, features] = True
-    firsts = [features[0] for features in units]
-    most = math.ceil(share * len(units))
+        unit_of[features] = unit
     who, slots = np.nonzero(sets != NONE_LEFT)
     ends = options.rows[sets[who, slots]]
+    saved = unit_costs(selector.pool.distance, anchors[who], ends, units)
+    rank = np.argsort(np.argsort(-saved, axis=1, kind="stable"), axis=1)
+    most = math.ceil(share * len(units))
+    last = np.minimum((saved > 0).sum(axis=1), TRIES * most)
     # Each option of each set has its own rows to ask.
     witnesses = _witnesses(away)[who]
-    option, asked = np.repeat(np.arange(len(who)), witnesses.shape[1]), witnesses.ravel()
-    costs = unit_costs(selector.pool.distance, rows.inputs[asked], ends[option], units)
-    saved = costs.reshape(*witnesses.shape, len(units)).mean(axis=1)
-    order = np.argsort(-saved, axis=1, kind="stable")[:, : TRIES * most]
     untouched = _Untouched(sets, options, anchors, selector)
-    for unit in order.T:
-        left = untouched.features[who, slots]
-        tried = left | members[unit]
-        open_ = (left[:, firsts].sum(axis=1) < most) & (saved[np.arange(len(who)), unit] > 0)
-        here = np.flatnonzero(open_[option])
-        mixed = np.where(tried[option[here]], rows.inputs[asked[here]], ends[option[here]])
-        agreeing = rows.ask(mixed, asked[here]) != REFUSED
-        open_ &= np.bincount(option[here], agreeing, len(who)) >= AGREEING * witnesses.shape[1]
+    left = np.zeros(saved.shape, dtype=bool)
+    at, size = np.zeros(len(who), dtype=np.intp), np.full(len(who), most)
+    while True:
+        size = np.minimum(size, np.minimum(most - left.sum(axis=1), last - at))
+        open_ = np.flatnonzero(size > 0)
+        if not len(open_):
+            return untouched.features
+        first = at[open_, None]
+        block = (rank[open_] >= first) & (rank[open_] < first + size[open_, None])
+        tried = (left[open_] | block)[:, unit_of]
+        asked = witnesses[open_]
+        mixed = np.where(tried[:, None], rows.inputs[asked], ends[open_, None])
+        answers = rows.ask(mixed.reshape(-1, mixed.shape[2]), asked.ravel())
+        agreeing = (answers != REFUSED).reshape(asked.shape).mean(axis=1) >= AGREEING
         for slot in range(sets.shape[1]):
-            here = np.flatnonzero(open_ & (slots == slot))
-            untouched.leave(who[here], slot, tried[here])
-    return untouched.features
+            here = np.flatnonzero(agreeing & (slots[open_] == slot))
+            agreeing[here] = untouched.leave(who[open_[here]], slot, tried[here])
+        left[open_[agreeing]] |= block[agreeing]
+        # More of them at once where it went well; where not, fewer, and at last the next.
+        at[open_] += np.where(agreeing, size[open_], size[open_] == 1)
+        size[open_] = np.where(agreeing, 2 * size[open_], np.maximum(size[open_] // 2, 1))
 
 
 class _Untouched:
@@ -110,8 +118,11 @@ class _Untouched:
         self._points = table.points(anchors)
         self._nearest = table.in_space.pairwise(self._points.places, options.points).min(axis=1)
 
-    def leave(self, who: Codes, slot: int, features: Mask) -> None:
-        """Leave features untouched where step 3 still tells the option from the others."""
+    def leave(self, who: Codes, slot: int, features: Mask) -> Mask:
+        """Leave features untouched where step 3 still tells the option from the others.
+
+        Says where that is.
+        """
         tried = self.features[who]
         tried[:, slot] = features
         table, size = self._selector.pool.distance, tried.shape[1]
@@ -124,6 +135,7 @@ class _Untouched:
             a, b = which * size + slot, which * size + other
             differs[which] &= self._selector.differ(view.of(which), a, b)
         self.features[who[differs], slot] = features[differs]
+        return differs
 
 
 def _witnesses(away: Matrix) -> Codes:
@@ -142,9 +154,15 @@ def _witnesses(away: Matrix) -> Codes:
         Numbers of rows, ``(m, at most WITNESSES)``.
     """
     nearest, most = away.argmin(axis=1), min(WITNESSES, len(away))
+    grouped = np.argsort(nearest, kind="stable")
+    bounds = np.searchsorted(nearest[grouped], np.arange(away.shape[1] + 1))
     chosen = np.empty((away.shape[1], most), dtype=np.intp)
-    for i, own in enumerate(chosen):
-        order = np.lexsort((away[:, i], nearest != i))
-        served = max(most, int((nearest == i).sum()))
-        own[:] = order[np.linspace(0, served - 1, most).astype(np.intp)]
+    for i, (start, stop) in enumerate(pairwise(bounds)):
+        served, away_from = grouped[start:stop], away[:, i]
+        if len(served) < most:
+            ranks = np.where(nearest == i, -np.inf, away_from)
+            served = np.flatnonzero(ranks <= np.partition(ranks, most - 1)[most - 1])
+        order = served[np.lexsort((away_from[served], nearest[served] != i))]
+        last = max(most, stop - start) - 1
+        chosen[i] = order[np.linspace(0, last, most).astype(np.intp)]
     return chosen

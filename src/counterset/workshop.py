@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, kmeans_plusplus
 
 from counterset.anchor_sets import Neighbourhoods, cover
 from counterset.anchors import Anchors, renumbered
@@ -24,21 +24,21 @@ from counterset.untouched import find_untouched
 __all__ = ["PRICES", "SEED", "Plan", "Workshop", "medoids"]
 
 #: Of a class with more rows than this, so many are looked at when looking for anchors.
-MOST_ROWS = 3000
-#: So many points are added for each row, if there are few rows.
-MIDDLES = 4
+MOST_ROWS = 12_000
+#: So many points are added for each row, up to so many points in all.
+MIDDLES, MOST_SERVED = 4, 3000
 #: Rounds of k-means; anchors need not be the best, only the same each time.
-ROUNDS = 20
+ROUNDS = 10
 SEED = 0
 #: Sets are chosen from among those of so many times more regions, up to a number.
-FINER, MOST_REGIONS = 2, 1024
+FINER, MOST_REGIONS = 2, 4096
 #: Prices of diversity to choose from: how much distance a unit of it is worth. Under a norm a set
 #: cannot be more diverse than twice its distance, so from 1/2 on it would pay to go ever farther.
 PRICES = np.linspace(0, 0.45, 31)
 #: So many rows beside the anchors lend their options.
 LANDMARKS = 128
-#: Anchors whose sets are put together at once.
-AT_ONCE = 32
+#: Anchors whose sets are put together at once, and options that rows are compared with at once.
+AT_ONCE, COLUMNS = 32, 1024
 
 
 @dataclass(frozen=True)
@@ -113,14 +113,15 @@ class _Regions:
         for start in range(0, len(anchors), AT_ONCE):
             who = np.arange(start, min(start + AT_ONCE, len(anchors)))
             near = Neighbourhoods.around(points.take(who), costs[who], own[who], options, selector)
-            self.neighbourhoods.append((who, near))
+            start_of = near.positions(own[who])
+            self.neighbourhoods.append((who, near, start_of, near.compare(start_of)))
 
     def sets(self, price: float) -> tuple[Codes, Matrix]:
         """Put the set of each region together: numbers of options, and what diversity is worth."""
         if price not in self._sets:
             sets, bonus = self.own.copy(), np.zeros(len(self.own))
-            for who, near in self.neighbourhoods:
-                chosen, diversity = near.improve(near.positions(self.own[who]), price)
+            for who, near, start, compared in self.neighbourhoods:
+                chosen, diversity = near.improve(start, compared, price)
                 sets[who], bonus[who] = near.numbers(chosen), price * diversity
             self._sets[price] = sets, bonus
         return self._sets[price]
@@ -146,7 +147,8 @@ class Workshop:
         self.rows = rows[np.sort(random.permutation(len(rows))[:MOST_ROWS])]
         pool = self.selector.pool
         self.served = _with_middles(pool.points.places[self.rows], pool.distance.in_space)
-        self.away = np.empty((len(self.served), 0), order="F")  # whole columns are needed
+        # Single precision will do to choose by; whole columns are needed.
+        self.away = np.empty((len(self.served), 0), dtype=np.float32, order="F")
         self._divided: dict[int, _Regions] = {}
         own, _, _ = catalogue.of(self._medoids(LANDMARKS))
         # Few options are nearer on average than many: smaller sets would always be preferred.
@@ -159,7 +161,8 @@ class Workshop:
         options = self.catalogue.options()
         costs = Sets.without_stand_ins(options.points, sets, bonus, distance).distances(self.away)
         chosen = cover(costs, plan.count)
-        sets, bonus, anchors, costs = sets[chosen], bonus[chosen], anchors[chosen], costs[:, chosen]
+        sets, bonus, anchors = sets[chosen], bonus[chosen], anchors[chosen]
+        costs = costs.T[chosen].T  # whole columns
         usual = float((costs + bonus)[np.arange(len(costs)), costs.argmin(axis=1)].mean())
         stand_ins, worth = self._find_stand_ins(sets, anchors, plan, usual)
         untouched = self._find_untouched(sets, anchors, plan, costs[: len(self.rows)])
@@ -241,8 +244,12 @@ class Workshop:
             own, _, _ = self.catalogue.of(anchors)
             options = pool.distance.points(self.catalogue.options().rows)
             distance = pool.distance.in_space
-            new = distance.pairwise(self.served, options.places[self.away.shape[1] :])
-            self.away = np.concatenate([self.away.T, new.T]).T
+            new = options.places[self.away.shape[1] :]
+            columns = [
+                distance.pairwise(self.served, new[start : start + COLUMNS]).T.astype(np.float32)
+                for start in range(0, len(new), COLUMNS)
+            ]
+            self.away = np.concatenate([self.away.T, *columns]).T
             scores, _ = distance.scores(self.served, pool.points.places[anchors])
             self._divided[count] = _Regions(
                 anchors, own, options, self.away, scores.argmin(axis=1), self.selector
@@ -258,7 +265,7 @@ def _with_middles(points: Matrix, distance: Distance) -> Matrix:
 
     Sets that serve those too are better for inputs that are like the rows, but none of them.
     """
-    count = min(MIDDLES, len(points) - 1, MOST_ROWS // max(len(points), 1) - 1)
+    count = min(MIDDLES, len(points) - 1, MOST_SERVED // max(len(points), 1) - 1)
     if count < 1:
         return points
     away = distance.pairwise(points, points)
@@ -282,6 +289,7 @@ def medoids(points: Matrix, count: int) -> Codes:
     distinct, first = np.unique(points, axis=0, return_index=True)
     if count >= len(distinct):
         return np.sort(first)
-    centres = KMeans(count, n_init=1, max_iter=ROUNDS, random_state=SEED).fit(distinct)
+    start, _ = kmeans_plusplus(distinct, count, random_state=SEED, n_local_trials=1)
+    centres = KMeans(count, init=start, n_init=1, max_iter=ROUNDS).fit(distinct)
     squared, _ = L2().scores(centres.cluster_centers_, distinct)
     return np.unique(first[squared.argmin(axis=1)])
