@@ -25,10 +25,10 @@ from counterset import (
     datasets,
     evaluate,
 )
-from counterset.anchor_search import CLOSENESS_POWER, FIRST_COUNT
+from counterset.anchor_search import CLOSENESS_POWER, COMFORTABLE, FIRST_COUNT
 from counterset.anchor_trials import MOST_DISTANCE
 from counterset.progress import Progress
-from counterset.workshop import Plan
+from counterset.workshop import PRICES, Plan
 
 FIGURES = ["set_distance_max", "set_distance_mean", "k_distance", "k_diversity", "counterfactuals"]
 
@@ -154,6 +154,45 @@ def test_the_number_of_anchors_is_found_from_wherever_it_starts(right: int) -> N
     landscape = Landscape(right)
     assert plan_in(landscape).count == right
     assert len({plan.count for plan in landscape.tried}) <= 2 + abs(math.log2(right / FIRST_COUNT))
+
+
+@pytest.mark.parametrize("right", [0.0, 0.1, 0.31, 0.45])
+@pytest.mark.parametrize("first", [0, 7, 15, 30])
+def test_the_best_price_is_found_from_wherever_it_starts(right: float, first: int) -> None:
+    class Priced(Landscape):
+        def cost(self, plan: Plan) -> tuple[float, float]:
+            self.tried.append(plan)
+            return 1 + plan.price - right, 1 + right - plan.price
+
+    landscape = Priced(64)
+    search = anchor_search._Search(landscape, [64])  # type: ignore[arg-type]
+    found = search._try(Plan(64, closed_in=False, settled=True, step=first)).plan
+    assert abs(found.price - right) == min(abs(price - right) for price in PRICES)
+    assert len(landscape.tried) <= 2 * math.log2(len(PRICES))
+    near = abs(found.step - first) <= 2
+    assert not near or len(landscape.tried) <= 4
+
+
+def test_a_kind_that_breaks_both_limits_is_gone_on_with_only_if_all_do() -> None:
+    def change(plan: Plan) -> float:
+        return 1.5 if not plan.settled else 0.9 if hope else 1.6
+
+    for hope in (True, False):
+        landscape = Landscape(256)
+        landscape.change = change  # type: ignore[method-assign]
+        plan = plan_in(landscape, search=LineSearch(0.1))
+        searched = {p.count for p in landscape.tried if not p.settled}
+        assert plan.settled == hope
+        assert (searched == {FIRST_COUNT}) == hope
+        assert hope or plan.count > FIRST_COUNT
+
+
+def test_sets_as_they_are_will_do_if_they_are_well_below_all_limits() -> None:
+    for change, enough in ((0.9 * COMFORTABLE, True), (1.1 * COMFORTABLE, False)):
+        landscape = Landscape(16)
+        landscape.change = lambda plan, change=change: change  # type: ignore[method-assign, misc]
+        assert plan_in(landscape, search=LineSearch(0.1)).settled
+        assert all(plan.settled for plan in landscape.tried) == enough
 
 
 def test_what_adds_to_change_is_tried_only_where_it_is_needed() -> None:

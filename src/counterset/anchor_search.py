@@ -33,6 +33,9 @@ SHARES, FIRST_SHARE = [0.05, 0.1, 0.2, 0.4], 0.2
 FIRST_STRIDE = 2
 #: From a first plan that is so many times worse than the best one it is not worth going on.
 HOPELESS = 10
+#: What is given as it is, and exceeds no more than this of any limit, is good enough: a search from
+#: the input takes longer, and makes what is found move with it.
+COMFORTABLE = 0.75
 #: The margins of stand-ins that are tried, with as many sets as are best without, and up to so many
 #: times fewer.
 MARGINS, FEWER = [0.2, 0.05], 4
@@ -67,7 +70,7 @@ def _kinds(pipeline: Pipeline) -> list[tuple[bool, bool]]:
     """Say whether options are closed in on, and given as they are, in each kind of answers."""
     if pipeline.search is None:
         return [(False, True)]
-    return [(False, False), (True, False), (True, True)]
+    return [(True, True), (True, False), (False, False)]
 
 
 def _find_plan(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask, bar: Progress) -> Plan:
@@ -81,6 +84,8 @@ def _find_plan(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask, bar: 
     for plan in plans:
         search.climb(plan)
         bar.advance()
+        if plan.settled and search.best.excess <= COMFORTABLE:
+            return search.best.plan
     # What else there is adds to what can change: not with a given number of sets, or without need.
     if count == "auto" and pipeline.search is not None and search.best.excess > 1:
         bar.advance(0, "anchors and untouched features")

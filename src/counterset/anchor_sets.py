@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset.arrays import Codes, Mask, Matrix
+from counterset.arrays import AnyMatrix, Codes, Mask, Matrix
 from counterset.diversity import View
 from counterset.selection import NONE_LEFT, Selector
 from counterset.space import Points
@@ -129,7 +129,7 @@ class Neighbourhoods:
         diversity
             The mean distance between two options of each set; 0 for a single one.
         """
-        sets, (to_set, alike) = sets.copy(), (each.copy() for each in compared)
+        sets, to_set, alike = sets.copy(), compared[0].copy(), compared[1].copy()
         size = (sets != NONE_LEFT).sum(axis=1)
         pairs = np.maximum(size * (size - 1) / 2, 1)
         open_ = np.flatnonzero(size)
@@ -180,7 +180,7 @@ class Neighbourhoods:
         return apart, ~differ.reshape(len(who), width)
 
 
-def cover(costs: Matrix, count: int) -> Codes:
+def cover(costs: AnyMatrix, count: int) -> Codes:
     """Choose sets one by one, each time the one that lowers most what rows pay for their best.
 
     Parameters

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from counterset.arrays import Codes, Matrix
+from counterset.arrays import AnyMatrix, Codes, Matrix
 from counterset.distances import L1, L2, ROUNDING, Distance
 from counterset.selection import NONE_LEFT
 
@@ -62,7 +62,7 @@ class Sets:
         """Make sets whose options nothing takes the place of."""
         return cls(options, members, bonus, distance, *no_stand_ins(members))
 
-    def distances(self, away: Matrix) -> Matrix:
+    def distances(self, away: AnyMatrix) -> AnyMatrix:
         """Give the distances of inputs from the sets, ``(n, m)``; empty ones are infinitely far.
 
         Parameters
@@ -147,7 +147,7 @@ class Sets:
         radius *= 1 - MARGIN
         return radius
 
-    def _radius_of_set(self, x: Matrix, distances: Matrix, first: Codes, size: Matrix) -> Matrix:
+    def _radius_of_set(self, x: Matrix, distances: AnyMatrix, first: Codes, size: Matrix) -> Matrix:
         """Bound how far it is to another set; only rivals that could be next are looked at."""
         radius = np.full(len(x), np.inf)
         if len(self.members) == 1:

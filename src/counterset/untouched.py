@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from counterset.anchors import Options
-from counterset.arrays import Codes, Mask, Matrix
+from counterset.arrays import AnyMatrix, Codes, Mask, Matrix
 from counterset.diversity import View
 from counterset.line_search import REFUSED
 from counterset.paths import unit_costs
@@ -33,7 +33,7 @@ def find_untouched(
     options: Options,
     anchors: Matrix,
     rows: Questions,
-    away: Matrix,
+    away: AnyMatrix,
     selector: Selector,
     share: float,
 ) -> Mask:
@@ -138,7 +138,7 @@ class _Untouched:
         return differs
 
 
-def _witnesses(away: Matrix) -> Codes:
+def _witnesses(away: AnyMatrix) -> Codes:
     """Choose the rows that are asked for each set: of those that it is the nearest to.
 
     If these are few, the nearest others too.

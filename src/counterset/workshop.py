@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 
 from counterset.anchor_sets import Neighbourhoods, cover
 from counterset.anchors import Anchors, renumbered
-from counterset.arrays import Codes, Mask, Matrix
+from counterset.arrays import AnyMatrix, Codes, Mask, Matrix
 from counterset.catalogue import Catalogue
 from counterset.distances import L2, Distance
 from counterset.questions import Questions
@@ -98,7 +98,7 @@ class _Regions:
         anchors: Codes,
         own: Codes,
         options: Points,
-        away: Matrix,
+        away: AnyMatrix,
         first: Codes,
         selector: Selector,
     ) -> None:
@@ -148,7 +148,7 @@ class Workshop:
         pool = self.selector.pool
         self.served = _with_middles(pool.points.places[self.rows], pool.distance.in_space)
         # Single precision will do to choose by; whole columns are needed.
-        self.away = np.empty((len(self.served), 0), dtype=np.float32, order="F")
+        self.away: AnyMatrix = np.empty((len(self.served), 0), dtype=np.float32, order="F")
         self._divided: dict[int, _Regions] = {}
         own, _, _ = catalogue.of(self._medoids(LANDMARKS))
         # Few options are nearer on average than many: smaller sets would always be preferred.
@@ -217,7 +217,7 @@ class Workshop:
             plan.margin * usual,
         )
 
-    def _find_untouched(self, sets: Codes, anchors: Codes, plan: Plan, away: Matrix) -> Mask:
+    def _find_untouched(self, sets: Codes, anchors: Codes, plan: Plan, away: AnyMatrix) -> Mask:
         """Find what options leave untouched, if the plan says so."""
         matrix = self.selector.pool.matrix
         if not plan.untouched or not (sets != NONE_LEFT).any():
