@@ -150,22 +150,17 @@ class Workshop:
         # Single precision will do to choose by; whole columns are needed.
         self.away: AnyMatrix = np.empty((len(self.served), 0), dtype=np.float32, order="F")
         self._divided: dict[int, _Regions] = {}
+        self._chosen: dict[tuple[int, float], tuple[Codes, Matrix, Codes, float]] = {}
         own, _, _ = catalogue.of(self._medoids(LANDMARKS))
         # Few options are nearer on average than many: smaller sets would always be preferred.
         self.usual_size = int((own != NONE_LEFT).sum(axis=1).mean())
 
     def anchors(self, plan: Plan) -> Anchors:
         """Choose the sets that serve the rows best, with the anchors that they were made for."""
-        pool, distance = self.selector.pool, self.selector.pool.distance.in_space
-        sets, bonus, anchors = self._make(plan)
-        options = self.catalogue.options()
-        costs = Sets.without_stand_ins(options.points, sets, bonus, distance).distances(self.away)
-        chosen = cover(costs, plan.count)
-        sets, bonus, anchors = sets[chosen], bonus[chosen], anchors[chosen]
-        costs = costs.T[chosen].T  # whole columns
-        usual = float((costs + bonus)[np.arange(len(costs)), costs.argmin(axis=1)].mean())
+        sets, bonus, anchors, usual = self._choose(plan.count, plan.price)
         stand_ins, worth = self._find_stand_ins(sets, anchors, plan, usual)
-        untouched = self._find_untouched(sets, anchors, plan, costs[: len(self.rows)])
+        untouched = self._find_untouched(sets, bonus, anchors, plan)
+        pool, options = self.selector.pool, self.catalogue.options()
         used, (sets, stand_ins) = renumbered(sets, stand_ins)
         _, n_candidates, reach = self.catalogue.of(anchors)
         return Anchors(
@@ -181,14 +176,33 @@ class Workshop:
             n_candidates,
             reach,
             self.settings,
-            distance,
+            pool.distance.in_space,
         )
 
-    def _make(self, plan: Plan) -> tuple[Codes, Matrix, Codes]:
+    def _choose(self, count: int, price: float) -> tuple[Codes, Matrix, Codes, float]:
+        """Choose sets, with the bonus and the anchor of each, and the usual distance from them.
+
+        That is the mean distance at which rows have their sets.
+        """
+        if (count, price) not in self._chosen:
+            sets, bonus, anchors = self._make(count, price)
+            costs = self._costs(sets, bonus, self.away)
+            which = cover(costs, count)
+            best = which[costs[:, which].argmin(axis=1)]
+            usual = float((costs[np.arange(len(costs)), best] + bonus[best]).mean())
+            self._chosen[count, price] = sets[which], bonus[which], anchors[which], usual
+        return self._chosen[count, price]
+
+    def _costs(self, sets: Codes, bonus: Matrix, away: AnyMatrix) -> AnyMatrix:
+        """Say how far rows are from sets."""
+        options, distance = self.catalogue.options(), self.selector.pool.distance.in_space
+        return Sets.without_stand_ins(options.points, sets, bonus, distance).distances(away)
+
+    def _make(self, count: int, price: float) -> tuple[Codes, Matrix, Codes]:
         """Give the different sets of all regions, their bonus, and the anchor of each."""
-        most = min(FINER * plan.count, MOST_REGIONS, len(self.rows))
+        most = min(FINER * count, MOST_REGIONS, len(self.rows))
         divided = [self._divide(2**i) for i in range(most.bit_length())]
-        made = [regions.sets(plan.price) for regions in divided]
+        made = [regions.sets(price) for regions in divided]
         sets = np.concatenate([sets for sets, _ in made])
         _, different = np.unique(sets, axis=0, return_index=True)
         different.sort()
@@ -201,10 +215,7 @@ class Workshop:
     def _find_stand_ins(
         self, sets: Codes, anchors: Codes, plan: Plan, usual: float
     ) -> tuple[Codes, Matrix]:
-        """Find what may stand in for options, if the plan says so.
-
-        ``usual`` is the mean distance at which rows have their sets.
-        """
+        """Find what may stand in for options, if the plan says so."""
         if plan.margin == np.inf:
             return no_stand_ins(sets)
         pool = self.selector.pool
@@ -217,7 +228,7 @@ class Workshop:
             plan.margin * usual,
         )
 
-    def _find_untouched(self, sets: Codes, anchors: Codes, plan: Plan, away: AnyMatrix) -> Mask:
+    def _find_untouched(self, sets: Codes, bonus: Matrix, anchors: Codes, plan: Plan) -> Mask:
         """Find what options leave untouched, if the plan says so."""
         matrix = self.selector.pool.matrix
         if not plan.untouched or not (sets != NONE_LEFT).any():
@@ -227,7 +238,7 @@ class Workshop:
             self.catalogue.options(),
             matrix[anchors],
             replace(self._questions),  # which forgets its answers again
-            away,
+            self._costs(sets, bonus, self.away[: len(self.rows)]),
             self.selector,
             plan.untouched,
         )
