@@ -33,8 +33,8 @@ SHARES, FIRST_SHARE = [0.05, 0.1, 0.2, 0.4], 0.2
 FIRST_STRIDE = 2
 #: From a first plan that is so many times worse than the best one it is not worth going on.
 HOPELESS = 10
-#: What is given as it is, and exceeds no more than this of any limit, is good enough: a search from
-#: the input takes longer, and makes what is found move with it.
+#: Sets as they are that come to no more than this share of any limit are good enough: a search from
+#: the input takes longer, and what it finds moves with the input.
 COMFORTABLE = 0.75
 #: The margins of stand-ins that are tried, with as many sets as are best without, and up to so many
 #: times fewer.
@@ -187,23 +187,27 @@ class _Search:
         return near
 
     def _try(self, plan: Plan) -> _Attempt:
-        """Find the price at which sets are neither too far away nor too much alike."""
+        """Find the price at which sets are neither too far away nor too much alike.
+
+        The search begins at the price of the plan: what was best with more or fewer sets.
+        """
         key = replace(plan, step=0)
         if key in self._attempts:
             return self._attempts[key]
         steps, at, stride = range(len(PRICES)), plan.step, FIRST_STRIDE
         costs: dict[Plan, float] = {}
-        sides = set()
+        sides: set[bool] = set()
         while steps:
             plan = replace(plan, step=at)
             too_far, too_alike = self.trials.cost(plan)
             costs[plan] = max(too_far, too_alike)
             higher = too_alike > too_far
-            steps = range(at + 1, steps.stop) if higher else range(steps.start, at)
             sides.add(higher)
-            # With more or fewer sets the best price is near the one before: first look around it.
-            far = min(stride if len(sides) == 1 else len(steps) // 2 + 1, len(steps))
-            at, stride = steps.start + far - 1 if higher else steps.stop - far, 2 * stride
+            steps = range(at + 1, steps.stop) if higher else range(steps.start, at)
+            # The best price is often near where one begins; once it is between two, halfway there.
+            far, stride = stride if len(sides) == 1 else len(steps) // 2 + 1, 2 * stride
+            ahead = steps if higher else steps[::-1]
+            at = ahead[:far][-1] if steps else at
         plan = min(costs, key=lambda plan: costs[plan])
         cost, change = costs[plan] ** CLOSENESS_POWER, self.trials.change(plan)
         self._attempts[key] = _Attempt(plan, cost, change)

@@ -25,7 +25,7 @@ __all__ = ["PRICES", "SEED", "Plan", "Workshop", "medoids"]
 
 #: Of a class with more rows than this, so many are looked at when looking for anchors.
 MOST_ROWS = 12_000
-#: So many points are added for each row, up to so many points in all.
+#: So many points are added for each row, as long as these are no more than so many in all.
 MIDDLES, MOST_SERVED = 4, 3000
 #: Rounds of k-means; anchors need not be the best, only the same each time.
 ROUNDS = 10
@@ -113,15 +113,15 @@ class _Regions:
         for start in range(0, len(anchors), AT_ONCE):
             who = np.arange(start, min(start + AT_ONCE, len(anchors)))
             near = Neighbourhoods.around(points.take(who), costs[who], own[who], options, selector)
-            start_of = near.positions(own[who])
-            self.neighbourhoods.append((who, near, start_of, near.compare(start_of)))
+            sets = near.positions(own[who])
+            self.neighbourhoods.append((who, near, sets, near.compare(sets)))
 
     def sets(self, price: float) -> tuple[Codes, Matrix]:
         """Put the set of each region together: numbers of options, and what diversity is worth."""
         if price not in self._sets:
             sets, bonus = self.own.copy(), np.zeros(len(self.own))
-            for who, near, start, compared in self.neighbourhoods:
-                chosen, diversity = near.improve(start, compared, price)
+            for who, near, own, compared in self.neighbourhoods:
+                chosen, diversity = near.improve(own, compared, price)
                 sets[who], bonus[who] = near.numbers(chosen), price * diversity
             self._sets[price] = sets, bonus
         return self._sets[price]
@@ -301,6 +301,6 @@ def medoids(points: Matrix, count: int) -> Codes:
     if count >= len(distinct):
         return np.sort(first)
     start, _ = kmeans_plusplus(distinct, count, random_state=SEED, n_local_trials=1)
-    centres = KMeans(count, init=start, n_init=1, max_iter=ROUNDS).fit(distinct)
+    centres = KMeans(count, init=start, n_init=1, max_iter=ROUNDS, random_state=SEED).fit(distinct)
     squared, _ = L2().scores(centres.cluster_centers_, distinct)
     return np.unique(first[squared.argmin(axis=1)])
