@@ -105,10 +105,12 @@ class _Regions:
         self.anchors, self.own = anchors, own
         self._sets: dict[float, tuple[Codes, Matrix]] = {}
         points, distance = selector.pool.points.take(anchors), selector.pool.distance.in_space
-        costs = distance.pairwise(points.places, options.places)
         order = np.argsort(first, kind="stable")
         present, starts, sizes = np.unique(first[order], return_index=True, return_counts=True)
+        costs = np.empty((len(anchors), len(options)))
         costs[present] = (np.add.reduceat(away.T[:, order], starts, axis=1) / sizes).T
+        alone = np.setdiff1d(np.arange(len(anchors)), present)
+        costs[alone] = distance.pairwise(points.places[alone], options.places)
         self.neighbourhoods = []
         for start in range(0, len(anchors), AT_ONCE):
             who = np.arange(start, min(start + AT_ONCE, len(anchors)))
