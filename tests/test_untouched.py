@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from anchored_toys import DIVERSITIES, LIMIT, following
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterset import DiverseExplainer, LineSearch, datasets
+from counterset import AngleDiversity, DiverseExplainer, LineSearch, datasets
 from counterset.anchors import Options
 from counterset.arrays import Mask
 from counterset.diversity import View
@@ -146,6 +147,26 @@ def test_what_the_model_does_not_look_at_can_always_be_left() -> None:
     assert setting.found(1.0)[..., 3].all()
     assert not setting.found(1.0)[..., :2].all(axis=2).any()
     assert setting.found(0.5).sum(axis=2).max() == 2
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("others", [[], [[0.9, 0.9, 0.1, 0.1]]])
+def test_an_option_does_not_leave_all_that_it_changes(others: list[Any]) -> None:
+    setting = Setting(0, AngleDiversity(0.5))
+    anchor = np.array([[0.5, 0.5, 0.4, 0.5]])
+    options = np.array([[0.5, 0.5, 0.9, 0.5], *others])
+    rows = np.tile([0.1, 0.1, 0.8, 0.3], (8, 1))  # with their third feature it is an option too
+    untouched = find_untouched(
+        np.arange(len(options))[None],
+        Options(options, options, np.arange(len(options)), needs_two(options)),
+        anchor,
+        replace(setting.rows, inputs=rows, input_labels=needs_two(rows)),
+        np.ones((8, 1)),
+        setting.selector,
+        share=0.25,
+    )
+    assert needs_two(np.where([False, False, True, False], rows, options[0])).all()
+    assert not untouched[0, 0].any()
 
 
 def planned(plan: Plan, data: Any, model: Any, **parameters: Any) -> DiverseExplainer:

@@ -111,11 +111,14 @@ class _Attempt:
         With the best price.
     cost, change
         How bad it is that sets are too far or too much alike, and that they change.
+    has_all
+        Whether there are as many anchors as the plan has in mind.
     """
 
     plan: Plan
     cost: float
     change: float
+    has_all: bool
 
     @property
     def excess(self) -> float:
@@ -178,7 +181,7 @@ class _Search:
         plan, step = attempt.plan, 1 if attempt.cost > attempt.change else -1
         near = []
         count = self.counts.index(plan.count) + step
-        if 0 <= count < len(self.counts) and (step < 0 or self.trials.has(plan)):
+        if 0 <= count < len(self.counts) and (step < 0 or attempt.has_all):
             near.append(replace(plan, count=self.counts[count]))
         if plan.untouched:
             share = SHARES.index(plan.untouched) + step
@@ -210,5 +213,5 @@ class _Search:
             at = ahead[:far][-1] if steps else at
         plan = min(costs, key=lambda plan: costs[plan])
         cost, change = costs[plan] ** CLOSENESS_POWER, self.trials.change(plan)
-        self._attempts[key] = _Attempt(plan, cost, change)
+        self._attempts[key] = _Attempt(plan, cost, change, self.trials.has(plan))
         return self._attempts[key]

@@ -18,6 +18,7 @@ from counterset.diversity import View
 from counterset.line_search import REFUSED
 from counterset.paths import unit_costs
 from counterset.questions import Questions
+from counterset.schema import changed
 from counterset.selection import NONE_LEFT, Selector
 
 __all__ = ["find_untouched"]
@@ -129,9 +130,10 @@ class _Untouched:
         seen = np.where(tried, self._anchors[who, None], self._ends[who])
         candidates = table.points(seen.reshape(-1, seen.shape[2]))
         view = View(self._points.take(who), candidates, self._nearest[who], table.in_space)
-        differs = np.ones(len(who), dtype=bool)
+        # What leaves all that it changes is no option, and lies in no direction.
+        differs = changed(seen[:, slot], self._anchors[who]).any(axis=1)
         for other in range(size):
-            which = np.flatnonzero(self._here[who, other] & (other != slot))
+            which = np.flatnonzero(self._here[who, other] & (other != slot) & differs)
             a, b = which * size + slot, which * size + other
             differs[which] &= self._selector.differ(view.of(which), a, b)
         self.features[who[differs], slot] = features[differs]
