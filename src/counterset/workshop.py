@@ -27,8 +27,9 @@ __all__ = ["PRICES", "SEED", "Plan", "Workshop", "medoids"]
 MOST_ROWS = 12_000
 #: So many points are added for each row, as long as these are no more than so many in all.
 MIDDLES, MOST_SERVED = 4, 3000
-#: Rounds of k-means; anchors need not be the best, only the same each time.
-ROUNDS = 10
+#: Rounds of k-means, for up to so many points, and for more, where a good start takes long too.
+#: Anchors need not be the best, only the same each time.
+FEW, ROUNDS, ROUNDS_OF_MANY = 3000, 20, 10
 SEED = 0
 #: Sets are chosen from among those of so many times more regions, up to a number.
 FINER, MOST_REGIONS = 2, 4096
@@ -302,7 +303,10 @@ def medoids(points: Matrix, count: int) -> Codes:
     distinct, first = np.unique(points, axis=0, return_index=True)
     if count >= len(distinct):
         return np.sort(first)
-    start, _ = kmeans_plusplus(distinct, count, random_state=SEED, n_local_trials=1)
-    centres = KMeans(count, init=start, n_init=1, max_iter=ROUNDS, random_state=SEED).fit(distinct)
+    means = KMeans(count, n_init=1, max_iter=ROUNDS, random_state=SEED)
+    if len(distinct) > FEW:
+        start, _ = kmeans_plusplus(distinct, count, random_state=SEED, n_local_trials=1)
+        means.set_params(init=start, max_iter=ROUNDS_OF_MANY)
+    centres = means.fit(distinct)
     squared, _ = L2().scores(centres.cluster_centers_, distinct)
     return np.unique(first[squared.argmin(axis=1)])
