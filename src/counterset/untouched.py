@@ -131,7 +131,7 @@ class _Untouched:
         candidates = table.points(seen.reshape(-1, seen.shape[2]))
         view = View(self._points.take(who), candidates, self._nearest[who], table.in_space)
         # What leaves all that it changes is no option, and lies in no direction.
-        differs = changed(seen[:, slot], self._anchors[who]).any(axis=1)
+        differs: Mask = np.asarray(changed(seen[:, slot], self._anchors[who]).any(axis=1))
         for other in range(size):
             which = np.flatnonzero(self._here[who, other] & (other != slot) & differs)
             a, b = which * size + slot, which * size + other
