@@ -211,6 +211,16 @@ def test_what_adds_to_change_is_tried_only_where_it_is_needed() -> None:
         assert not any(p.untouched or p.margin < np.inf for p in given.tried)
 
 
+@pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
+def test_where_nothing_can_be_held_out_options_are_rows_and_searched_towards() -> None:
+    rows = np.vstack([np.eye(3) * 0.4, 1 - np.eye(3) * 0.4])
+    explainer = explainer_of(rows, lambda X: X.sum(axis=1) > 1, anchors="auto")
+    anchors = explainer.anchors_
+    assert anchors is not None
+    assert not anchors.settled.any()
+    assert np.array_equal(anchors.options.rows, explainer.pool_.matrix[anchors.options.places])
+
+
 def test_options_stay_rows_where_closing_in_would_cost_too_much() -> None:
     # Every input is right at the boundary, in a feature of its own: what one finds is no use to
     # the next.

@@ -8,6 +8,7 @@ explained with them. What counts is by how much a plan exceeds the limit that it
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -79,7 +80,7 @@ def _find_plan(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask, bar: 
     plans = [Plan(first, *kind) for kind in _kinds(pipeline)]
     trials = Trials.hold_out(pipeline, ask)
     if trials is None:
-        return plans[0]
+        return plans[-1]  # nothing tells how far sets as they are would be from other inputs
     search = _Search(trials, COUNTS if count == "auto" else [count])
     for plan in plans:
         search.climb(plan)
@@ -197,21 +198,31 @@ class _Search:
         key = replace(plan, step=0)
         if key in self._attempts:
             return self._attempts[key]
-        steps, at, stride = range(len(PRICES)), plan.step, FIRST_STRIDE
-        costs: dict[Plan, float] = {}
-        sides: set[bool] = set()
-        while steps:
-            plan = replace(plan, step=at)
-            too_far, too_alike = self.trials.cost(plan)
-            costs[plan] = max(too_far, too_alike)
-            higher = too_alike > too_far
-            sides.add(higher)
-            steps = range(at + 1, steps.stop) if higher else range(steps.start, at)
-            # The best price is often near where one begins; once it is between two, halfway there.
-            far, stride = stride if len(sides) == 1 else len(steps) // 2 + 1, 2 * stride
-            ahead = steps if higher else steps[::-1]
-            at = ahead[:far][-1] if steps else at
-        plan = min(costs, key=lambda plan: costs[plan])
-        cost, change = costs[plan] ** CLOSENESS_POWER, self.trials.change(plan)
-        self._attempts[key] = _Attempt(plan, cost, change, self.trials.has(plan))
+        step, cost = _best_step(plan.step, lambda at: self.trials.cost(replace(plan, step=at)))
+        plan = replace(plan, step=step)
+        self._attempts[key] = _Attempt(
+            plan, cost**CLOSENESS_POWER, self.trials.change(plan), self.trials.has(plan)
+        )
         return self._attempts[key]
+
+
+def _best_step(first: int, cost: Callable[[int], tuple[float, float]]) -> tuple[int, float]:
+    """Find the step among the prices at which the larger one of two costs is least, and that cost.
+
+    The first cost rises with the price, the second one falls. The best step is often near the
+    first one that is tried; once it is known to lie between two, the search goes halfway.
+    """
+    steps, at, stride = range(len(PRICES)), first, FIRST_STRIDE
+    costs: dict[int, float] = {}
+    sides: set[bool] = set()
+    while steps:
+        rising, falling = cost(at)
+        costs[at] = max(rising, falling)
+        higher = falling > rising
+        sides.add(higher)
+        steps = range(at + 1, steps.stop) if higher else range(steps.start, at)
+        far, stride = stride if len(sides) == 1 else len(steps) // 2 + 1, 2 * stride
+        ahead = steps if higher else steps[::-1]
+        at = ahead[:far][-1] if steps else at
+    best = min(costs, key=lambda step: costs[step])
+    return best, costs[best]

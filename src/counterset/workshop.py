@@ -257,18 +257,21 @@ class Workshop:
             anchors = self._medoids(count)
             own, _, _ = self.catalogue.of(anchors)
             options = pool.distance.points(self.catalogue.options().rows)
-            distance = pool.distance.in_space
-            new = options.places[self.away.shape[1] :]
-            columns = [
-                distance.pairwise(self.served, new[start : start + COLUMNS]).T.astype(np.float32)
-                for start in range(0, len(new), COLUMNS)
-            ]
-            self.away = np.concatenate([self.away.T, *columns]).T
-            scores, _ = distance.scores(self.served, pool.points.places[anchors])
+            self._measure(options.places[self.away.shape[1] :])
+            scores, _ = pool.distance.in_space.scores(self.served, pool.points.places[anchors])
             self._divided[count] = _Regions(
                 anchors, own, options, self.away, scores.argmin(axis=1), self.selector
             )
         return self._divided[count]
+
+    def _measure(self, new: Matrix) -> None:
+        """Measure how far the rows are from new options."""
+        distance = self.selector.pool.distance.in_space
+        columns = [
+            distance.pairwise(self.served, new[start : start + COLUMNS]).T.astype(np.float32)
+            for start in range(0, len(new), COLUMNS)
+        ]
+        self.away = np.concatenate([self.away.T, *columns]).T
 
     def _medoids(self, count: int) -> Codes:
         return self.rows[medoids(self.selector.pool.points.directions[self.rows], count)]
