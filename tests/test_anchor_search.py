@@ -25,7 +25,13 @@ from counterset import (
     datasets,
     evaluate,
 )
-from counterset.anchor_search import CLOSENESS_POWER, COMFORTABLE, FIRST_COUNT
+from counterset.anchor_search import (
+    CLOSENESS_POWER,
+    COMFORTABLE,
+    FIRST_COUNT,
+    FIRST_WAY,
+    WAYS,
+)
 from counterset.anchor_trials import MOST_DISTANCE
 from counterset.progress import Progress
 from counterset.workshop import PRICES, Plan
@@ -99,7 +105,7 @@ def test_there_are_no_more_anchors_than_asked_for(search: Any) -> None:
 def test_options_are_valid_and_either_rows_or_at_the_boundary(
     closed_in: bool, margin: float
 ) -> None:
-    with following(Plan(30, closed_in, settled=False, margin=margin)):
+    with following(Plan(30, closed_in, margin=margin)):
         explainer = explainer_of(np.random.default_rng(2).random((300, 2)), anchors="auto")
     anchors = explainer.anchors_
     assert anchors is not None
@@ -129,13 +135,12 @@ class Landscape:
     def cost(self, plan: Plan) -> tuple[float, float]:
         """Many sets are close; a high price makes them farther away and more diverse."""
         self.tried.append(plan)
-        helped = plan.untouched > 0 or plan.margin < np.inf
         away = (self.right_count / plan.count) ** (1 / CLOSENESS_POWER)
-        away *= self.gain if helped else 1.0
+        away *= self.gain ** (plan.way + (plan.margin < np.inf))
         return away * (0.9 + plan.price / 2), away * (1.1 - plan.price / 2)
 
     def change(self, plan: Plan) -> float:
-        return plan.count / self.right_count * (1.2 if plan.untouched else 1.1)
+        return plan.count / self.right_count * (1.1 + 0.1 * plan.way)
 
     def has(self, plan: Plan) -> bool:
         return True
@@ -166,7 +171,7 @@ def test_the_best_price_is_found_from_wherever_it_starts(right: float, first: in
 
     landscape = Priced(64)
     search = anchor_search._Search(landscape, [64])  # type: ignore[arg-type]
-    found = search._try(Plan(64, closed_in=False, settled=True, step=first)).plan
+    found = search._try(Plan(64, closed_in=False, step=first)).plan
     assert abs(found.price - right) == min(abs(price - right) for price in PRICES)
     assert len(landscape.tried) <= 2 * math.log2(len(PRICES))
     near = abs(found.step - first) <= 2
@@ -174,50 +179,74 @@ def test_the_best_price_is_found_from_wherever_it_starts(right: float, first: in
 
 
 def test_a_kind_that_breaks_both_limits_is_gone_on_with_only_if_all_do() -> None:
-    def change(plan: Plan) -> float:
-        return 1.5 if not plan.settled else 0.9 if hope else 1.6
-
     for hope in (True, False):
+
+        def change(plan: Plan, hope: bool = hope) -> float:
+            return 1.5 if plan.way and plan.closed_in else 0.9 if hope else 1.6
+
         landscape = Landscape(256)
         landscape.change = change  # type: ignore[method-assign]
         plan = plan_in(landscape, search=LineSearch(0.1))
-        searched = {p.count for p in landscape.tried if not p.settled}
-        assert plan.settled == hope
-        assert (searched == {FIRST_COUNT}) == hope
-        assert hope or plan.count > FIRST_COUNT
+        hopeless = {(p.count, p.way) for p in landscape.tried if p.way and p.closed_in}
+        assert (hopeless == {(FIRST_COUNT, FIRST_WAY)}) == hope
+        assert hope or (plan.closed_in and plan.count > FIRST_COUNT)
 
 
 def test_sets_as_they_are_will_do_if_they_are_well_below_all_limits() -> None:
     for change, enough in ((0.9 * COMFORTABLE, True), (1.1 * COMFORTABLE, False)):
         landscape = Landscape(16)
         landscape.change = lambda plan, change=change: change  # type: ignore[method-assign, misc]
-        assert plan_in(landscape, search=LineSearch(0.1)).settled
-        assert all(plan.settled for plan in landscape.tried) == enough
+        plan_in(landscape, search=LineSearch(0.1))
+        assert all(plan.closed_in and not plan.way for plan in landscape.tried) == enough
 
 
-def test_what_adds_to_change_is_tried_only_where_it_is_needed() -> None:
-    for search in (None, LineSearch(0.1)):
-        needed, needless = Landscape(64, 0.8), Landscape(64, 0.8)
-        needless.change = lambda plan: 0.5 * plan.count / 64  # type: ignore[method-assign]
-        plan_in(needless, search=search)
-        assert not any(p.untouched or p.margin < np.inf for p in needless.tried)
-        plan = plan_in(needed, search=search)
-        assert (plan.untouched > 0) == (search is not None)
-        assert (plan.margin < np.inf) == (search is None)
-        assert all(p.settled for p in needed.tried if p.untouched)
-        # Nor with a number that was asked for.
-        given = Landscape(64, 0.8)
-        assert plan_in(given, 16, search).count == 16
-        assert not any(p.untouched or p.margin < np.inf for p in given.tried)
+def test_stand_ins_are_tried_only_where_they_are_needed() -> None:
+    needed, needless = Landscape(64, 0.8), Landscape(64, 0.8)
+    needless.change = lambda plan: 0.5 * plan.count / 64  # type: ignore[method-assign]
+    plan_in(needless)
+    assert not any(p.margin < np.inf for p in needless.tried)
+    assert plan_in(needed).margin < np.inf
+    assert not any(p.way for p in needed.tried)
+    # Nor with a number that was asked for, nor with a search.
+    for count, search in ((16, None), ("auto", LineSearch(0.1))):
+        other = Landscape(64, 0.8)
+        plan_in(other, count, search)
+        assert not any(p.margin < np.inf for p in other.tried)
+
+
+@pytest.mark.parametrize("right_way", WAYS)
+@pytest.mark.parametrize("right", [8, 128])
+def test_fewer_sets_that_give_way_more_are_found_and_the_other_way_round(
+    right: int, right_way: float
+) -> None:
+    class Valley(Landscape):
+        """What is best lies along a line: sets that give way more do with fewer of them."""
+
+        def place(self, plan: Plan) -> tuple[float, float]:
+            more, way = math.log2(plan.count / right), 5 * (plan.way - right_way)
+            return more + way, abs(more - way)
+
+        def cost(self, plan: Plan) -> tuple[float, float]:
+            self.tried.append(plan)
+            along, off = self.place(plan)
+            rest = 1.5 + off / 20 if plan.way else 9.0
+            return math.pow(rest * math.pow(1.5, -along), 1 / CLOSENESS_POWER), 0.0
+
+        def change(self, plan: Plan) -> float:
+            along, off = self.place(plan)
+            return (1.5 + off / 20) * math.pow(1.5, along)
+
+    plan = plan_in(Valley(right), search=LineSearch(0.1))
+    assert (plan.count, plan.way) == (right, right_way)
 
 
 @pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
-def test_where_nothing_can_be_held_out_options_are_rows_and_searched_towards() -> None:
+def test_where_nothing_can_be_held_out_options_are_rows_that_give_way() -> None:
     rows = np.vstack([np.eye(3) * 0.4, 1 - np.eye(3) * 0.4])
     explainer = explainer_of(rows, lambda X: X.sum(axis=1) > 1, anchors="auto")
     anchors = explainer.anchors_
     assert anchors is not None
-    assert not anchors.settled.any()
+    assert anchors.way == FIRST_WAY
     assert np.array_equal(anchors.options.rows, explainer.pool_.matrix[anchors.options.places])
 
 

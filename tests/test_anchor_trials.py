@@ -102,11 +102,11 @@ def test_figures_are_those_of_the_metrics(rows: Matrix) -> None:
 def test_a_constant_explainer_changes_nothing_and_is_far_away(rows: Matrix) -> None:
     trials = Trials.hold_out(*tools(rows, lambda X: X.sum(axis=1) > 1))
     assert trials is not None
-    one, many = (Plan(count, closed_in=False, settled=True) for count in (1, 64))
+    one, many = (Plan(count, closed_in=False) for count in (1, 64))
     assert trials.change(one) == 0 < trials.change(many)
     assert trials.cost(one)[0] > trials.cost(many)[0]
     assert trials.has(one)
-    assert not trials.has(Plan(1000, closed_in=False, settled=True))
+    assert not trials.has(Plan(1000, closed_in=False))
 
 
 def test_too_few_rows_are_not_held_out() -> None:

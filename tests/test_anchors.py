@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +82,7 @@ def nearest_anchors(explainer: DiverseExplainer, rows: Rows) -> list[int]:
 
 def planned(margin: float, count: int, data: Any = X, **parameters: Any) -> DiverseExplainer:
     """Fit with that many anchors, and with stand-ins if the margin is finite."""
-    with following(Plan(count, closed_in=False, settled=True, margin=margin)):
+    with following(Plan(count, closed_in=False, margin=margin)):
         return anchored("auto", data=data, search=None, **parameters)
 
 
@@ -109,24 +108,11 @@ def test_an_input_gets_the_set_of_its_anchor_and_what_stands_in(margin: float) -
     assert (taken > 0) == (margin < np.inf)
 
 
-def test_the_search_goes_from_the_input_itself_to_the_options_of_its_anchor() -> None:
-    explainer = anchored(1, search=LineSearch(1e-6))
-    anchors, x = explainer.anchors_, np.array([0.2, 0.3])
+def test_a_set_that_does_not_give_way_is_given_as_it_is_and_stays_within_the_radius() -> None:
+    with following(Plan(6, closed_in=True)):
+        explainer = anchored("auto", search=LineSearch(0.1))
+    anchors, rows = explainer.anchors_, np.random.default_rng(8).random((20, 2))
     assert anchors is not None
-    explainer.anchors_ = anchors = replace(anchors, settled=np.zeros(len(anchors), dtype=bool))
-    [nearest] = nearest_anchors(explainer, x[None])
-    ends = anchors.options.take(anchors.sets[nearest]).rows
-    for found in explainer.explain(x).values:
-        ways = (found - x) / (ends - x)
-        assert np.isclose(ways[:, 0], ways[:, 1]).any()
-        assert found.sum() == pytest.approx(1, abs=1e-6)
-
-
-def test_a_set_that_is_settled_is_given_as_it_is_and_stays_within_the_radius() -> None:
-    explainer, rng = anchored(6, search=LineSearch(0.1)), np.random.default_rng(8)
-    anchors, rows = explainer.anchors_, rng.random((20, 2))
-    assert anchors is not None
-    explainer.anchors_ = anchors = replace(anchors, settled=np.ones(len(anchors), dtype=bool))
     for x, i, found in zip(
         rows, nearest_anchors(explainer, rows), explainer.explain_many(rows), strict=True
     ):
@@ -137,23 +123,19 @@ def test_a_set_that_is_settled_is_given_as_it_is_and_stays_within_the_radius() -
             assert set_distance(found.values, explainer.explain(moved).values) == 0
 
 
-def test_only_what_is_not_settled_is_searched() -> None:
+def test_a_class_never_seen_in_training_is_searched_from_the_input() -> None:
     def model(rows: Any) -> Any:
         return np.where(np.asarray(rows)[:, 0] < 0, "odd", approve(rows))
 
-    explainer = anchored(3, model=model, search=LineSearch(0.001))
-    anchors = anchored(3, model=model, search=None).anchors_
+    with following(Plan(3, closed_in=False)):
+        explainer = anchored("auto", model=model, search=LineSearch(0.001))
+    anchors = explainer.anchors_
     assert anchors is not None
-    assert explainer.anchors_ is not None
-    # Of two classes one is settled; a class never seen in training is searched in any case.
-    settings = explainer.anchors_.settings
-    explainer.anchors_ = replace(anchors, settled=anchors.codes == 0, settings=settings)
-    no, yes, odd = explainer.explain_many(np.array([[0.1, 0.3], [0.9, 0.8], [-0.2, 0.3]]))
-    for found, is_option in ((no, True), (yes, False), (odd, False)):
+    rows = np.array([[0.1, 0.3], [0.9, 0.8], [-0.2, 0.3]])
+    for found, is_option in zip(explainer.explain_many(rows), (True, True, False), strict=True):
         kept = (anchors.options.rows[:, None] == found.values).all(axis=2).any(axis=0)
         assert kept.all() == is_option
         assert (model(found.values) == found.labels).all()
-    assert np.abs(yes.values.sum(axis=1) - 1).max() < 0.001
 
 
 def test_nearly_equal_inputs_share_the_set_where_the_plain_selection_changes_it() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from counterset.constraints import Constraints
-from counterset.distances import L1
-from counterset.paths import Paths
+from counterset.distances import L1, L2, Distance, LInf
+from counterset.paths import Paths, part_way, unit_costs
 from counterset.schema import Table
 from counterset.space import Space, TableDistance
 
@@ -46,3 +47,30 @@ def test_features_that_change_together_switch_at_once() -> None:
     together = Constraints(together=[["f", "n"]])
     assert rows_at(0.4, start, end, together) == start
     assert rows_at(0.5, start, end, together) == end
+
+
+def test_part_of_the_way_back_is_a_place_on_the_way() -> None:
+    start, end = [0.0, 0.0, 0.0, 0.0], [1.0, 9.0, 1.0, 2.0]
+    rules = ALONE.compile(TABLE, MATRIX)
+    for share in (0.0, 0.3, 0.6, 1.0):
+        [row] = part_way(COSTS, np.array([start]), np.array([end]), share, rules).tolist()
+        assert row == rows_at(1 - share, start, end, ALONE)
+
+
+@pytest.mark.parametrize("units", [[[0], [1], [2], [3]], [[0, 2], [1], [3]]])
+@pytest.mark.parametrize(
+    "inner", [L1(), L1([1.0, 1.0, 3.0, 2.0]), L2(), L2([4.0, 1, 1, 1]), LInf()]
+)
+def test_a_unit_costs_the_distance_to_where_it_alone_has_changed(
+    inner: Distance, units: list[list[int]]
+) -> None:
+    distance = TableDistance(TABLE, COSTS.space, inner)
+    starts, ends = (
+        np.array([[0.2, 3.0, 0.0, 1.0]] * 2),
+        np.array([[0.9, 1, 2, 1], [np.nan, 3, 0, 0]]),
+    )
+    costs = unit_costs(distance, starts, ends, [np.array(unit) for unit in units])
+    for (i, j), cost in np.ndenumerate(costs):
+        moved = starts[[i]].copy()
+        moved[:, units[j]] = ends[i, units[j]]
+        assert cost == distance.pairwise(starts[[i]], moved)[0, 0]

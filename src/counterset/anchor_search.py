@@ -26,16 +26,17 @@ __all__ = ["find_anchors"]
 #: The power to which being too far away, or too much alike, counts against changing too much: a
 #: tenth nearer than the limit is about as good as changing half as much as is allowed.
 CLOSENESS_POWER = 6
-#: The numbers of anchors that are tried, and the shares of the features that options leave
-#: untouched: one step at a time, from the first on.
-COUNTS, FIRST_COUNT = [2**i for i in range(2, 12)], 32
-SHARES, FIRST_SHARE = [0.05, 0.1, 0.2, 0.4], 0.2
+#: The numbers of anchors that are tried, one step at a time, from the first on; with a search there
+#: are no more than so many.
+COUNTS, FIRST_COUNT, MOST_SEARCHED = [2**i for i in range(2, 12)], 32, 512
+#: The shares of the way that options go towards the input, likewise.
+WAYS, FIRST_WAY = [0.2, 0.4, 0.6, 0.8, 1.0], 0.6
 #: How far from the last best price the next one is tried; then twice as far, and so on.
 FIRST_STRIDE = 2
 #: From a first plan that is so many times worse than the best one it is not worth going on.
 HOPELESS = 10
-#: Sets as they are that come to no more than this share of any limit are good enough: a search from
-#: the input takes longer, and what it finds moves with the input.
+#: Sets as they are that come to no more than this share of any limit are good enough: to give way
+#: takes longer, and what gives way moves with the input.
 COMFORTABLE = 0.75
 #: The margins of stand-ins that are tried, with as many sets as are best without, and up to so many
 #: times fewer.
@@ -59,7 +60,7 @@ def find_anchors(
         Show a progress bar on the error stream.
     """
     rows = np.arange(len(pipeline.selector.pool.codes))
-    with Progress(len(_kinds(pipeline)) + 2, "anchors", shown=progress) as bar:
+    with Progress(5, "anchors", shown=progress) as bar:
         plan = _find_plan(count, pipeline, ask, bar)
         bar.advance(bar.total - 1 - bar.done)
         anchors = Workshops(pipeline, ask, rows).anchors(plan)
@@ -67,36 +68,26 @@ def find_anchors(
     return anchors
 
 
-def _kinds(pipeline: Pipeline) -> list[tuple[bool, bool]]:
-    """Say whether options are closed in on, and given as they are, in each kind of answers."""
-    if pipeline.search is None:
-        return [(False, True)]
-    return [(True, True), (True, False), (False, False)]
-
-
 def _find_plan(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask, bar: Progress) -> Plan:
     """Find the plan that keeps all limits best."""
-    first = FIRST_COUNT if count == "auto" else count
-    plans = [Plan(first, *kind) for kind in _kinds(pipeline)]
+    searched = pipeline.search is not None
+    as_they_are = Plan(FIRST_COUNT if count == "auto" else count, closed_in=searched)
+    giving_way = [replace(as_they_are, closed_in=own, way=FIRST_WAY) for own in (True, False)]
+    plans = [as_they_are, *(giving_way if searched else [])]
     trials = Trials.hold_out(pipeline, ask)
     if trials is None:
         return plans[-1]  # nothing tells how far sets as they are would be from other inputs
-    search = _Search(trials, COUNTS if count == "auto" else [count])
+    counts = [each for each in COUNTS if not searched or each <= MOST_SEARCHED]
+    search = _Search(trials, counts if count == "auto" else [count])
     for plan in plans:
         search.climb(plan)
         bar.advance()
-        if plan.settled and search.best.excess <= COMFORTABLE:
+        if search.best.excess <= COMFORTABLE and not search.best.plan.way:
             return search.best.plan
-    # What else there is adds to what can change: not with a given number of sets, or without need.
-    if count == "auto" and pipeline.search is not None and search.best.excess > 1:
-        bar.advance(0, "anchors and untouched features")
-        for closed_in in (False, True):
-            plans.append(Plan(first, closed_in, settled=True, untouched=FIRST_SHARE))
-            search.climb(plans[-1])
     if search.best.excess > 1:
-        for plan in plans:
-            search.climb(plan, patiently=True)
-    if count == "auto" and pipeline.search is None and search.best.excess > 1:
+        search.climb(search.best.plan, patiently=True)
+    # Stand-ins add to what can change: not with a given number of sets, or without need.
+    if count == "auto" and not searched and search.best.excess > 1:
         bar.advance(0, "anchors and stand-ins")
         search.try_stand_ins()
     return search.best.plan
@@ -148,7 +139,7 @@ class _Search:
         return min(self._attempts.values(), key=lambda attempt: attempt.excess)
 
     def climb(self, plan: Plan, *, patiently: bool = False) -> None:
-        """Try more or fewer anchors, and more or less left untouched, as long as that helps.
+        """Try more or fewer anchors, and to give way more or less, as long as that helps.
 
         Where sets are too far away, or too much alike, and change too much as well, neither more
         nor less will keep all limits: only a patient search goes on, for what breaks them least.
@@ -157,11 +148,23 @@ class _Search:
         while best.excess <= HOPELESS * self.best.excess:
             if not patiently and min(best.cost, best.change) > 1:
                 return
-            near = [self._try(plan) for plan in self._neighbours(best)]
-            better = min(near, key=lambda attempt: attempt.excess, default=best)
-            if better.excess >= best.excess:
+            better = self._better(best)
+            if better is None:
                 return
             best = better
+
+    def _better(self, than: _Attempt) -> _Attempt | None:
+        """Find something better one step away, if there is anything."""
+        # More anchors, and to give way more, cost less, but change more. If more of either alone
+        # does not help, more of one and less of the other may.
+        more = 1 if than.cost > than.change else -1
+        for steps in ([(more, 0), (0, more)], [(1, -1), (-1, 1)]):
+            plans = [self._next(than, *step) for step in steps]
+            near = [self._try(plan) for plan in plans if plan is not None]
+            best = min(near, key=lambda attempt: attempt.excess, default=than)
+            if best.excess < than.excess:
+                return best
+        return None
 
     def try_stand_ins(self) -> None:
         """Try stand-ins, with fewer anchors and with smaller margins as long as that helps."""
@@ -177,18 +180,18 @@ class _Search:
             if self.best is before:
                 break
 
-    def _neighbours(self, attempt: _Attempt) -> list[Plan]:
-        """Give the plans one step away: more of either costs less, but changes more."""
-        plan, step = attempt.plan, 1 if attempt.cost > attempt.change else -1
-        near = []
-        count = self.counts.index(plan.count) + step
-        if 0 <= count < len(self.counts) and (step < 0 or attempt.has_all):
-            near.append(replace(plan, count=self.counts[count]))
-        if plan.untouched:
-            share = SHARES.index(plan.untouched) + step
-            if 0 <= share < len(SHARES):
-                near.append(replace(plan, untouched=SHARES[share]))
-        return near
+    def _next(self, attempt: _Attempt, anchors: int, way: int) -> Plan | None:
+        """Give the plan so many steps away, if there is one."""
+        plan = attempt.plan
+        count = self.counts.index(plan.count) + anchors
+        if not 0 <= count < len(self.counts) or (anchors > 0 and not attempt.has_all):
+            return None
+        if not way:
+            return replace(plan, count=self.counts[count])
+        share = WAYS.index(plan.way) + way if plan.way else -1
+        if not 0 <= share < len(WAYS):
+            return None
+        return replace(plan, count=self.counts[count], way=WAYS[share])
 
     def _try(self, plan: Plan) -> _Attempt:
         """Find the price at which sets are neither too far away nor too much alike.

@@ -74,11 +74,11 @@ class Anchors:
     stand_ins, worth
         What may take the place of each option of a set, ``(m, limit, r)``, and how much nearer
         that counts than it is.
-    untouched
-        The features that each option of a set leaves as they are in the input, as far as the model
+    gives_way
+        The features in which each option of a set gives way to the input, as far as the model
         allows, ``(m, limit, features)``.
-    settled
-        Which sets are given as they are, without a search from the input.
+    way
+        The share of the way to the input's own values that it goes there.
     n_candidates, reach
         How many candidates there were for each, and how far the farthest of them was.
     settings
@@ -94,8 +94,8 @@ class Anchors:
     bonus: Matrix
     stand_ins: Codes
     worth: Matrix
-    untouched: Mask
-    settled: Mask
+    gives_way: Mask
+    way: float
     n_candidates: Codes
     reach: Matrix
     settings: tuple[Any, ...]
@@ -131,8 +131,8 @@ class Anchors:
             np.concatenate([part.bonus for part in parts]),
             numbers("stand_ins"),
             np.concatenate([part.worth for part in parts]),
-            np.concatenate([part.untouched for part in parts]),
-            np.concatenate([part.settled for part in parts]),
+            np.concatenate([part.gives_way for part in parts]),
+            parts[0].way,
             np.concatenate([part.n_candidates for part in parts]),
             np.concatenate([part.reach for part in parts]),
             parts[0].settings,

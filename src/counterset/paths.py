@@ -12,10 +12,11 @@ import numpy as np
 
 from counterset.arrays import Codes, Matrix
 from counterset.constraints import Rules
+from counterset.distances import L1, L2
 from counterset.schema import changed
 from counterset.space import TableDistance
 
-__all__ = ["Paths", "unit_costs"]
+__all__ = ["Paths", "part_way", "unit_costs"]
 
 
 class Paths:
@@ -82,8 +83,28 @@ class Paths:
         return shares
 
 
+def part_way(
+    distance: TableDistance, starts: Matrix, ends: Matrix, share: float, rules: Rules
+) -> Matrix:
+    """Give the rows that are a share of the way back from each end to its start."""
+    if share == 1:
+        return starts
+    paths = Paths(distance, starts, ends, rules)
+    points = paths.ends + share * (paths.starts - paths.ends)
+    return paths.rows(points, np.arange(len(starts)))
+
+
 def unit_costs(distance: TableDistance, starts: Matrix, ends: Matrix, units: list[Codes]) -> Matrix:
     """Give the distance from each input to itself with one unit of its candidate's values."""
+    measure = distance.in_space
+    if isinstance(measure, L1 | L2):
+        apart = np.abs(measure.stretch(distance.embed(ends) - distance.embed(starts)))
+        if len(units) == apart.shape[1]:  # each is a coordinate
+            return apart
+        of_unit = [np.isin(distance.feature_of_coordinate, unit) for unit in units]
+        if isinstance(measure, L1):
+            return np.column_stack([apart[:, own].sum(axis=1) for own in of_unit])
+        return np.column_stack([np.sqrt((apart[:, own] ** 2).sum(axis=1)) for own in of_unit])
     costs = np.empty((len(starts), len(units)))
     for i, unit in enumerate(units):
         moved = starts.copy()

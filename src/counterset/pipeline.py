@@ -15,7 +15,7 @@ from counterset.diversity import View
 from counterset.later import Later
 from counterset.line_search import REFUSED, LineSearch, Segments
 from counterset.models import Classes
-from counterset.paths import Paths, unit_costs
+from counterset.paths import Paths, part_way, unit_costs
 from counterset.questions import Questions
 from counterset.schema import changed
 from counterset.selection import NONE_LEFT, Selection, Selector
@@ -198,23 +198,25 @@ class Pipeline:
             anchors.n_candidates[nearest],
             anchors.reach[nearest],
         )
-        untouched = anchors.untouched[nearest[owners], ranks]
-        if untouched.any():
-            found = self._leave_untouched(found, untouched, questions)
-        return replace(found, settled=anchors.settled[nearest[owners]])
+        gives_way = anchors.gives_way[nearest[owners], ranks]
+        if gives_way.any():
+            found = self._give_way(found, gives_way, anchors.way, questions)
+        return replace(found, settled=np.ones(len(owners), dtype=bool))
 
-    def _leave_untouched(
-        self, found: Candidates, untouched: Mask, questions: Questions
+    def _give_way(
+        self, found: Candidates, gives_way: Mask, way: float, questions: Questions
     ) -> Candidates:
-        """Give the inputs' own values to candidates, as far as the model allows."""
-        mixed = np.where(untouched, questions.inputs[found.owners], found.rows)
-        answers = questions.ask(mixed, found.owners)
+        """Let candidates come towards the inputs in some features, as far as the model allows."""
+        starts = np.where(gives_way, questions.inputs[found.owners], found.rows)
+        distance, rules = self.selector.pool.distance, questions.wishes.rules
+        rows = part_way(distance, starts, found.rows, way, rules)
+        answers = questions.ask(rows, found.owners)
         refused = np.flatnonzero(answers == REFUSED)
         least = found.take(refused)
         if self.search is not None:
-            least = self._search(least, mixed[refused], self.search, questions)
-        mixed[refused], answers[refused] = least.rows, least.answers
-        return replace(found, rows=mixed, answers=answers)
+            least = self._search(least, rows[refused], self.search, questions)
+        rows[refused], answers[refused] = least.rows, least.answers
+        return replace(found, rows=rows, answers=answers)
 
     def _choose_from_moved(self, questions: Questions) -> Candidates:
         """Take steps 1 to 3 where candidates are moved before step 3 compares them.

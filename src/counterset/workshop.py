@@ -14,12 +14,12 @@ from counterset.anchors import Anchors, renumbered
 from counterset.arrays import AnyMatrix, Codes, Mask, Matrix
 from counterset.catalogue import Catalogue
 from counterset.distances import L2, Distance
+from counterset.giving_way import find_giving_way
 from counterset.questions import Questions
 from counterset.selection import NONE_LEFT, Selector
 from counterset.space import Points
 from counterset.stability import Sets, no_stand_ins
 from counterset.stand_ins import find_stand_ins
-from counterset.untouched import find_untouched
 
 __all__ = ["PRICES", "SEED", "Plan", "Workshop", "medoids"]
 
@@ -52,22 +52,20 @@ class Plan:
         How many, at most.
     closed_in
         Whether the search has closed in on their options.
-    settled
-        Whether they are given as they are, without a search from the input.
     margin
         How much nearer something has to be to stand in for an option, as a share of the distance
         at which rows have their sets; infinite: nothing stands in.
-    untouched
-        The share of the features that an option can leave as they are in the input.
+    way
+        The share of the way to the input's own values that options go where the model does not
+        need theirs.
     step
         The price of diversity, as its number among ``PRICES``.
     """
 
     count: int
     closed_in: bool
-    settled: bool
     margin: float = np.inf
-    untouched: float = 0.0
+    way: float = 0.0
     step: int = len(PRICES) // 2
 
     @property
@@ -162,7 +160,7 @@ class Workshop:
         """Choose the sets that serve the rows best, with the anchors that they were made for."""
         sets, bonus, anchors, usual = self._choose(plan.count, plan.price)
         stand_ins, worth = self._find_stand_ins(sets, anchors, plan, usual)
-        untouched = self._find_untouched(sets, bonus, anchors, plan)
+        gives_way = self._find_giving_way(sets, bonus, anchors, plan)
         pool, options = self.selector.pool, self.catalogue.options()
         used, (sets, stand_ins) = renumbered(sets, stand_ins)
         _, n_candidates, reach = self.catalogue.of(anchors)
@@ -174,8 +172,8 @@ class Workshop:
             bonus,
             stand_ins,
             worth,
-            untouched,
-            np.full(len(anchors), plan.settled),
+            gives_way,
+            plan.way,
             n_candidates,
             reach,
             self.settings,
@@ -231,19 +229,20 @@ class Workshop:
             plan.margin * usual,
         )
 
-    def _find_untouched(self, sets: Codes, bonus: Matrix, anchors: Codes, plan: Plan) -> Mask:
-        """Find what options leave untouched, if the plan says so."""
+    def _find_giving_way(self, sets: Codes, bonus: Matrix, anchors: Codes, plan: Plan) -> Mask:
+        """Find in what options give way, if the plan says so."""
         matrix = self.selector.pool.matrix
-        if not plan.untouched or not (sets != NONE_LEFT).any():
+        if not plan.way or not (sets != NONE_LEFT).any():
             return np.zeros((*sets.shape, matrix.shape[1]), dtype=bool)
-        return find_untouched(
+        return find_giving_way(
             sets,
             self.catalogue.options(),
             matrix[anchors],
             replace(self._questions),  # which forgets its answers again
             self._costs(sets, bonus, self.away[: len(self.rows)]),
             self.selector,
-            plan.untouched,
+            plan.way,
+            plan.price,
         )
 
     @cached_property
