@@ -57,20 +57,22 @@ def test_part_of_the_way_back_is_a_place_on_the_way() -> None:
         assert row == rows_at(1 - share, start, end, ALONE)
 
 
-@pytest.mark.parametrize("units", [[[0], [1], [2], [3]], [[0, 2], [1], [3]]])
+@pytest.mark.parametrize("together", [[], [["f", "a"]]])
 @pytest.mark.parametrize(
     "inner", [L1(), L1([1.0, 1.0, 3.0, 2.0]), L2(), L2([4.0, 1, 1, 1]), LInf()]
 )
 def test_a_unit_costs_the_distance_to_where_it_alone_has_changed(
-    inner: Distance, units: list[list[int]]
+    inner: Distance, together: list[list[str]]
 ) -> None:
     distance = TableDistance(TABLE, COSTS.space, inner)
     starts, ends = (
         np.array([[0.2, 3.0, 0.0, 1.0]] * 2),
         np.array([[0.9, 1, 2, 1], [np.nan, 3, 0, 0]]),
     )
-    costs = unit_costs(distance, starts, ends, [np.array(unit) for unit in units])
+    rules = Constraints(together=together).compile(TABLE, MATRIX)
+    costs = unit_costs(distance, starts, ends, rules)
+    assert costs.shape == (2, len(rules.units))
     for (i, j), cost in np.ndenumerate(costs):
         moved = starts[[i]].copy()
-        moved[:, units[j]] = ends[i, units[j]]
-        assert cost == distance.pairwise(starts[[i]], moved)[0, 0]
+        moved[:, rules.units[j]] = ends[i, rules.units[j]]
+        assert cost == pytest.approx(distance.pairwise(starts[[i]], moved)[0, 0])

@@ -179,6 +179,14 @@ class Rules:
         return [*self.groups, *alone]
 
     @cached_property
+    def unit_of(self) -> Codes:
+        """The number of each feature's unit."""
+        unit_of = np.empty(self.n_features, dtype=np.intp)
+        for number, unit in enumerate(self.units):
+            unit_of[unit] = number
+        return unit_of
+
+    @cached_property
     def groups(self) -> list[Codes]:
         """The features that change together."""
         return [rule.members for rule in self.rules if isinstance(rule, Together)]

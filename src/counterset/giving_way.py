@@ -15,6 +15,7 @@ import numpy as np
 
 from counterset.anchors import Options
 from counterset.arrays import AnyMatrix, Codes, Mask, Matrix
+from counterset.constraints import Rules
 from counterset.diversity import View
 from counterset.line_search import REFUSED
 from counterset.noise import GaussianNoise, NumericColumns
@@ -73,14 +74,11 @@ def find_giving_way(
     gives_way
         ``(m, k, d)``.
     """
-    units, distance = rows.wishes.rules.units, selector.pool.distance
-    unit_of = np.empty(anchors.shape[1], dtype=np.intp)
-    for unit, features in enumerate(units):
-        unit_of[features] = unit
+    rules, distance = rows.wishes.rules, selector.pool.distance
     found, witnesses = _Found(sets, options, anchors, rows, selector, way), _witnesses(away)
     who, slots = np.nonzero(sets != NONE_LEFT)
     surplus = found.gains(witnesses[:, ::STRIDE], price)[who, slots]
-    surplus -= WORTH * _noise(distance, anchors[:1], units)
+    surplus -= WORTH * _noise(distance, anchors[:1], rules)
     witnesses = witnesses[who]  # each option of each set has its own rows to ask
     rank = np.argsort(np.argsort(-surplus, axis=1, kind="stable"), axis=1)
     last = (surplus > 0).sum(axis=1)
@@ -93,7 +91,7 @@ def find_giving_way(
             return found.gives_way
         first = at[open_, None]
         block = (rank[open_] >= first) & (rank[open_] < first + size[open_, None])
-        tried = (given[open_] | block)[:, unit_of]
+        tried = (given[open_] | block)[:, rules.unit_of]
         agreeing = found.give_way(who[open_], slots[open_], tried, witnesses[open_])
         given[open_[agreeing]] |= block[agreeing]
         # More of them at once where it went well; where not, fewer, and at last the next.
@@ -101,7 +99,7 @@ def find_giving_way(
         size[open_] = np.where(agreeing, 2 * size[open_], np.maximum(size[open_] // 2, 1))
 
 
-def _noise(distance: TableDistance, row: Matrix, units: list[Codes]) -> Matrix:
+def _noise(distance: TableDistance, row: Matrix, rules: Rules) -> Matrix:
     """Say how far small moves of an input take each unit, on average."""
     columns = NumericColumns.of(distance.table)
     least, moved = row.copy(), row.copy()
@@ -109,7 +107,7 @@ def _noise(distance: TableDistance, row: Matrix, units: list[Codes]) -> Matrix:
     size = math.sqrt(2 / math.pi * GaussianNoise().variance)
     least[:, columns.positions] = columns.low
     moved[:, columns.positions] = columns.low + size * (columns.high - columns.low)
-    return unit_costs(distance, least, moved, units)
+    return unit_costs(distance, least, moved, rules)
 
 
 @dataclass
@@ -148,14 +146,14 @@ class _Found:
         gains
             The mean over the rows, ``(m, k, units)``.
         """
-        table, units = self.selector.pool.distance, self.rows.wishes.rules.units
+        table, rules = self.selector.pool.distance, self.rows.wishes.rules
         x, count = self.rows.inputs[witnesses.ravel()], witnesses.shape[1]
         options = [np.repeat(ends, count, axis=0) for ends in self._ends.swapaxes(0, 1)]
-        from_x = [unit_costs(table, x, ends, units) for ends in options]
+        from_x = [unit_costs(table, x, ends, rules) for ends in options]
         gains = np.stack(from_x)
         weight = 2 * price / np.maximum(self._here.sum(axis=1) - 1, 1)
         for slot, other in itertools.permutations(range(len(options)), 2):
-            lost = unit_costs(table, options[other], options[slot], units) - from_x[other]
+            lost = unit_costs(table, options[other], options[slot], rules) - from_x[other]
             each = np.where(self._here[:, other], weight, 0.0)
             gains[slot] -= np.repeat(each, count)[:, None] * lost
         means: Matrix = gains.reshape(len(options), *witnesses.shape, -1).mean(axis=2)

@@ -47,7 +47,7 @@ class Paths:
         if self._any_switch:
             costs = np.zeros((len(starts), len(rules.units)))
             if not distance.space.is_plain:
-                costs = unit_costs(distance, starts, ends, rules.units)
+                costs = unit_costs(distance, starts, ends, rules)
             self._shares = self._share_of_each_switch(rules.units, costs)
 
     @property
@@ -94,19 +94,19 @@ def part_way(
     return paths.rows(points, np.arange(len(starts)))
 
 
-def unit_costs(distance: TableDistance, starts: Matrix, ends: Matrix, units: list[Codes]) -> Matrix:
+def unit_costs(distance: TableDistance, starts: Matrix, ends: Matrix, rules: Rules) -> Matrix:
     """Give the distance from each input to itself with one unit of its candidate's values."""
     measure = distance.in_space
     if isinstance(measure, L1 | L2):
         apart = np.abs(measure.stretch(distance.embed(ends) - distance.embed(starts)))
-        if len(units) == apart.shape[1]:  # each is a coordinate
-            return apart
-        of_unit = [np.isin(distance.feature_of_coordinate, unit) for unit in units]
+        unit_of = rules.unit_of[distance.feature_of_coordinate]
+        order = np.argsort(unit_of, kind="stable")
+        first = np.searchsorted(unit_of[order], np.arange(len(rules.units)))
         if isinstance(measure, L1):
-            return np.column_stack([apart[:, own].sum(axis=1) for own in of_unit])
-        return np.column_stack([np.sqrt((apart[:, own] ** 2).sum(axis=1)) for own in of_unit])
-    costs = np.empty((len(starts), len(units)))
-    for i, unit in enumerate(units):
+            return np.add.reduceat(apart[:, order], first, axis=1)
+        return np.sqrt(np.add.reduceat(apart[:, order] ** 2, first, axis=1))
+    costs = np.empty((len(starts), len(rules.units)))
+    for i, unit in enumerate(rules.units):
         moved = starts.copy()
         moved[:, unit] = ends[:, unit]
         costs[:, i] = distance.to_own(starts, moved[:, None, :])[:, 0]

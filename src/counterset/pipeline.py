@@ -300,13 +300,13 @@ class Pipeline:
     def _undo(self, found: Candidates, questions: Questions) -> Candidates:
         if not len(found.owners):
             return found
-        starts, units = questions.inputs[found.owners], questions.wishes.rules.units
+        starts, rules = questions.inputs[found.owners], questions.wishes.rules
         rows, answers = undo_needless_changes(
             starts,
             found.rows,
             found.answers,
-            units,
-            unit_costs(self.selector.pool.distance, starts, found.rows, units),
+            rules.units,
+            unit_costs(self.selector.pool.distance, starts, found.rows, rules),
             lambda tried, which: questions.ask(tried, found.owners[which]),
         )
         return replace(found, rows=rows, answers=answers)
