@@ -128,6 +128,7 @@ class _Found:
         self._points = table.points(self.anchors)
         measured = table.in_space.pairwise(self._points.places, self.options.points)
         self._nearest = measured.min(axis=1)
+        self._shown = self._ends.copy()  # as the anchors get them
         self.gives_way: Mask = np.zeros(self._ends.shape, dtype=bool)
 
     def gains(self, witnesses: Codes, price: float) -> Matrix:
@@ -162,34 +163,38 @@ class _Found:
     def give_way(self, who: Codes, slots: Codes, features: Mask, witnesses: Codes) -> Mask:
         """Let options of sets give way in features, where that can be; say where it is."""
         shape = (*witnesses.shape, features.shape[1])
+        ends = self._ends[who, slots]
         seen = self._seen(
             self.rows.inputs[witnesses.ravel()],
-            np.repeat(self._ends[who, slots], shape[1], axis=0),
+            np.repeat(ends, shape[1], axis=0),
             np.repeat(features, shape[1], axis=0),
         )
         answers = self.rows.ask(seen, witnesses.ravel())
         agreeing: Mask = (answers != REFUSED).reshape(shape[:2]).mean(axis=1) >= AGREEING
+        shown = self._seen(self.anchors[who], ends, features)
         for slot in range(self.sets.shape[1]):
             here = np.flatnonzero(agreeing & (slots == slot))
-            agreeing[here] = self._differs(who[here], slot, features[here])
+            agreeing[here] = self._differs(who[here], slot, shown[here])
             here = here[agreeing[here]]
-            self.gives_way[who[here], slot] = features[here]
+            self.gives_way[who[here], slot], self._shown[who[here], slot] = (
+                features[here],
+                shown[here],
+            )
         return agreeing
 
-    def _differs(self, who: Codes, slot: int, features: Mask) -> Mask:
+    def _differs(self, who: Codes, slot: int, shown: Matrix) -> Mask:
         """Say where step 3 tells an option that gives way from the others of its set."""
-        tried = self.gives_way[who]
-        tried[:, slot] = features
-        table, size, width = self.selector.pool.distance, tried.shape[1], tried.shape[2]
-        x = np.repeat(self.anchors[who], size, axis=0)
-        flat = self._seen(x, self._ends[who].reshape(-1, width), tried.reshape(-1, width))
-        view = View(self._points.take(who), table.points(flat), self._nearest[who], table.in_space)
+        options = self._shown[who]
+        options[:, slot] = shown
+        table, size = self.selector.pool.distance, options.shape[1]
+        points = table.points(options.reshape(-1, options.shape[2]))
+        view = View(self._points.take(who), points, self._nearest[who], table.in_space)
         # What gives way in all that it changes is no option, and lies in no direction.
-        differs: Mask = np.asarray(changed(flat[slot::size], self.anchors[who]).any(axis=1))
-        for other in range(size):
-            which = np.flatnonzero(self._here[who, other] & (other != slot) & differs)
-            a, b = which * size + slot, which * size + other
-            differs[which] &= self.selector.differ(view.of(which), a, b)
+        differs: Mask = np.asarray(changed(shown, self.anchors[who]).any(axis=1))
+        others = self._here[who] & (np.arange(size) != slot) & differs[:, None]
+        which, other = np.nonzero(others)
+        alike = ~self.selector.differ(view.of(which), which * size + slot, which * size + other)
+        differs[which[alike]] = False
         return differs
 
     def _seen(self, x: Matrix, ends: Matrix, gives_way: Mask) -> Matrix:
