@@ -14,6 +14,7 @@ from counterset.anchor_trials import (
     HELD_OUT_SHARE,
     LEAST_ROWS,
     MOST_HELD_OUT,
+    MOST_IN_ALL,
     MOST_TRIALS,
     Trials,
     _splits,
@@ -34,8 +35,9 @@ def test_no_row_is_held_out_twice_and_every_class_keeps_some(counts: list[int]) 
     together = np.concatenate([*splits, np.empty(0, dtype=np.intp)])
     assert len(set(together)) == len(together)
     assert len(splits) <= MOST_TRIALS
-    assert len(together) <= MOST_HELD_OUT + MOST_TRIALS * len(counts)
+    assert len(together) <= MOST_IN_ALL + MOST_TRIALS * len(counts)
     for split in splits:
+        assert len(split) <= MOST_HELD_OUT + len(counts)
         held_out = np.bincount(codes[split], minlength=len(counts))
         for count, out in zip(counts, held_out, strict=True):
             assert out == 0 if count < LEAST_ROWS else 1 <= out <= max(1, HELD_OUT_SHARE * count)

@@ -28,9 +28,10 @@ __all__ = ["Trials", "Workshops"]
 MOST_DISTANCE, MOST_DISTANCE_SEARCHED, LEAST_DIVERSITY = 1.08, 1.06, 0.94
 #: Set-distance, max and mean, at most so many times the paper's selection's.
 MOST_CHANGE = (0.5, 0.6)
-#: Held out: this share of the rows of each class, up to so many rows in all; and so many times, if
-#: that makes no more rows.
-HELD_OUT_SHARE, MOST_HELD_OUT, MOST_TRIALS = 0.2, 300, 3
+#: Held out: this share of the rows of each class, up to so many rows; and so many times, if that
+#: makes no more rows in all.
+HELD_OUT_SHARE, MOST_HELD_OUT = 0.2, 300
+MOST_TRIALS, MOST_IN_ALL = 5, 500
 #: Of a class of fewer rows none are held out.
 LEAST_ROWS = 5
 #: So many noisy copies of each held-out row are drawn. If the model decides this share of them like
@@ -199,7 +200,7 @@ def _splits(codes: Codes) -> list[Codes]:
     """
     random = np.random.default_rng(SEED)
     share = min(HELD_OUT_SHARE, MOST_HELD_OUT / len(codes))
-    times = min(MOST_TRIALS, MOST_HELD_OUT // round(max(1, share * len(codes))))
+    times = min(MOST_TRIALS, MOST_IN_ALL // round(max(1, share * len(codes))))
     splits: list[list[Codes]] = [[] for _ in range(times)]
     for code in np.unique(codes):
         shuffled = random.permutation(np.flatnonzero(codes == code))
