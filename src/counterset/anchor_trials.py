@@ -24,7 +24,7 @@ __all__ = ["Trials", "Workshops"]
 
 #: k-distance at most, and k-diversity at least, so many times the paper's selection's: with some
 #: room below 1.1 and above 0.9. More room with a search: training rows lie deeper in their class
-#: than other inputs, from which the search has a shorter way to go.
+#: than other inputs, from which the paper's search has a shorter way to go.
 MOST_DISTANCE, MOST_DISTANCE_SEARCHED, LEAST_DIVERSITY = 1.08, 1.06, 0.94
 #: Set-distance, max and mean, at most so many times the paper's selection's.
 MOST_CHANGE = (0.5, 0.6)
