@@ -8,7 +8,7 @@ import pytest
 
 from counterset.constraints import Constraints
 from counterset.distances import L1, L2, Distance, LInf
-from counterset.paths import Paths, part_way, unit_costs
+from counterset.paths import Paths, give_way, unit_costs
 from counterset.schema import Table
 from counterset.space import Space, TableDistance
 
@@ -49,12 +49,15 @@ def test_features_that_change_together_switch_at_once() -> None:
     assert rows_at(0.5, start, end, together) == end
 
 
-def test_part_of_the_way_back_is_a_place_on_the_way() -> None:
+def test_what_gives_way_is_a_place_on_the_way() -> None:
     start, end = [0.0, 0.0, 0.0, 0.0], [1.0, 9.0, 1.0, 2.0]
     rules = ALONE.compile(TABLE, MATRIX)
-    for share in (0.0, 0.3, 0.6, 1.0):
-        [row] = part_way(COSTS, np.array([start]), np.array([end]), share, rules).tolist()
-        assert row == rows_at(1 - share, start, end, ALONE)
+    for way in (0.0, 0.3, 0.6, 1.0):
+        for features in ([True] * 4, [True, False, True, False]):
+            rows = np.array([end]), np.array([start]), np.array([features])
+            [found] = give_way(COSTS, *rows, way, rules).tolist()
+            mixed = np.where(features, start, end).tolist()
+            assert found == rows_at(1 - way, mixed, end, ALONE)
 
 
 @pytest.mark.parametrize("together", [[], [["f", "a"]]])

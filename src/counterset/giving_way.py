@@ -19,7 +19,7 @@ from counterset.constraints import Rules
 from counterset.diversity import View
 from counterset.line_search import REFUSED
 from counterset.noise import GaussianNoise, NumericColumns
-from counterset.paths import part_way, unit_costs
+from counterset.paths import give_way, unit_costs
 from counterset.questions import Questions
 from counterset.schema import changed
 from counterset.selection import NONE_LEFT, Selector
@@ -75,7 +75,7 @@ def find_giving_way(
         ``(m, k, d)``.
     """
     rules, distance = rows.wishes.rules, selector.pool.distance
-    found, witnesses = _Found(sets, options, anchors, rows, selector, way), _witnesses(away)
+    found, witnesses = _GivingWay(sets, options, anchors, rows, selector, way), _witnesses(away)
     who, slots = np.nonzero(sets != NONE_LEFT)
     surplus = found.gains(witnesses[:, ::STRIDE], price)[who, slots]
     surplus -= WORTH * _noise(distance, anchors[:1], rules)
@@ -92,7 +92,7 @@ def find_giving_way(
         first = at[open_, None]
         block = (rank[open_] >= first) & (rank[open_] < first + size[open_, None])
         tried = (given[open_] | block)[:, rules.unit_of]
-        agreeing = found.give_way(who[open_], slots[open_], tried, witnesses[open_])
+        agreeing = found.try_features(who[open_], slots[open_], tried, witnesses[open_])
         given[open_[agreeing]] |= block[agreeing]
         # More of them at once where it went well; where not, fewer, and at last the next.
         at[open_] += np.where(agreeing, size[open_], size[open_] == 1)
@@ -111,7 +111,7 @@ def _noise(distance: TableDistance, row: Matrix, rules: Rules) -> Matrix:
 
 
 @dataclass
-class _Found:
+class _GivingWay:
     """In what the options of each set give way so far; see ``find_giving_way``."""
 
     sets: Codes
@@ -160,7 +160,7 @@ class _Found:
         means: Matrix = gains.reshape(len(options), *witnesses.shape, -1).mean(axis=2)
         return means.swapaxes(0, 1)
 
-    def give_way(self, who: Codes, slots: Codes, features: Mask, witnesses: Codes) -> Mask:
+    def try_features(self, who: Codes, slots: Codes, features: Mask, witnesses: Codes) -> Mask:
         """Let options of sets give way in features, where that can be; say where it is."""
         shape = (*witnesses.shape, features.shape[1])
         ends = self._ends[who, slots]
@@ -176,10 +176,8 @@ class _Found:
             here = np.flatnonzero(agreeing & (slots == slot))
             agreeing[here] = self._differs(who[here], slot, shown[here])
             here = here[agreeing[here]]
-            self.gives_way[who[here], slot], self._shown[who[here], slot] = (
-                features[here],
-                shown[here],
-            )
+            self.gives_way[who[here], slot] = features[here]
+            self._shown[who[here], slot] = shown[here]
         return agreeing
 
     def _differs(self, who: Codes, slot: int, shown: Matrix) -> Mask:
@@ -199,8 +197,8 @@ class _Found:
 
     def _seen(self, x: Matrix, ends: Matrix, gives_way: Mask) -> Matrix:
         """Give options as inputs get them."""
-        starts = np.where(gives_way, x, ends)
-        return part_way(self.selector.pool.distance, starts, ends, self.way, self.rows.wishes.rules)
+        table, rules = self.selector.pool.distance, self.rows.wishes.rules
+        return give_way(table, ends, x, gives_way, self.way, rules)
 
 
 def _witnesses(away: AnyMatrix) -> Codes:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterset.arrays import Codes, Matrix
+from counterset.arrays import Codes, Mask, Matrix
 from counterset.constraints import Rules
 from counterset.distances import L1, L2
 from counterset.schema import changed
 from counterset.space import TableDistance
 
-__all__ = ["Paths", "part_way", "unit_costs"]
+__all__ = ["Paths", "give_way", "unit_costs"]
 
 
 class Paths:
@@ -83,14 +83,15 @@ class Paths:
         return shares
 
 
-def part_way(
-    distance: TableDistance, starts: Matrix, ends: Matrix, share: float, rules: Rules
+def give_way(
+    distance: TableDistance, ends: Matrix, x: Matrix, features: Mask, way: float, rules: Rules
 ) -> Matrix:
-    """Give the rows that are a share of the way back from each end to its start."""
-    if share == 1:
+    """Move candidates a share of the way to the inputs' own values, in some features of each."""
+    starts = np.where(features, x, ends)
+    if way == 1:
         return starts
     paths = Paths(distance, starts, ends, rules)
-    points = paths.ends + share * (paths.starts - paths.ends)
+    points = paths.ends + way * (paths.starts - paths.ends)
     return paths.rows(points, np.arange(len(starts)))
 
 

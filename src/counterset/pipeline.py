@@ -15,7 +15,7 @@ from counterset.diversity import View
 from counterset.later import Later
 from counterset.line_search import REFUSED, LineSearch, Segments
 from counterset.models import Classes
-from counterset.paths import Paths, part_way, unit_costs
+from counterset.paths import Paths, give_way, unit_costs
 from counterset.questions import Questions
 from counterset.schema import changed
 from counterset.selection import NONE_LEFT, Selection, Selector
@@ -207,9 +207,9 @@ class Pipeline:
         self, found: Candidates, gives_way: Mask, way: float, questions: Questions
     ) -> Candidates:
         """Let candidates come towards the inputs in some features, as far as the model allows."""
-        starts = np.where(gives_way, questions.inputs[found.owners], found.rows)
         distance, rules = self.selector.pool.distance, questions.wishes.rules
-        rows = part_way(distance, starts, found.rows, way, rules)
+        x = questions.inputs[found.owners]
+        rows = give_way(distance, found.rows, x, gives_way, way, rules)
         answers = questions.ask(rows, found.owners)
         refused = np.flatnonzero(answers == REFUSED)
         least = found.take(refused)
