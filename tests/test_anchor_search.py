@@ -100,19 +100,14 @@ def test_there_are_no_more_anchors_than_asked_for(search: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
-@pytest.mark.parametrize("margin", [np.inf, 0.05])
 @pytest.mark.parametrize("closed_in", [False, True])
-def test_options_are_valid_and_either_rows_or_at_the_boundary(
-    closed_in: bool, margin: float
-) -> None:
-    with following(Plan(30, closed_in, margin=margin)):
+def test_options_are_valid_and_either_rows_or_at_the_boundary(closed_in: bool) -> None:
+    with following(Plan(30, closed_in)):
         explainer = explainer_of(np.random.default_rng(2).random((300, 2)), anchors="auto")
     anchors = explainer.anchors_
     assert anchors is not None
-    assert (anchors.stand_ins >= 0).any() == (margin < np.inf)
-    for code, *numbers in zip(anchors.codes, anchors.sets, anchors.stand_ins, strict=True):
-        used = np.concatenate([own[own >= 0] for own in numbers])
-        own = anchors.options.take(used)
+    for code, numbers in zip(anchors.codes, anchors.sets, strict=True):
+        own = anchors.options.take(numbers[numbers >= 0])
         assert (own.labels != explainer.classes_[code]).all()
         assert (approve(own.rows) == own.labels).all()
     are_rows = (anchors.options.rows == explainer.pool_.matrix[anchors.options.places]).all(axis=1)
@@ -128,15 +123,14 @@ def test_options_are_valid_and_either_rows_or_at_the_boundary(
 class Landscape:
     """Trials with figures as one likes; remembers the plans that were tried."""
 
-    def __init__(self, right_count: int, gain: float = 1.0) -> None:
-        self.right_count, self.gain = right_count, gain
+    def __init__(self, right_count: int) -> None:
+        self.right_count = right_count
         self.tried: list[Plan] = []
 
     def cost(self, plan: Plan) -> tuple[float, float]:
         """Many sets are close; a high price makes them farther away and more diverse."""
         self.tried.append(plan)
         away = (self.right_count / plan.count) ** (1 / CLOSENESS_POWER)
-        away *= self.gain ** (plan.way + (plan.margin < np.inf))
         return away * (0.9 + plan.price / 2), away * (1.1 - plan.price / 2)
 
     def change(self, plan: Plan) -> float:
@@ -198,20 +192,6 @@ def test_sets_as_they_are_will_do_if_they_are_well_below_all_limits() -> None:
         landscape.change = lambda plan, change=change: change  # type: ignore[method-assign, misc]
         plan_in(landscape, search=LineSearch(0.1))
         assert all(plan.closed_in and not plan.way for plan in landscape.tried) == enough
-
-
-def test_stand_ins_are_tried_only_where_they_are_needed() -> None:
-    needed, needless = Landscape(64, 0.8), Landscape(64, 0.8)
-    needless.change = lambda plan: 0.5 * plan.count / 64  # type: ignore[method-assign]
-    plan_in(needless)
-    assert not any(p.margin < np.inf for p in needless.tried)
-    assert plan_in(needed).margin < np.inf
-    assert not any(p.way for p in needed.tried)
-    # Nor with a number that was asked for, nor with a search.
-    for count, search in ((16, None), ("auto", LineSearch(0.1))):
-        other = Landscape(64, 0.8)
-        plan_in(other, count, search)
-        assert not any(p.margin < np.inf for p in other.tried)
 
 
 @pytest.mark.parametrize("right_way", WAYS)

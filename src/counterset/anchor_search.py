@@ -38,9 +38,6 @@ HOPELESS = 10
 #: Sets as they are that come to no more than this share of any limit are good enough: to give way
 #: takes longer, and what gives way moves with the input.
 COMFORTABLE = 0.75
-#: The margins of stand-ins that are tried, with as many sets as are best without, and up to so many
-#: times fewer.
-MARGINS, FEWER = [0.2, 0.05], 4
 
 
 def find_anchors(
@@ -86,10 +83,6 @@ def _find_plan(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask, bar: 
             return search.best.plan
     if search.best.excess > 1:
         search.climb(search.best.plan, patiently=True)
-    # Stand-ins add to what can change: not with a given number of sets, or without need.
-    if count == "auto" and not searched and search.best.excess > 1:
-        bar.advance(0, "anchors and stand-ins")
-        search.try_stand_ins()
     return search.best.plan
 
 
@@ -165,20 +158,6 @@ class _Search:
             if best.excess < than.excess:
                 return best
         return None
-
-    def try_stand_ins(self) -> None:
-        """Try stand-ins, with fewer anchors and with smaller margins as long as that helps."""
-        plan = self.best.plan
-        for margin in MARGINS:
-            before, last = self.best, None
-            fewer = [count for count in self.counts if plan.count / FEWER <= count <= plan.count]
-            for count in reversed(fewer):
-                attempt = self._try(replace(plan, count=count, margin=margin))
-                if last is not None and attempt.excess >= last.excess:
-                    break
-                last = attempt
-            if self.best is before:
-                break
 
     def _next(self, attempt: _Attempt, anchors: int, way: int) -> Plan | None:
         """Give the plan so many steps away, if there is one."""

@@ -3,8 +3,7 @@
 The paper's selection looks from the input itself, so that a small move of the input can reorder
 the candidates, and the greedy filter turns that into another set. Here a set is chosen once for
 each of a few training rows, the anchors, and an input takes the set that is nearest to it, among
-those of the anchors of its own class: inputs that share an anchor share the choice. If a set has
-stand-ins, one of those may take the place of an option that it is nearer than.
+those of the anchors of its own class: inputs that share an anchor share the choice.
 ``docs/anchors.md`` has the proof of the stable radius, and the measurements.
 """
 
@@ -71,9 +70,6 @@ class Anchors:
         ``(m, limit)``, padded with ``NONE_LEFT``. All of a class differ.
     bonus
         How much nearer each set counts than it is, for being diverse.
-    stand_ins, worth
-        What may take the place of each option of a set, ``(m, limit, r)``, and how much nearer
-        that counts than it is.
     gives_way
         The features in which each option of a set gives way to the input, as far as the model
         allows, ``(m, limit, features)``.
@@ -92,8 +88,6 @@ class Anchors:
     options: Options
     sets: Codes
     bonus: Matrix
-    stand_ins: Codes
-    worth: Matrix
     gives_way: Mask
     way: float
     n_candidates: Codes
@@ -105,15 +99,6 @@ class Anchors:
     def joined(cls, parts: list[Anchors]) -> Anchors:
         """Put the anchors of several classes together."""
         counts = np.cumsum([0, *(len(part.options) for part in parts)])
-
-        def numbers(name: str) -> Codes:
-            each = [getattr(part, name) for part in parts]
-            return np.concatenate(
-                [
-                    np.where(own == NONE_LEFT, NONE_LEFT, own + count)
-                    for own, count in zip(each, counts[:-1], strict=True)
-                ]
-            )
 
         return cls(
             Points(
@@ -127,10 +112,13 @@ class Anchors:
                 np.concatenate([part.options.places for part in parts]),
                 np.concatenate([part.options.labels for part in parts]),
             ),
-            numbers("sets"),
+            np.concatenate(
+                [
+                    np.where(part.sets == NONE_LEFT, NONE_LEFT, part.sets + count)
+                    for part, count in zip(parts, counts[:-1], strict=True)
+                ]
+            ),
             np.concatenate([part.bonus for part in parts]),
-            numbers("stand_ins"),
-            np.concatenate([part.worth for part in parts]),
             np.concatenate([part.gives_way for part in parts]),
             parts[0].way,
             np.concatenate([part.n_candidates for part in parts]),
@@ -143,19 +131,18 @@ class Anchors:
         return len(self.points)
 
     @cached_property
-    def _sets_of(self) -> dict[int, tuple[int, Codes, Sets]]:
-        """The sets of each class, the number of the first, and the numbers of their options."""
+    def _sets_of(self) -> dict[int, tuple[int, Sets]]:
+        """The number of the first set of each class, and its sets."""
         result = {}
         for code in np.unique(self.codes):
             start, stop = np.searchsorted(self.codes, [code, code + 1])
             own = slice(int(start), int(stop))
-            used, (sets, stand_ins) = renumbered(self.sets[own], self.stand_ins[own])
+            used, sets = renumbered(self.sets[own])
             points = self.options.points[used]
-            kept = Sets(points, sets, self.bonus[own], self.distance, stand_ins, self.worth[own])
-            result[int(code)] = int(start), used, kept
+            result[int(code)] = int(start), Sets(points, sets, self.bonus[own], self.distance)
         return result
 
-    def nearest(self, x: Points, codes: Codes) -> tuple[Codes, Codes]:
+    def nearest(self, x: Points, codes: Codes) -> Codes:
         """Find the anchor of each input's own class with the nearest set.
 
         Parameters
@@ -167,43 +154,34 @@ class Anchors:
         -------
         anchors
             The first of equally near ones; -1 for a class without any.
-        chosen
-            The options that each input gets, ``(n, limit)``, padded with ``NONE_LEFT``.
         """
         anchors = np.full(len(x), -1, dtype=np.intp)
-        chosen = np.full((len(x), self.sets.shape[1]), NONE_LEFT, dtype=np.intp)
         for code in np.unique(codes):
             if int(code) in self._sets_of:
-                start, used, sets = self._sets_of[int(code)]
+                start, sets = self._sets_of[int(code)]
                 inputs = np.flatnonzero(codes == code)
-                first, numbers = sets.nearest(x.places[inputs])
-                anchors[inputs] = start + first
-                here = numbers != NONE_LEFT
-                numbers[here] = used[numbers[here]]
-                chosen[inputs] = numbers
-        return anchors, chosen
+                anchors[inputs] = start + sets.nearest(x.places[inputs])
+        return anchors
 
     def radius(self, x: Points, codes: Codes) -> Matrix:
         """Give the stable radius of each input; NaN where nothing is proved."""
         radius = np.full(len(x), np.nan)
         for code in np.unique(codes):
             if int(code) in self._sets_of:
-                _, _, sets = self._sets_of[int(code)]
+                _, sets = self._sets_of[int(code)]
                 radius[codes == code] = sets.radius(x.places[codes == code])
         return radius
 
 
-def renumbered(*numbers: Codes) -> tuple[Codes, list[Codes]]:
+def renumbered(sets: Codes) -> tuple[Codes, Codes]:
     """Give new numbers to the options that are used.
 
     Returns
     -------
     used
         Their numbers until now, ascending.
-    numbers
+    sets
         The new numbers, in place of the old ones.
     """
-    used = np.unique(np.concatenate([own[own != NONE_LEFT] for own in numbers]))
-    return used, [
-        np.where(own == NONE_LEFT, NONE_LEFT, np.searchsorted(used, own)) for own in numbers
-    ]
+    used = np.unique(sets[sets != NONE_LEFT])
+    return used, np.where(sets == NONE_LEFT, NONE_LEFT, np.searchsorted(used, sets))

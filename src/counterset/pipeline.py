@@ -168,10 +168,10 @@ class Pipeline:
         """Give each input the set of its anchor, or what steps 1 to 3 choose for the anchor."""
         kept = self.sets_are_kept
         x, codes = questions.points, self.classes.codes(questions.input_labels)
-        nearest, chosen = anchors.nearest(x, codes)
+        nearest = anchors.nearest(x, codes)
         radius = Later(lambda: anchors.radius(x, codes))
         if kept:
-            familiar, strange = self._from_sets(questions, anchors, nearest, chosen), nearest < 0
+            familiar, strange = self._from_sets(questions, anchors, nearest), nearest < 0
             if not strange.any():
                 return replace(familiar, stable_radius=radius)
         found = self._from_pool(questions, _viewpoints(x, anchors, nearest))
@@ -183,11 +183,10 @@ class Pipeline:
             )
         return replace(found, stable_radius=radius)
 
-    def _from_sets(
-        self, questions: Questions, anchors: Anchors, nearest: Codes, sets: Codes
-    ) -> Candidates:
-        """Give the inputs what was chosen for them, nothing to those without an anchor."""
-        owners, ranks = np.nonzero(sets != NONE_LEFT)
+    def _from_sets(self, questions: Questions, anchors: Anchors, nearest: Codes) -> Candidates:
+        """Give the inputs the sets of their anchors, nothing to those without an anchor."""
+        sets = anchors.sets[nearest]
+        owners, ranks = np.nonzero((sets != NONE_LEFT) & (nearest >= 0)[:, None])
         chosen = anchors.options.take(sets[owners, ranks])
         answers = questions.remember(chosen.labels)
         found = Candidates(
@@ -229,8 +228,7 @@ class Pipeline:
         x = questions.points
         if self.anchors is not None:
             codes = self.classes.codes(questions.input_labels)
-            nearest, _ = self.anchors.nearest(x, codes)
-            x = _viewpoints(x, self.anchors, nearest)
+            x = _viewpoints(x, self.anchors, self.anchors.nearest(x, codes))
         n_candidates, reach = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
         parts = [self._move(questions, *np.empty((2, 0), dtype=np.intp))]
         for members, acceptable in self.acceptable(questions):

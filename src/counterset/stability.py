@@ -16,7 +16,7 @@ from counterset.arrays import AnyMatrix, Codes, Matrix
 from counterset.distances import L1, L2, ROUNDING, Distance
 from counterset.selection import NONE_LEFT
 
-__all__ = ["Sets", "no_stand_ins"]
+__all__ = ["Sets"]
 
 #: A sum of distances is taken to fall at least so fast, and a bound to be so much less than it is:
 #: far away, distances are rounded more coarsely.
@@ -41,26 +41,12 @@ class Sets:
         How much nearer each set counts than it is.
     distance
         Between points.
-    stand_ins
-        What may take the place of each option, once the set is the nearest: numbers of options,
-        ``(m, k, r)``, padded with ``NONE_LEFT``.
-    worth
-        How much nearer each of those counts than it is.
     """
 
     options: Matrix
     members: Codes
     bonus: Matrix
     distance: Distance
-    stand_ins: Codes
-    worth: Matrix
-
-    @classmethod
-    def without_stand_ins(
-        cls, options: Matrix, members: Codes, bonus: Matrix, distance: Distance
-    ) -> Sets:
-        """Make sets whose options nothing takes the place of."""
-        return cls(options, members, bonus, distance, *no_stand_ins(members))
 
     def distances(self, away: AnyMatrix) -> AnyMatrix:
         """Give the distances of inputs from the sets, ``(n, m)``; empty ones are infinitely far.
@@ -79,29 +65,15 @@ class Sets:
         sums[sizes == 0] = np.inf
         return sums.T
 
-    def nearest(self, x: Matrix) -> tuple[Codes, Codes]:
-        """Find the set nearest to each input, and what to choose of it.
-
-        Returns
-        -------
-        first
-            The nearest set, the first of equally near ones.
-        chosen
-            The numbers of its options, or of what stands in for them, ``(n, k)``.
-        """
+    def nearest(self, x: Matrix) -> Codes:
+        """Find the set nearest to each input, the first of equally near ones."""
         first = np.zeros(len(x), dtype=np.intp)
-        chosen = np.full((len(x), self.members.shape[1]), NONE_LEFT, dtype=np.intp)
         for part, away in self._in_parts(x):
             first[part] = self.distances(away).argmin(axis=1)
-            if not self.stand_ins.shape[2]:
-                chosen[part] = self.members[first[part]]
-                continue
-            best = self._counted(away, first[part]).argmin(axis=2)[..., None]
-            chosen[part] = np.take_along_axis(self._places[first[part]], best, axis=2)[..., 0]
-        return first, chosen
+        return first
 
     def radius(self, x: Matrix) -> Matrix:
-        """Say how far each input is at least from where something else is chosen.
+        """Say how far each input is at least from where another set is chosen.
 
         NaN for a distance that is not known to be a metric.
         """
@@ -114,7 +86,7 @@ class Sets:
     def _in_parts(self, x: Matrix) -> Iterator[tuple[slice, Matrix]]:
         """Give some inputs at a time, and how far they are from the options."""
         size, features = self.members.shape[1], x.shape[1]
-        compared = features * max(RIVALS * (2 * size) ** 2, 4 * self._places[:1].size)
+        compared = features * RIVALS * (2 * size) ** 2
         at_once = max(1, BATCH // max(self.options.size, self.members.size, compared))
         for start in range(0, len(x), at_once):
             part = slice(start, start + at_once)
@@ -125,34 +97,16 @@ class Sets:
                 ),
             )
 
-    def _counted(self, away: Matrix, first: Codes) -> Matrix:
-        """Say how far the options of each input's set, and what may stand in for them, count."""
-        which = self._places[first]
-        each = np.arange(len(away))[:, None, None]
-        if not away.shape[1]:
-            return np.full(which.shape, np.inf)
-        return np.where(which == NONE_LEFT, np.inf, away[each, which] - self._worth[first])
-
     def _radius(self, x: Matrix, away: Matrix) -> Matrix:
-        """Give the least bound of all rivals: other sets, and what else may stand in."""
-        distances = self.distances(away)
-        first = distances.argmin(axis=1)
-        # Distances are sums of rounded differences of rounded coordinates.
-        size = away.max(axis=1, initial=0.0) + self._largest_bonus
-        size += self.distance.to_own(x, np.zeros((len(x), 1, x.shape[1])))[:, 0]
-        radius = self._radius_of_set(x, distances, first, size)
-        if self.stand_ins.shape[2]:
-            here = self._radius_in_set(x, self._counted(away, first), first, size)
-            radius = np.minimum(radius, here)
-        radius *= 1 - MARGIN
-        return radius
-
-    def _radius_of_set(self, x: Matrix, distances: AnyMatrix, first: Codes, size: Matrix) -> Matrix:
         """Bound how far it is to another set; only rivals that could be next are looked at."""
         radius = np.full(len(x), np.inf)
         if len(self.members) == 1:
             return radius
-        each = np.arange(len(x))
+        distances, each = self.distances(away), np.arange(len(x))
+        first = distances.argmin(axis=1)
+        # Distances are sums of rounded differences of rounded coordinates.
+        size = away.max(axis=1, initial=0.0) + self._largest_bonus
+        size += self.distance.to_own(x, np.zeros((len(x), 1, x.shape[1])))[:, 0]
         own = distances[each, first] + 8 * ROUNDING * size
         gaps = np.maximum(distances - own[:, None], 0.0)
         gaps[each, first] = np.inf
@@ -167,20 +121,7 @@ class Sets:
             radius[open_] = np.minimum(radius[open_], bounds.min(axis=1))
             left[here] = np.inf
             open_ = open_[left[open_].min(axis=1) < radius[open_]]
-        return radius
-
-    def _radius_in_set(self, x: Matrix, counted: Matrix, first: Codes, size: Matrix) -> Matrix:
-        """Bound how far it is to where something else takes an option's place."""
-        which, best = self._places[first], counted.argmin(axis=2)[..., None]
-        own = np.take_along_axis(counted, best, axis=2) + 8 * ROUNDING * size[:, None, None]
-        own[np.isinf(own)] = 0.0  # a place that nothing takes
-        gaps = np.maximum(counted - own, 0.0)
-        np.put_along_axis(gaps, best, np.inf, axis=2)
-        chosen = np.broadcast_to(np.take_along_axis(which, best, axis=2), which.shape)
-        pairs = np.stack([chosen, which], axis=3).reshape(len(x), -1, 2)
-        weights = np.broadcast_to(np.array([-1.0, 1.0]), pairs.shape)
-        bounds = self._bounds(x, pairs, weights, gaps.reshape(len(x), -1), size)
-        radius: Matrix = bounds.min(axis=1)
+        radius *= 1 - MARGIN
         return radius
 
     def _weighed(self, first: Codes, rivals: Codes) -> tuple[Codes, Matrix]:
@@ -228,15 +169,6 @@ class Sets:
         return np.maximum(plain, tighter)
 
     @cached_property
-    def _places(self) -> Codes:
-        """Each option of each set, and what may stand in for it, ``(m, k, 1 + r)``."""
-        return np.concatenate([self.members[..., None], self.stand_ins], axis=2)
-
-    @cached_property
-    def _worth(self) -> Matrix:
-        return np.concatenate([np.zeros((*self.members.shape, 1)), self.worth], axis=2)
-
-    @cached_property
     def _columns(self) -> list[tuple[slice | Codes, Codes]]:
         """The first option of each set, the second, ...: which sets have one, and its number."""
         columns: list[tuple[slice | Codes, Codes]] = []
@@ -258,18 +190,12 @@ class Sets:
 
     @cached_property
     def _largest_bonus(self) -> float:
-        return float(np.abs(self.bonus).max() + np.abs(self.worth).max(initial=0.0))
+        return float(np.abs(self.bonus).max())
 
     @cached_property
     def _stretched(self) -> Matrix:
         assert isinstance(self.distance, L1 | L2)
         return self.distance.stretch(self.options)
-
-
-def no_stand_ins(members: Codes) -> tuple[Codes, Matrix]:
-    """Give the stand-ins of sets that have none, and their worth."""
-    none = np.empty((*members.shape, 0))
-    return none.astype(np.intp), none
 
 
 def _steepest_l1(offsets: Matrix, weights: Matrix, size: Matrix) -> Matrix:
@@ -313,4 +239,22 @@ def _bounds_l2(offsets: Matrix, weights: Matrix, gaps: Matrix) -> Matrix:
     usable = (apart | (weights == 0)).all(axis=2)
     finite = np.where(np.isfinite(gaps), gaps, 0.0)
     bound = 2 * finite / (slope + np.sqrt(slope**2 + 4 * bend * finite))
-    return np.where(usable, bound, 0.0)
+    return np.maximum(np.where(usable, bound, 0.0), _bounds_of_pairs(offsets, weights, gaps))
+
+
+def _bounds_of_pairs(offsets: Matrix, weights: Matrix, gaps: Matrix) -> Matrix:
+    """Give a tighter bound where only two options have weights; 0 elsewhere.
+
+    It is the exact distance to the plane midway between the two where the gap is all that one is
+    nearer than the other.
+    """
+    two = ((weights != 0).sum(axis=2) == 2) & (weights > 0).any(axis=2)
+    own, other = (
+        np.take_along_axis(offsets, which[..., None, None], axis=2)[:, :, 0]
+        for which in (weights.argmin(axis=2), weights.argmax(axis=2))
+    )
+    near, far, between = (np.sqrt(np.square(v).sum(axis=2)) for v in (own, other, other - own))
+    gap = np.where(two, gaps, 0.0) / np.where(two, weights.max(axis=2), 1.0)
+    apart = between + np.abs(far - near - gap)
+    bound: Matrix = gap * (near + far) / np.where(apart > 0, 2 * apart, 1.0)
+    return bound

@@ -18,8 +18,7 @@ from counterset.giving_way import find_giving_way
 from counterset.questions import Questions
 from counterset.selection import NONE_LEFT, Selector
 from counterset.space import Points
-from counterset.stability import Sets, no_stand_ins
-from counterset.stand_ins import find_stand_ins
+from counterset.stability import Sets
 
 __all__ = ["PRICES", "SEED", "Plan", "Workshop", "medoids"]
 
@@ -52,9 +51,6 @@ class Plan:
         How many, at most.
     closed_in
         Whether the search has closed in on their options.
-    margin
-        How much nearer something has to be to stand in for an option, as a share of the distance
-        at which rows have their sets; infinite: nothing stands in.
     way
         The share of the way to the input's own values that options go where the model does not
         need theirs.
@@ -64,7 +60,6 @@ class Plan:
 
     count: int
     closed_in: bool
-    margin: float = np.inf
     way: float = 0.0
     step: int = len(PRICES) // 2
 
@@ -151,18 +146,17 @@ class Workshop:
         # Single precision will do to choose by; whole columns are needed.
         self.away: AnyMatrix = np.empty((len(self.served), 0), dtype=np.float32, order="F")
         self._divided: dict[int, _Regions] = {}
-        self._chosen: dict[tuple[int, float], tuple[Codes, Matrix, Codes, float]] = {}
+        self._chosen: dict[tuple[int, float], tuple[Codes, Matrix, Codes]] = {}
         own, _, _ = catalogue.of(self._medoids(LANDMARKS))
         # Few options are nearer on average than many: smaller sets would always be preferred.
         self.usual_size = int((own != NONE_LEFT).sum(axis=1).mean())
 
     def anchors(self, plan: Plan) -> Anchors:
         """Choose the sets that serve the rows best, with the anchors that they were made for."""
-        sets, bonus, anchors, usual = self._choose(plan.count, plan.price)
-        stand_ins, worth = self._find_stand_ins(sets, anchors, plan, usual)
+        sets, bonus, anchors = self._choose(plan.count, plan.price)
         gives_way = self._find_giving_way(sets, bonus, anchors, plan)
         pool, options = self.selector.pool, self.catalogue.options()
-        used, (sets, stand_ins) = renumbered(sets, stand_ins)
+        used, sets = renumbered(sets)
         _, n_candidates, reach = self.catalogue.of(anchors)
         return Anchors(
             pool.points.take(anchors),
@@ -170,8 +164,6 @@ class Workshop:
             options.take(used),
             sets,
             bonus,
-            stand_ins,
-            worth,
             gives_way,
             plan.way,
             n_candidates,
@@ -180,24 +172,18 @@ class Workshop:
             pool.distance.in_space,
         )
 
-    def _choose(self, count: int, price: float) -> tuple[Codes, Matrix, Codes, float]:
-        """Choose sets, with the bonus and the anchor of each, and the usual distance from them.
-
-        That is the mean distance at which rows have their sets.
-        """
+    def _choose(self, count: int, price: float) -> tuple[Codes, Matrix, Codes]:
+        """Choose sets, with the bonus and the anchor of each."""
         if (count, price) not in self._chosen:
             sets, bonus, anchors = self._make(count, price)
-            costs = self._costs(sets, bonus, self.away)
-            which = cover(costs, count)
-            best = which[costs[:, which].argmin(axis=1)]
-            usual = float((costs[np.arange(len(costs)), best] + bonus[best]).mean())
-            self._chosen[count, price] = sets[which], bonus[which], anchors[which], usual
+            which = cover(self._costs(sets, bonus, self.away), count)
+            self._chosen[count, price] = sets[which], bonus[which], anchors[which]
         return self._chosen[count, price]
 
     def _costs(self, sets: Codes, bonus: Matrix, away: AnyMatrix) -> AnyMatrix:
         """Say how far rows are from sets."""
         options, distance = self.catalogue.options(), self.selector.pool.distance.in_space
-        return Sets.without_stand_ins(options.points, sets, bonus, distance).distances(away)
+        return Sets(options.points, sets, bonus, distance).distances(away)
 
     def _make(self, count: int, price: float) -> tuple[Codes, Matrix, Codes]:
         """Give the different sets of all regions, their bonus, and the anchor of each."""
@@ -212,22 +198,6 @@ class Workshop:
         bonus = np.concatenate([bonus for _, bonus in made])
         anchors = np.concatenate([regions.anchors for regions in divided])
         return sets[kept], bonus[kept], anchors[kept]
-
-    def _find_stand_ins(
-        self, sets: Codes, anchors: Codes, plan: Plan, usual: float
-    ) -> tuple[Codes, Matrix]:
-        """Find what may stand in for options, if the plan says so."""
-        if plan.margin == np.inf:
-            return no_stand_ins(sets)
-        pool = self.selector.pool
-        return find_stand_ins(
-            sets,
-            pool.points.take(anchors),
-            pool.distance.points(self.catalogue.options().rows),
-            self.selector,
-            plan.price,
-            plan.margin * usual,
-        )
 
     def _find_giving_way(self, sets: Codes, bonus: Matrix, anchors: Codes, plan: Plan) -> Mask:
         """Find in what options give way, if the plan says so."""
