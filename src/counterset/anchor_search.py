@@ -28,7 +28,7 @@ __all__ = ["find_anchors"]
 CLOSENESS_POWER = 6
 #: The numbers of anchors that are tried, one step at a time, from the first on; with a search there
 #: are no more than so many.
-COUNTS, FIRST_COUNT, MOST_SEARCHED = [2**i for i in range(2, 12)], 32, 512
+COUNTS, FIRST_COUNT, MOST_SEARCHED = [2**i for i in range(2, 13)], 32, 512
 #: The shares of the way that options go towards the input, likewise.
 WAYS, FIRST_WAY = [0.2, 0.4, 0.6, 0.8, 1.0], 0.6
 #: How far from the last best price the next one is tried; then twice as far, and so on.
