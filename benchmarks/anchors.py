@@ -175,8 +175,10 @@ def chance(pairs: pd.DataFrame, paper: pd.DataFrame) -> float:
     own, others = (table.groupby("input")[FIGURES].sum() for table in (pairs, paper))
     random = np.random.default_rng(0)
     drawn = random.integers(0, len(own), (DRAWS, PUBLISHED_INPUTS))
-    sums = [table.to_numpy()[drawn].sum(axis=1) for table in (own, others)]
-    return float(keeps_targets(pd.DataFrame(sums[0] / sums[1], columns=FIGURES)).mean())
+    sums, of_paper = (table.to_numpy()[drawn].sum(axis=1) for table in (own, others))
+    # With little noise, sets may not change at all.
+    ratios = np.divide(sums, of_paper, out=np.where(sums > 0, np.inf, 0.0), where=of_paper > 0)
+    return float(keeps_targets(pd.DataFrame(ratios, columns=FIGURES)).mean())
 
 
 def keeps_targets(ratios: pd.DataFrame) -> pd.Series:
