@@ -99,7 +99,6 @@ class Anchors:
     def joined(cls, parts: list[Anchors]) -> Anchors:
         """Put the anchors of several classes together."""
         counts = np.cumsum([0, *(len(part.options) for part in parts)])
-
         return cls(
             Points(
                 np.concatenate([part.points.places for part in parts]),
