@@ -215,11 +215,12 @@ def test_options_give_way_as_far_as_the_model_allows(closed_in: bool, way: float
     assert anchors is not None
     given = moved = 0
     points, codes = explainer.distance_.points(rows), needs_two(rows).astype(int)
-    nearest, chosen = anchors.nearest(points, codes)
+    nearest = anchors.nearest(points, codes)
     for i, explanation in enumerate(explainer.explain_many(rows)):
         assert (needs_two(explanation.values) == explanation.labels).all()
         assert (explanation.labels != explanation.label).all()
-        for option, gives_way in zip(chosen[i], anchors.gives_way[nearest[i]], strict=True):
+        own = anchors.sets[nearest[i]]
+        for option, gives_way in zip(own, anchors.gives_way[nearest[i]], strict=True):
             if option == NONE_LEFT:
                 continue
             end = anchors.options.rows[option]
@@ -259,7 +260,7 @@ def test_within_the_radius_the_same_options_give_way_in_the_same_features(way: f
         moved = x + 0.999 * radius * steps / explainer.distance_(np.zeros(4), steps)[0][:, None]
         moved = moved[needs_two(moved) == explanation.label]
         codes = np.full(len(moved) + 1, int(explanation.label))
-        nearest, _ = anchors.nearest(explainer.distance_.points(np.vstack([x, moved])), codes)
+        nearest = anchors.nearest(explainer.distance_.points(np.vstack([x, moved])), codes)
         assert (nearest == nearest[0]).all()
 
 
