@@ -550,7 +550,9 @@ def numbers_of(result: Any) -> Any:
         return [[str(key), numbers_of(value)] for key, value in result.items()]
     if isinstance(result, pd.Series | np.ndarray):
         return [numbers_of(value) for value in result.tolist()]
-    if isinstance(result, list | tuple) or hasattr(result, "__iter__") and not isinstance(result, str):
+    if isinstance(result, list | tuple) or (
+        hasattr(result, "__iter__") and not isinstance(result, str)
+    ):
         return [numbers_of(value) for value in result]
     if isinstance(result, float | np.floating):
         return float(result).hex()

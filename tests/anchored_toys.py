@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from counterset import AngleDiversity, DistanceDiversity, DiverseExplainer
-from counterset.anchor_sets import Neighbourhoods
-from counterset.arrays import Codes
-from counterset.selection import NONE_LEFT, Selector
-from counterset.space import Points
-from counterset.workshop import Plan
+from counterset._base.arrays import Codes
+from counterset.anchors.sets import Neighbourhoods
+from counterset.anchors.workshop import Plan
+from counterset.steps.selection import NONE_LEFT, Selector
+from counterset.tables.space import Points
 
 __all__ = ["DIVERSITIES", "LIMIT", "Setting", "following"]
 
@@ -25,7 +25,7 @@ LIMIT = 3
 def following(plan: Plan) -> Iterator[None]:
     """Let ``"auto"`` find this plan."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("counterset.anchor_search._find_plan", lambda *_: plan)
+        patch.setattr("counterset.anchors.search._find_plan", lambda *_: plan)
         yield
 
 

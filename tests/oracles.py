@@ -20,8 +20,8 @@ from counterset import (
     NearestCandidates,
 )
 from counterset.distances import ROUNDING
-from counterset.diversity import View
-from counterset.space import Points
+from counterset.steps.diversity import View
+from counterset.tables.space import Points
 
 Row = tuple[float, ...]
 PairDistance = Callable[[Row, Row], float]

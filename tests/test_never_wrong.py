@@ -38,7 +38,7 @@ from counterset import (
     NearestCandidates,
     NoCounterfactualError,
 )
-from counterset.candidates import Cutoff
+from counterset.steps.cutoffs import Cutoff
 
 
 @st.composite

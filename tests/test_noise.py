@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from counterset import GaussianNoise, InvalidInputError
-from counterset.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Codes, Mask, Matrix
 from counterset.noise import NumericColumns
-from counterset.schema import Table
+from counterset.tables.table import Table
 
 
 def anything(copies: Matrix, owners: Codes) -> Mask:

@@ -1,12 +1,10 @@
 """Explain a model's decision by a small set of diverse, close counterfactuals."""
 
 from counterset import datasets, distances, metrics
-from counterset.candidates import CandidatesWithin, NearestCandidates
-from counterset.certificate import Certificate
-from counterset.constraints import Constraints
-from counterset.definitions import Answer
-from counterset.diversity import AngleDiversity, DistanceDiversity
-from counterset.evaluation import evaluate
+from counterset.constraints.constraints import Constraints
+from counterset.constraints.plausibility import NearData
+from counterset.evaluation.evaluate import evaluate
+from counterset.evaluation.robustness import empirical_robustness, weak_robustness
 from counterset.exact import (
     Box,
     DistanceBounds,
@@ -15,6 +13,8 @@ from counterset.exact import (
     counterfactual_distance,
     counterfactual_distances,
 )
+from counterset.exact.definitions import Answer
+from counterset.exact.exhaustive import ExhaustiveExplainer
 from counterset.exceptions import (
     CountersetError,
     CountersetWarning,
@@ -33,14 +33,14 @@ from counterset.exceptions import (
     UnsupportedDistanceError,
     UnsupportedModelError,
 )
-from counterset.exhaustive import ExhaustiveExplainer
 from counterset.explainer import DiverseExplainer
-from counterset.explanation import Explanation, Explanations
-from counterset.line_search import LineSearch
 from counterset.noise import GaussianNoise
-from counterset.plausibility import NearData
-from counterset.robustness import empirical_robustness, weak_robustness
-from counterset.schema import Schema
+from counterset.results.certificate import Certificate
+from counterset.results.explanation import Explanation, Explanations
+from counterset.steps.cutoffs import CandidatesWithin, NearestCandidates
+from counterset.steps.diversity import AngleDiversity, DistanceDiversity
+from counterset.steps.line_search import LineSearch
+from counterset.tables.table import Schema
 
 __all__ = [
     "AngleDiversity",

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from counterset.arrays import Codes, Matrix
-from counterset.checks import numbers
+from counterset._base.arrays import Codes, Matrix
+from counterset._base.checks import numbers
 from counterset.exceptions import InvalidInputError
 
 __all__ = [

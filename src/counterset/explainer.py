@@ -11,16 +11,15 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from counterset import distances
-from counterset.anchor_search import find_anchors
-from counterset.anchors import Anchors
-from counterset.arrays import Mask, Matrix
-from counterset.candidates import CandidatePool, Cutoff, NearestCandidates
-from counterset.certification import certify
-from counterset.checks import check_count
-from counterset.constraints import Constraints, Rules
+from counterset._base.arrays import Mask, Matrix
+from counterset._base.checks import check_count
+from counterset.anchors.anchors import Anchors
+from counterset.anchors.search import find_anchors
+from counterset.constraints.constraints import Constraints, Rules
+from counterset.constraints.plausibility import NearData
 from counterset.distances import DistanceLike
-from counterset.diversity import AngleDiversity, Diversity
 from counterset.exact import Box
+from counterset.exact.certify import certify
 from counterset.exact.domains import DomainLike
 from counterset.exceptions import (
     FewerCounterfactualsWarning,
@@ -28,17 +27,18 @@ from counterset.exceptions import (
     NoCounterfactualError,
     NotFittedError,
 )
-from counterset.explanation import Explanation, Explanations
-from counterset.goals import AnyOther, Goal, check_probability, is_confident, set_goal
-from counterset.line_search import LineSearch
-from counterset.models import Answers, Classes, ModelAdapter, plain
-from counterset.pipeline import CLOSING_IN, Candidates, Pipeline, settings_of
-from counterset.plausibility import NearData
-from counterset.questions import Questions, Wishes
-from counterset.schema import Schema, Table
-from counterset.selection import Selector
-from counterset.shortage import why_fewer, why_nothing
-from counterset.space import ScaleLike, Space, TableDistance
+from counterset.models.adapter import Answers, Classes, ModelAdapter, plain
+from counterset.models.goals import AnyOther, Goal, check_probability, is_confident, set_goal
+from counterset.results.explanation import Explanation, Explanations
+from counterset.steps.acceptance import Questions, Wishes
+from counterset.steps.cutoffs import CandidatePool, Cutoff, NearestCandidates
+from counterset.steps.diversity import AngleDiversity, Diversity
+from counterset.steps.line_search import LineSearch
+from counterset.steps.pipeline import CLOSING_IN, Candidates, Pipeline, settings_of
+from counterset.steps.selection import Selector
+from counterset.steps.shortfall import why_fewer, why_nothing
+from counterset.tables.space import ScaleLike, Space, TableDistance
+from counterset.tables.table import Schema, Table
 
 __all__ = ["DiverseExplainer"]
 
@@ -274,7 +274,7 @@ class DiverseExplainer(BaseEstimator):
         Returns
         -------
         explanation
-            The same with a :class:`~counterset.certificate.Certificate`. A counterfactual of
+            The same with a :class:`~counterset.results.certificate.Certificate`. A counterfactual of
             safety delta is within epsilon of the optimum of every input of the same class that is
             nearer than delta / 2 (proposition 2).
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from counterset import distances
 from counterset.distances import DistanceLike
 from counterset.exceptions import InvalidInputError
-from counterset.explanation import Explanation
+from counterset.results.explanation import Explanation
 
 __all__ = ["k_distance", "k_diversity", "set_distance", "sparsity", "validity"]
 

@@ -8,9 +8,9 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from counterset.arrays import Codes, Mask, Matrix
-from counterset.checks import check_count, check_positive
-from counterset.schema import Table
+from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.checks import check_count, check_positive
+from counterset.tables.table import Table
 
 __all__ = ["GaussianNoise", "Noise", "NumericColumns"]
 

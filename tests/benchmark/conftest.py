@@ -1,35 +1,5 @@
-"""A network that can be read by eye, for the bundled diabetes data."""
+"""The small network, and a cache of each test's own."""
 
-from __future__ import annotations
+from paper_toys import network, own_cache, weights
 
-from pathlib import Path
-
-import numpy as np
-import pytest
-
-from counterset.benchmark.networks import Network
-
-
-def glucose_network() -> Network:
-    """Class 1 where glucose, the second of eight features, is above 0.6 of its range."""
-    first = np.zeros((8, 1))
-    first[1, 0] = 1.0
-    return Network((first, np.array([[0.0, 1.0]])), (np.zeros(1), np.array([0.6, 0.0])))
-
-
-@pytest.fixture
-def network() -> Network:
-    return glucose_network()
-
-
-@pytest.fixture
-def weights(tmp_path: Path) -> Path:
-    folder = tmp_path / "weights"
-    glucose_network().save(folder / "diabetes.npz")
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COUNTERSET_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("COUNTERSET_DATA", raising=False)
+__all__ = ["network", "own_cache", "weights"]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from counterset.benchmark.cells import Cell
 from counterset.benchmark.isolation import PeerRunner
+from counterset.benchmark.published import Cell
 from counterset.benchmark.results import CellError
 
 

@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 
 from counterset import InvalidInputError, MissingExtraError
-from counterset.arrays import Matrix
+from counterset._base.arrays import Matrix
 from counterset.benchmark import worker
+from counterset.benchmark.classifiers import Network
 from counterset.benchmark.data import Split, prepare
-from counterset.benchmark.networks import Network
 from counterset.benchmark.peers import PEERS, find_peer
 from counterset.benchmark.peers.dice import _torch_network
 

@@ -15,12 +15,12 @@ from counterset import (
     LineSearch,
     NearestCandidates,
 )
-from counterset.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Codes, Mask, Matrix
+from counterset.benchmark.classifiers import Network
 from counterset.benchmark.data import prepare
-from counterset.benchmark.networks import Network
 from counterset.benchmark.prototype import PrototypeExplainer, PrototypeNoise
 from counterset.noise import NumericColumns
-from counterset.schema import Table
+from counterset.tables.table import Table
 
 
 def left_half(copies: Matrix, owners: Codes) -> Mask:

@@ -11,11 +11,11 @@ import pytest
 
 from counterset import MissingExtraError
 from counterset.benchmark import Report
-from counterset.benchmark.cells import METRICS, Cell, published_results, select_cells
 from counterset.benchmark.charts import draw_all
+from counterset.benchmark.classifiers import Network
 from counterset.benchmark.comparison import compare, deviations
 from counterset.benchmark.data import PAPER_DATASETS, prepare
-from counterset.benchmark.networks import Network
+from counterset.benchmark.published import METRICS, Cell, published_results, select_cells
 from counterset.benchmark.tables import comparison_table, peers_table
 
 

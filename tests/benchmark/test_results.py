@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from counterset import InvalidInputError
-from counterset.benchmark.cells import Cell, select_cells
 from counterset.benchmark.experiment import Experiment
+from counterset.benchmark.published import Cell, select_cells
 from counterset.benchmark.results import CellError, ResultsFolder
 
 SETTINGS = {"definitions": "as published"}

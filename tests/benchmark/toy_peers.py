@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 
-from counterset.arrays import Matrix
-from counterset.benchmark.networks import Network
+from counterset._base.arrays import Matrix
+from counterset.benchmark.classifiers import Network
 
 
 class Corner:

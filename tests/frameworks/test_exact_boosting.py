@@ -19,7 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from counterset import Box, Grid
 from counterset.exact import counterfactual_distance
-from counterset.exact.tree_models import read_trees
+from counterset.exact.trees.models import read_trees
 
 SIDE = 6
 KINDS = ["l1", "l2", "linf", "l0"]

@@ -8,6 +8,6 @@ from counterset.benchmark.isolation import PeerRunner
 from counterset.benchmark.peers import Peer
 from counterset.benchmark.report import Report
 from counterset.benchmark.reproduce import reproduce
-from counterset.benchmark.tune import Tuning, tune
+from counterset.evaluation.tuning import Tuning, tune
 
 __all__ = ["Experiment", "Peer", "PeerRunner", "Report", "Tuning", "reproduce", "tune"]

@@ -9,17 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from counterset.benchmark.cells import METRICS, published_results
+from counterset.benchmark.classifiers import Network
 from counterset.benchmark.comparison import deviations
 from counterset.benchmark.data import Split
-from counterset.benchmark.networks import Network
+from counterset.benchmark.published import METRICS, published_results
 from counterset.benchmark.tables import HEADINGS, PUBLISHED_ACCURACY, PUBLISHED_SHAPES
-from counterset.exceptions import MissingExtraError
+from counterset.plots.style import COLOURS, pyplot
 
-__all__ = ["draw_all", "draw_trade_off"]
+__all__ = ["draw_all"]
 
-#: Told apart by people who see colours differently, too.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vP*X<>"
 
 
@@ -27,7 +25,7 @@ def draw_all(
     summary: pd.DataFrame, setups: Sequence[tuple[Split, Network]], folder: Path
 ) -> list[Path]:
     """Draw every table that has results into a folder; give the files."""
-    plt = _pyplot()
+    plt = pyplot()
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
     for name, figure in _figures(plt, summary, setups):
@@ -205,41 +203,3 @@ def _comparison(plt: Any, both: pd.DataFrame) -> Any:
     axis.legend()
     axis.set_title(f"{len(both)} figures, measured and published")
     return figure
-
-
-def draw_trade_off(table: pd.DataFrame, recommended: int, file: Path) -> None:
-    """Draw the trade-off that a tuning found: each setting, the Pareto front, the recommended."""
-    plt = _pyplot()
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-    front = table["pareto"].to_numpy(dtype=bool)
-    for axis, metric in zip(axes, ("set_distance_max", "k_diversity"), strict=True):
-        for i, (label, chosen) in enumerate((("dominated", ~front), ("Pareto-optimal", front))):
-            rows = table[chosen]
-            axis.scatter(
-                rows["k_distance"], rows[metric], color=("#BBBBBB", COLOURS[0])[i], label=label
-            )
-        best = table.loc[recommended]
-        axis.scatter(
-            best["k_distance"], best[metric], s=160, facecolor="none", edgecolor=COLOURS[1],
-            linewidth=2, label="recommended",
-        )  # fmt: skip
-        axis.set(xlabel="k-distance (less is better)")
-    axes[0].set_ylabel("set-distance, max (less is better)")
-    axes[1].set_ylabel("k-diversity (more is better)")
-    axes[0].legend()
-    figure.savefig(file, dpi=120)
-    plt.close(figure)
-
-
-def _pyplot() -> Any:
-    """Import matplotlib only when something is drawn, without a window."""
-    try:
-        import matplotlib  # noqa: PLC0415
-    except ImportError as error:
-        raise MissingExtraError(
-            "Drawing needs matplotlib. Install it with: pip install 'counterset[plots]'"
-        ) from error
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt  # noqa: PLC0415
-
-    return plt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from counterset.benchmark.cells import METRICS, published_results
+from counterset.benchmark.published import METRICS, published_results
 
 __all__ = ["OTHER_DEFINITIONS", "REASONS", "compare", "deviations"]
 

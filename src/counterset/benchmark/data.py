@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from counterset import datasets
-from counterset.arrays import Codes, Matrix
+from counterset._base.arrays import Codes, Matrix
 
 __all__ = ["PAPER_DATASETS", "Split", "prepare"]
 

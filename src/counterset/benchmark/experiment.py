@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from counterset.benchmark.cells import METRICS, Cell
+from counterset.benchmark.classifiers import Network, obtain
 from counterset.benchmark.data import Split, prepare
-from counterset.benchmark.networks import Network, obtain
 from counterset.benchmark.prototype import PrototypeExplainer, PrototypeNoise
-from counterset.candidates import NearestCandidates
+from counterset.benchmark.published import METRICS, Cell
 from counterset.datasets.fetched import cache_folder
-from counterset.diversity import AngleDiversity, DistanceDiversity
-from counterset.evaluation import evaluate
+from counterset.evaluation.evaluate import evaluate
 from counterset.exceptions import FewerCounterfactualsWarning
 from counterset.explainer import DiverseExplainer
-from counterset.line_search import LineSearch
 from counterset.noise import GaussianNoise, Noise
+from counterset.steps.cutoffs import NearestCandidates
+from counterset.steps.diversity import AngleDiversity, DistanceDiversity
+from counterset.steps.line_search import LineSearch
 
 __all__ = ["Experiment", "Protocol", "alpha_of", "summarise"]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from counterset.benchmark.cells import Cell
+from counterset.benchmark.published import Cell
 from counterset.benchmark.results import CellError
 from counterset.datasets.fetched import cache_folder
 

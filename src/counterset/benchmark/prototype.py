@@ -22,8 +22,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.spatial import cKDTree
 
-from counterset.arrays import Codes, Mask, Matrix
-from counterset.benchmark.networks import Network
+from counterset._base.arrays import Codes, Mask, Matrix
+from counterset.benchmark.classifiers import Network
 from counterset.explainer import DiverseExplainer
 from counterset.noise import NumericColumns, SameClass
 

@@ -10,9 +10,9 @@ import pandas as pd
 
 from counterset.benchmark import tables
 from counterset.benchmark.charts import draw_all
+from counterset.benchmark.classifiers import Network
 from counterset.benchmark.data import Split
-from counterset.benchmark.networks import Network
-from counterset.benchmark.tables import ReportTable
+from counterset.evaluation.report_table import ReportTable
 
 __all__ = ["Report"]
 

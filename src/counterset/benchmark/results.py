@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from counterset.benchmark.cells import METRICS, Cell
+from counterset._base.progress import Progress
 from counterset.benchmark.experiment import summarise
+from counterset.benchmark.published import METRICS, Cell
 from counterset.exceptions import InvalidInputError
-from counterset.progress import Progress
 
 __all__ = ["CellError", "ResultsFolder"]
 

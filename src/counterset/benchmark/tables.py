@@ -1,21 +1,20 @@
-"""The paper's tables, from the results: as text, Markdown and LaTeX."""
+"""The paper's tables, from the results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from counterset.benchmark.cells import METRICS, published_results
+from counterset.benchmark.classifiers import Network
 from counterset.benchmark.comparison import OTHER_DEFINITIONS, REASONS, compare, deviations
 from counterset.benchmark.data import Split
-from counterset.benchmark.networks import Network
+from counterset.benchmark.published import METRICS, published_results
+from counterset.evaluation.report_table import ReportTable
 
 __all__ = [
-    "ReportTable",
     "accuracy_table",
     "comparison_table",
     "dataset_table",
@@ -38,73 +37,6 @@ PUBLISHED_SHAPES = {
 PUBLISHED_ACCURACY = {
     "no2": 0.60, "diabetes": 0.70, "credit": 0.93, "spambase": 0.91, "news": 0.65,
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class ReportTable:
-    r"""A titled table of text cells.
-
-    Examples
-    --------
-    >>> table = ReportTable("accuracy", "Accuracy", pd.DataFrame({"dataset": ["no2"], "%": ["60"]}))
-    >>> print(table.to_text())
-    Accuracy
-    dataset  %
-        no2 60
-    >>> print(table.to_markdown())
-    ### Accuracy
-    <BLANKLINE>
-    | dataset | % |
-    |---|---|
-    | no2 | 60 |
-    >>> print(table.to_latex())
-    % Accuracy
-    \begin{tabular}{ll}
-    \hline
-    dataset & \% \\
-    \hline
-    no2 & 60 \\
-    \hline
-    \end{tabular}
-    """
-
-    name: str
-    title: str
-    frame: pd.DataFrame
-    note: str = ""
-
-    def to_text(self) -> str:
-        """Give the table for a terminal."""
-        body = self.frame.to_string(index=False) if len(self.frame) else "(nothing)"
-        return "\n".join(part for part in (self.title, body, self.note) if part)
-
-    def to_markdown(self) -> str:
-        """Give the table in Markdown."""
-        lines = [
-            f"### {self.title}",
-            "",
-            _joined(self.frame.columns),
-            "|" + "---|" * len(self.frame.columns),
-            *(_joined(row) for row in self.frame.itertuples(index=False)),
-        ]
-        return "\n".join([*lines, "", self.note] if self.note else lines)
-
-    def to_latex(self) -> str:
-        """Give the table in LaTeX."""
-        rows: list[Any] = [self.frame.columns, *self.frame.itertuples(index=False)]
-        lines = [" & ".join(_escaped(value) for value in row) + r" \\" for row in rows]
-        return "\n".join(
-            [
-                f"% {self.title}",
-                rf"\begin{{tabular}}{{{'l' * len(self.frame.columns)}}}",
-                r"\hline",
-                lines[0],
-                r"\hline",
-                *lines[1:],
-                r"\hline",
-                r"\end{tabular}",
-            ]
-        )
 
 
 def dataset_table(splits: Sequence[Split]) -> ReportTable:
@@ -255,14 +187,3 @@ def _figures_of_nothing() -> list[str]:
 
 def _seconds(seconds: float) -> str:
     return "-" if np.isnan(seconds) else f"{seconds:.2g}" if seconds < 100 else f"{seconds:.0f}"
-
-
-def _joined(values: Iterable[object]) -> str:
-    return "| " + " | ".join(str(value).replace("|", "/") for value in values) + " |"
-
-
-def _escaped(value: object) -> str:
-    text = str(value).replace("\\", "/")
-    for sign in "&%$#_{}":
-        text = text.replace(sign, f"\\{sign}")
-    return text.replace("±", r"$\pm$")

@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from counterset.arrays import Matrix
+from counterset._base.arrays import Matrix
 from counterset.benchmark.experiment import PROTOCOLS, Experiment
 from counterset.benchmark.peers.protocol import Peer, find_peer
-from counterset.evaluation import evaluate
+from counterset.evaluation.evaluate import evaluate
 from counterset.explainer import DiverseExplainer
 
 __all__ = ["main", "measure"]

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from counterset import distances
-from counterset.arrays import Mask, Matrix
-from counterset.checks import check_positive
+from counterset._base.arrays import Mask, Matrix
+from counterset._base.checks import check_positive
 from counterset.distances import Distance, DistanceLike, Gower
-from counterset.exact.bounds import DistanceBounds
 from counterset.exact.domains import (
     Box,
     Domain,
@@ -21,12 +20,12 @@ from counterset.exact.domains import (
     changeable_mask,
     number_rows,
 )
-from counterset.exact.families import solve
 from counterset.exact.finite import solve_finite
-from counterset.exact.networks import as_model
+from counterset.exact.networks.models import as_model
 from counterset.exact.norms import read_norm
 from counterset.exact.problem import Answer, Clock, Problem
-from counterset.exact.search import solve_by_search
+from counterset.exact.sampling import solve_by_search
+from counterset.exact.solvers import solve
 from counterset.exceptions import (
     DomainError,
     InvalidInputError,
@@ -34,9 +33,10 @@ from counterset.exceptions import (
     NoCounterfactualExistsError,
     UnsupportedDistanceError,
 )
-from counterset.models import ModelAdapter, plain
-from counterset.schema import Table
-from counterset.space import Space, TableDistance
+from counterset.models.adapter import ModelAdapter, plain
+from counterset.results.bounds import DistanceBounds
+from counterset.tables.space import Space, TableDistance
+from counterset.tables.table import Table
 
 __all__ = ["Method", "Question", "counterfactual_distance", "table_integers"]
 

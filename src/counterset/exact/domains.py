@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from counterset.arrays import Mask, Matrix
-from counterset.checks import numbers
+from counterset._base.arrays import Mask, Matrix
+from counterset._base.checks import numbers
 from counterset.exceptions import DomainError, InvalidInputError, NotFittedError
-from counterset.schema import Schema, Table
+from counterset.tables.table import Schema, Table
 
 __all__ = [
     "Box",

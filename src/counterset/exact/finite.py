@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset.arrays import Matrix
+from counterset._base.arrays import Matrix
 from counterset.distances import ROUNDING
 from counterset.exact.domains import Grid, Points
 from counterset.exact.norms import Norm

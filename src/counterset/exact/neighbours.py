@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from counterset.arrays import Codes, Matrix
-from counterset.exact.balls import MUCH_TOO_LARGE, Best, farthest
-from counterset.exact.half_spaces import HalfSpaces
-from counterset.exact.moves import Moves
+from counterset._base.arrays import Codes, Matrix
+from counterset.exact.boundary import past_boundary
+from counterset.exact.growing_balls import MUCH_TOO_LARGE, Best, farthest
+from counterset.exact.linear.half_spaces import HalfSpaces
+from counterset.exact.networks.moves import Moves
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Answer, Problem
-from counterset.exact.push import past_boundary
 
 __all__ = ["NearestNeighbour", "read_neighbours", "solve_neighbours"]
 

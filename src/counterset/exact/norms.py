@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from counterset.arrays import Mask, Matrix
+from counterset._base.arrays import Mask, Matrix
 from counterset.distances import L0, L1, L2, Distance, Gower, LInf
 from counterset.exceptions import InvalidInputError
-from counterset.space import TableDistance
+from counterset.tables.space import TableDistance
 
 __all__ = ["Norm", "read_norm"]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from counterset.arrays import Mask, Matrix
+from counterset._base.arrays import Mask, Matrix
 from counterset.distances import Distance
 from counterset.exact.norms import Norm
-from counterset.models import ModelAdapter
-from counterset.schema import Table
+from counterset.models.adapter import ModelAdapter
+from counterset.tables.table import Table
 
 __all__ = ["Answer", "Clock", "Problem", "roundoff_of"]
 

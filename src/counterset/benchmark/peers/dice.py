@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from counterset.arrays import Codes, Matrix
-from counterset.benchmark.networks import Network
+from counterset._base.arrays import Codes, Matrix
+from counterset.benchmark.classifiers import Network
 from counterset.benchmark.peers.protocol import LIMIT
 from counterset.exceptions import MissingExtraError
 

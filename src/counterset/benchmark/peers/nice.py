@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterset.arrays import Matrix
-from counterset.benchmark.networks import Network
+from counterset._base.arrays import Matrix
+from counterset.benchmark.classifiers import Network
 from counterset.exceptions import MissingExtraError
 
 __all__ = ["Nice"]

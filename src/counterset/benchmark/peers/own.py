@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 
-from counterset.arrays import Labels, Matrix
-from counterset.benchmark.networks import Network
+from counterset._base.arrays import Labels, Matrix
+from counterset.benchmark.classifiers import Network
 from counterset.exceptions import FewerCounterfactualsWarning
 from counterset.explainer import DiverseExplainer
 

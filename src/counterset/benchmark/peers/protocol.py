@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
-from counterset.arrays import Matrix
-from counterset.benchmark.networks import Network
+from counterset._base.arrays import Matrix
+from counterset.benchmark.classifiers import Network
 from counterset.exceptions import InvalidInputError
 
 __all__ = ["PEERS", "Peer", "find_peer"]

@@ -1,0 +1,229 @@
+"""Explain held-out rows, and noisy copies of them, by the paper's selection and with anchors.
+
+That is how it is known, before an input comes, how close, how diverse and how steady its
+explanation will be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Self
+
+import numpy as np
+
+from counterset import metrics
+from counterset._base.arrays import Codes, Mask, Matrix
+from counterset.anchors.anchors import Anchors
+from counterset.anchors.catalogue import Ask, Catalogue
+from counterset.anchors.workshop import SEED, Plan, Workshop
+from counterset.noise import GaussianNoise, NumericColumns
+from counterset.steps.acceptance import Questions
+from counterset.steps.pipeline import CLOSING_IN, Pipeline, settings_of
+
+__all__ = ["Trials", "Workshops"]
+
+#: k-distance at most, and k-diversity at least, so many times the paper's selection's: with some
+#: room below 1.1 and above 0.9. More room with a search: training rows lie deeper in their class
+#: than other inputs, from which the paper's search has a shorter way to go.
+MOST_DISTANCE, MOST_DISTANCE_SEARCHED, LEAST_DIVERSITY = 1.08, 1.06, 0.94
+#: Set-distance, max and mean, at most so many times the paper's selection's.
+MOST_CHANGE = (0.5, 0.6)
+#: Held out: this share of the rows of each class, up to so many rows; and so many times, if that
+#: makes no more rows in all.
+HELD_OUT_SHARE, MOST_HELD_OUT = 0.2, 300
+MOST_TRIALS, MOST_IN_ALL = 5, 500
+#: Of a class of fewer rows none are held out.
+LEAST_ROWS = 5
+#: So many noisy copies of each held-out row are drawn. If the model decides this share of them like
+#: the row, the row counts, and up to so many of them.
+COPIES, LEAST_ALIKE, MOST_COPIES = 8, 0.6, 2
+SMALLEST = float(np.finfo(float).tiny)
+
+
+class Workshops:
+    """The workshops of all classes, for some rows of the pool."""
+
+    def __init__(self, pipeline: Pipeline, ask: Ask, rows: Codes) -> None:
+        self.pipeline, self.ask = pipeline, ask
+        codes = pipeline.selector.pool.codes[rows]
+        self.classes = [rows[codes == code] for code in np.unique(codes)]
+        self._made: dict[bool, list[Workshop]] = {}
+
+    def anchors(self, plan: Plan) -> Anchors:
+        """Make the anchors that a plan has in mind."""
+        if plan.closed_in not in self._made:
+            paper = self.pipeline
+            how = (
+                replace(paper, finer=CLOSING_IN) if plan.closed_in else replace(paper, search=None)
+            )
+            self._made[plan.closed_in] = [
+                Workshop(Catalogue(how, self.ask), members, settings_of(paper))
+                for members in self.classes
+            ]
+        return Anchors.joined([each.anchors(plan) for each in self._made[plan.closed_in]])
+
+
+class _Trial:
+    """Held-out rows and noisy copies of them, explained by the paper and by plans.
+
+    Parameters
+    ----------
+    pipeline
+        The paper's method.
+    ask
+        Makes the questions of rows.
+    held_out
+        Rows of the pool.
+    """
+
+    def __init__(self, pipeline: Pipeline, ask: Ask, held_out: Codes) -> None:
+        self.pipeline = pipeline
+        pool = pipeline.selector.pool
+        others = np.setdiff1d(np.arange(len(pool.codes)), held_out)
+        self.workshops = Workshops(pipeline, ask, others)
+        rows = ask(pool.matrix[held_out])
+
+        def same_class(copies: Matrix, owners: Codes) -> Mask:
+            return np.asarray(ask(copies).input_labels == rows.input_labels[owners])
+
+        copies, found = GaussianNoise(attempts=1).copies(
+            rows.inputs,
+            NumericColumns.of(pool.distance.table),
+            COPIES,
+            same_class,
+            np.random.default_rng(SEED),
+        )
+        # A row on an island of its own is one that the model has learnt by heart.
+        typical = np.flatnonzero(found.mean(axis=1) >= LEAST_ALIKE)
+        typical = typical if len(typical) else np.arange(len(found))
+        self.rows = ask(rows.inputs[typical])
+        first = found[typical] & (found[typical].cumsum(axis=1) <= MOST_COPIES)
+        self.owners = np.nonzero(first)[0]
+        self.copies = ask(copies[typical][first]) if first.any() else None
+        self._explained: dict[Plan | None, tuple[Pipeline, list[Matrix]]] = {}  # the last plan's
+
+    def cost(self, plan: Plan | None) -> list[Matrix]:
+        """Give the k-distances and the k-diversities of the held-out rows' sets.
+
+        Of the paper's selection, if there is no plan.
+        """
+        measure = self.pipeline.selector.pool.distance.in_space
+        _, sets = self._explain_rows(plan)
+        pairs = zip(self.rows.points.places, sets, strict=True)
+        distances = [metrics.k_distance(x, own, measure) for x, own in pairs if len(own)]
+        return [
+            np.array(distances),
+            np.array([metrics.k_diversity(own, measure) for own in sets if len(own)]),
+        ]
+
+    def change(self, plan: Plan | None) -> list[Matrix]:
+        """Give the set-distances, max and mean, of the held-out rows from their copies."""
+        measure = self.pipeline.selector.pool.distance.in_space
+        pipeline, sets = self._explain_rows(plan)
+        others = [] if self.copies is None else _explain(pipeline, self.copies)
+        pairs = [
+            (sets[i], other)
+            for i, other in zip(self.owners, others, strict=True)
+            if len(sets[i]) and len(other)
+        ]
+        return [
+            np.array([metrics.set_distance(*pair, measure, how) for pair in pairs])
+            for how in ("max", "mean")
+        ]
+
+    def has(self, plan: Plan) -> bool:
+        """Say whether some class has as many anchors as the plan has in mind."""
+        pipeline, _ = self._explain_rows(plan)
+        return pipeline.anchors is not None and plan.count in np.bincount(pipeline.anchors.codes)
+
+    def _explain_rows(self, plan: Plan | None) -> tuple[Pipeline, list[Matrix]]:
+        """Give the method that a plan comes to, and the sets of the held-out rows."""
+        if plan not in self._explained:
+            pipeline = self.pipeline
+            if plan is not None:
+                pipeline = replace(
+                    pipeline,
+                    anchors=self.workshops.anchors(plan),
+                    sets_are_kept=True,
+                    finer=CLOSING_IN,
+                )
+            self._explained = {plan: (pipeline, _explain(pipeline, self.rows))}
+        return self._explained[plan]
+
+
+class Trials:
+    """What several trials say together; there must be one at least."""
+
+    @classmethod
+    def hold_out(cls, pipeline: Pipeline, ask: Ask) -> Self | None:
+        """Hold rows out, and let the paper's selection explain them; None if there are too few."""
+        splits = _splits(pipeline.selector.pool.codes)
+        return cls([_Trial(pipeline, ask, held_out) for held_out in splits]) if splits else None
+
+    def __init__(self, trials: list[_Trial]) -> None:
+        self._trials = trials
+        self._paper_cost, self._paper_change = self._cost(None), self._change(None)
+        searched = trials[0].pipeline.search is not None
+        self._most_distance = MOST_DISTANCE_SEARCHED if searched else MOST_DISTANCE
+
+    def cost(self, plan: Plan) -> tuple[float, float]:
+        """Say how far off, and how much alike, the sets of a plan are: up to 1, not too much."""
+        (away, apart), (paper_away, paper_apart) = self._cost(plan), self._paper_cost
+        return (
+            _beyond(away, self._most_distance * paper_away),
+            _beyond(LEAST_DIVERSITY * paper_apart, apart),
+        )
+
+    def change(self, plan: Plan) -> float:
+        """Say how much the sets of a plan change: up to 1, not too much."""
+        limits = np.array(MOST_CHANGE) * self._paper_change
+        return max(map(_beyond, self._change(plan), limits))
+
+    def has(self, plan: Plan) -> bool:
+        """Say whether there are as many anchors as the plan has in mind."""
+        return all(trial.has(plan) for trial in self._trials)
+
+    def _cost(self, plan: Plan | None) -> Matrix:
+        return _means([trial.cost(plan) for trial in self._trials])
+
+    def _change(self, plan: Plan | None) -> Matrix:
+        return _means([trial.change(plan) for trial in self._trials])
+
+
+def _splits(codes: Codes) -> list[Codes]:
+    """Hold out rows of each class; of few rows, others again, for figures to mean something.
+
+    Returns
+    -------
+    splits
+        The rows that are held out in each trial.
+    """
+    random = np.random.default_rng(SEED)
+    share = min(HELD_OUT_SHARE, MOST_HELD_OUT / len(codes))
+    times = min(MOST_TRIALS, MOST_IN_ALL // round(max(1, share * len(codes))))
+    splits: list[list[Codes]] = [[] for _ in range(times)]
+    for code in np.unique(codes):
+        shuffled = random.permutation(np.flatnonzero(codes == code))
+        size = max(1, int(share * len(shuffled)))
+        for split in splits if len(shuffled) >= LEAST_ROWS else []:
+            held_out, shuffled = shuffled[:size], shuffled[size:]
+            split.append(held_out)
+    return [np.sort(np.concatenate(split)) for split in splits if split]
+
+
+def _means(figures: list[list[Matrix]]) -> Matrix:
+    """Give the mean of each figure over the rows of all trials; 0 if there are none."""
+    together = [np.concatenate(parts) for parts in zip(*figures, strict=True)]
+    return np.array([values.mean() if len(values) else 0.0 for values in together])
+
+
+def _beyond(figure: float, limit: float) -> float:
+    """Say how many times over a limit a figure is."""
+    return float(figure / max(limit, SMALLEST)) if figure else 0.0
+
+
+def _explain(pipeline: Pipeline, questions: Questions) -> list[Matrix]:
+    """Give the set of each input, as points of the space."""
+    found, distance = pipeline.run(questions), pipeline.selector.pool.distance
+    ends = np.searchsorted(found.owners, np.arange(1, len(questions.inputs)))
+    return np.split(distance.embed(found.rows), ends)

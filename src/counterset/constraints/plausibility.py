@@ -1,0 +1,91 @@
+"""Require counterfactuals to lie near data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterset._base.arrays import Mask, Matrix
+from counterset._base.checks import check_between, check_count
+from counterset.distances import Distance
+
+__all__ = ["DataSupport", "NearData"]
+
+#: Distances held at once.
+BATCH_DISTANCES = 4_000_000
+
+
+@dataclass(frozen=True)
+class NearData:
+    """A counterfactual is plausible if it is as near to training rows as they are to each other.
+
+    The score of a point is its distance to its ``neighbours``-th nearest training row. The limit
+    is learned in ``fit``: the score that the given share of training rows do not exceed.
+
+    Parameters
+    ----------
+    neighbours
+        Which nearest training row counts.
+    share
+        0.95 takes the most outlying 5 % of the training rows for implausible.
+    most_rows
+        Of more training rows than this, only so many are looked at, evenly spread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from counterset import DiverseExplainer
+    >>> X = np.random.default_rng(0).random((300, 2))
+    >>> explainer = DiverseExplainer(
+    ...     lambda rows: rows.sum(axis=1) > 1, plausibility=NearData(), max_counterfactuals=2
+    ... )
+    >>> explanation = explainer.fit(X).explain([0.2, 0.3])
+    >>> bool((explanation.plausibility <= explainer.support_.limit).all())
+    True
+    """
+
+    neighbours: int = 5
+    share: float = 0.95
+    most_rows: int = 5000
+
+    def __post_init__(self) -> None:
+        check_count(self.neighbours, "neighbours")
+        check_count(self.most_rows, "most_rows")
+        check_between(self.share, 0, 1, "share")
+
+    def learn(self, points: Matrix, distance: Distance) -> DataSupport:
+        """Learn the limit from the training rows, as points of the space."""
+        if len(points) > self.most_rows:
+            points = points[np.linspace(0, len(points) - 1, self.most_rows).astype(np.intp)]
+        neighbours = min(self.neighbours, len(points) - 1)
+        # A training row is its own nearest, so it has one neighbour more to look at.
+        own = DataSupport(points, distance, neighbours + 1, np.inf).scores(points)
+        limit = float(np.quantile(own, self.share, method="lower"))
+        return DataSupport(points, distance, max(neighbours, 1), limit)
+
+
+@dataclass(frozen=True)
+class DataSupport:
+    """The training rows as the measure of what is plausible."""
+
+    points: Matrix
+    distance: Distance
+    neighbours: int
+    limit: float
+
+    def scores(self, points: Matrix) -> Matrix:
+        """Give the distance from each point to its n-th nearest training row."""
+        scores = np.empty(len(points))
+        at_once = max(1, BATCH_DISTANCES // len(self.points))
+        for start in range(0, len(points), at_once):
+            part = slice(start, start + at_once)
+            between = self.distance.pairwise(points[part], self.points)
+            scores[part] = np.partition(between, self.neighbours - 1, axis=1)[
+                :, self.neighbours - 1
+            ]
+        return scores
+
+    def has(self, points: Matrix) -> Mask:
+        """Say which points are plausible."""
+        return self.scores(points) <= self.limit

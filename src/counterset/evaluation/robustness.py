@@ -1,0 +1,282 @@
+"""Robustness as a check: what an explainer does to pairs of close inputs.
+
+Checks on pairs can refute a claim of robustness, and support it; they do not prove it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from counterset import distances, metrics
+from counterset._base.checks import check_positive
+from counterset.distances import Distance, DistanceLike
+from counterset.exact.definitions import Answer, is_strong
+from counterset.exact.distance import Question
+from counterset.exact.domains import Box, DomainLike
+from counterset.exact.exhaustive import ExhaustiveExplainer
+from counterset.exact.networks.models import as_model
+from counterset.exceptions import InvalidInputError
+from counterset.results.bounds import DistanceBounds
+
+__all__ = ["RobustnessEstimate", "WeakRobustness", "empirical_robustness", "weak_robustness"]
+
+#: A member is found again if it lies within this distance: rounding, not another point.
+SAME_POINT = 1e-9
+
+
+@dataclass(frozen=True)
+class WeakRobustness:
+    """Whether strong counterfactuals were kept (definition 4).
+
+    Attributes
+    ----------
+    holds
+        No if one was lost; unknown if it is not known whether one was strong, or kept.
+    pairs
+        How many pairs were close enough and of one class.
+    kept
+        How many strong counterfactuals were found again.
+    lost
+        The pairs that lost one: the two inputs and the counterfactual.
+    undecided
+        How many counterfactuals the bounds leave open.
+    """
+
+    holds: Answer
+    pairs: int
+    kept: int
+    lost: Sequence[tuple[Any, Any, Any]]
+    undecided: int
+
+
+@dataclass(frozen=True)
+class RobustnessEstimate:
+    """The k of (epsilon, k)-robustness that pairs give evidence of (definition 3).
+
+    Attributes
+    ----------
+    k
+        The largest ratio of set-distance (max) to input distance: no smaller k can hold.
+    ratios
+        The ratio of each pair that was close enough and of one class.
+    worst
+        The pair with the largest ratio; None if there was no pair.
+    """
+
+    k: float
+    ratios: Sequence[float]
+    worst: tuple[Any, Any] | None
+
+
+def weak_robustness(
+    explainer: Any,
+    pairs: Iterable[tuple[Any, Any]],
+    epsilon: float,
+    *,
+    model: Any = None,
+    distance: DistanceLike | None = None,
+    domain: DomainLike = None,
+    time_limit: float = 60.0,
+) -> WeakRobustness:
+    """Check on pairs of inputs whether strong counterfactuals are kept within epsilon.
+
+    Parameters
+    ----------
+    explainer
+        An explainer of this library, or a function from a row to rows.
+    pairs
+        Pairs of inputs; those of two classes, and those not nearer than epsilon, do not count.
+    epsilon
+        The radius of the claim.
+    model, distance, domain
+        What is explained, where the explainer does not say: a function never does. The domain of
+        a :class:`DiverseExplainer` is the range of its training data.
+    time_limit
+        In seconds, for each counterfactual distance.
+
+    Examples
+    --------
+    An explainer that reports the nearest point alone loses it after a small step:
+
+    >>> import numpy as np
+    >>> from counterset import ExhaustiveExplainer
+    >>> points = np.array([[-1.0], [-0.01], [0.01], [1.0]])
+    >>> def far_out(X):
+    ...     return np.abs(X[:, 0]) >= 1
+    >>> pair = [([-0.01], [0.01])]
+    >>> nearest_only = ExhaustiveExplainer(far_out, epsilon=0.0, domain=points)
+    >>> weak_robustness(nearest_only, pair, epsilon=0.05).holds
+    <Answer.NO: 'no'>
+    >>> exhaustive = ExhaustiveExplainer(far_out, epsilon=0.1, domain=points)
+    >>> weak_robustness(exhaustive, pair, epsilon=0.05).holds
+    <Answer.YES: 'yes'>
+    """
+    check_positive(epsilon, "epsilon")
+    subject = _Subject(explainer, model, distance, domain, time_limit)
+    counts = dict.fromkeys(Answer, 0)
+    lost = []
+    n_pairs = 0
+    for first, second, _ in subject.close_pairs(pairs, epsilon):
+        n_pairs += 1
+        for c, strong in subject.strong_candidates(first):
+            answer = subject.keeps(second, c)
+            if strong is Answer.UNKNOWN and answer is Answer.NO:
+                answer = Answer.UNKNOWN
+            counts[answer] += 1
+            if answer is Answer.NO:
+                lost.append((first, second, c))
+    holds = Answer.YES
+    if lost:
+        holds = Answer.NO
+    elif counts[Answer.UNKNOWN]:
+        holds = Answer.UNKNOWN
+    return WeakRobustness(holds, n_pairs, counts[Answer.YES], tuple(lost), counts[Answer.UNKNOWN])
+
+
+def empirical_robustness(
+    explainer: Any,
+    pairs: Iterable[tuple[Any, Any]],
+    epsilon: float,
+    *,
+    model: Any = None,
+    distance: DistanceLike | None = None,
+) -> RobustnessEstimate:
+    """Estimate the k of (epsilon, k)-robustness: the largest ratio over pairs of inputs.
+
+    Parameters are those of :func:`weak_robustness`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def nearest_end(x):
+    ...     return np.array([[np.sign(x[0])]])
+    >>> estimate = empirical_robustness(
+    ...     nearest_end,
+    ...     [([-0.1], [0.1]), ([0.1], [0.2])],
+    ...     epsilon=0.5,
+    ...     model=lambda X: np.abs(X[:, 0]) >= 1,
+    ...     distance="l1",
+    ... )
+    >>> estimate.k
+    10.0
+    """
+    check_positive(epsilon, "epsilon")
+    subject = _Subject(explainer, model, distance, None, 1.0)
+    ratios, kept = [], []
+    for first, second, apart in subject.close_pairs(pairs, epsilon):
+        between = metrics.set_distance(
+            subject.explain(first), subject.explain(second), subject.distance, how="max"
+        )
+        ratios.append(between / apart)
+        kept.append((first, second))
+    if not ratios:
+        return RobustnessEstimate(0.0, (), None)
+    worst = int(np.argmax(ratios))
+    return RobustnessEstimate(float(ratios[worst]), tuple(ratios), kept[worst])
+
+
+class _Subject:
+    """The explainer to check, and what it explains."""
+
+    def __init__(
+        self,
+        explainer: Any,
+        model: Any,
+        distance: DistanceLike | None,
+        domain: DomainLike,
+        time_limit: float,
+    ) -> None:
+        self._explainer = explainer
+        asked = getattr(explainer, "model", None) if model is None else model
+        if asked is None:
+            raise InvalidInputError(
+                "A function does not say which model it explains. Pass model=... and distance=..."
+            )
+        self._model = as_model(asked)
+        if distance is None:
+            distance = getattr(explainer, "distance_", getattr(explainer, "distance", "l1"))
+        self.distance: Distance = distances.get(distance)
+        if domain is None:
+            has_range = hasattr(explainer, "schema_")
+            domain = explainer if has_range else getattr(explainer, "domain", None)
+        self._domain, self._time_limit = domain, time_limit
+
+    def close_pairs(
+        self, pairs: Iterable[tuple[Any, Any]], epsilon: float
+    ) -> Iterator[tuple[Any, Any, float]]:
+        """Give the pairs of one class that are nearer than epsilon, but apart."""
+        for first, second in _checked(pairs):
+            apart = float(self.distance(_as_rows(first), _as_rows(second))[0, 0])
+            if 0 < apart < epsilon and self._label(first) == self._label(second):
+                yield first, second, apart
+
+    def explain(self, x: Any) -> Any:
+        """Give the counterfactuals of an input as rows."""
+        explain: Callable[[Any], Any] = getattr(self._explainer, "explain", self._explainer)
+        answer = explain(x)
+        rows = getattr(answer, "counterfactuals", answer)
+        if np.ndim(rows) != 2:
+            raise InvalidInputError(
+                f"An explainer gives rows, one per counterfactual, got an answer of shape "
+                f"{np.shape(rows)}."
+            )
+        return rows
+
+    def strong_candidates(self, x: Any) -> Iterator[tuple[Any, Answer]]:
+        """Give the members of an explanation that are strong, or may be.
+
+        Where they cannot be listed, the optimum stands for them.
+        """
+        bounds = self._bounds(x)
+        if isinstance(self._explainer, ExhaustiveExplainer) and self._continuous():
+            yield bounds.witness, is_strong(bounds.upper, bounds)
+            return
+        rows = self.explain(x)
+        for i, length in enumerate(self.distance(_as_rows(x), rows)[0]):
+            strong = is_strong(float(length), bounds)
+            if strong is not Answer.NO:
+                yield rows.iloc[i] if isinstance(rows, pd.DataFrame) else rows[i], strong
+
+    def keeps(self, x: Any, c: Any) -> Answer:
+        """Say whether a counterfactual is one that the explainer reports for an input."""
+        if isinstance(self._explainer, ExhaustiveExplainer):
+            return self._explainer.contains(x, c)
+        found = self.distance(_as_rows(c), self.explain(x))
+        return Answer.YES if found.min() <= SAME_POINT else Answer.NO
+
+    def _continuous(self) -> bool:
+        question = Question.ask(self._model, self.distance, self._domain)
+        return isinstance(question.domain, Box)
+
+    def _bounds(self, x: Any) -> DistanceBounds:
+        question = Question.ask(
+            self._model, self.distance, self._domain, time_limit=self._time_limit
+        )
+        return question.bounds(x)
+
+    def _label(self, x: Any) -> Any:
+        predict = getattr(self._model, "predict", self._model)
+        return np.asarray(predict(_as_rows(x))).ravel()[0]
+
+
+def _checked(pairs: Any) -> Iterator[tuple[Any, Any]]:
+    if not isinstance(pairs, Iterable):
+        raise InvalidInputError(f"pairs is a list of pairs of inputs, got {type(pairs).__name__}.")
+    for place, pair in enumerate(pairs):
+        inputs = tuple(pair) if isinstance(pair, Iterable) else ()
+        if len(inputs) != 2 or any(np.ndim(x) == 0 for x in inputs):
+            raise InvalidInputError(
+                f"pairs is a list of pairs of inputs, but number {place} is {pair!r}."
+            )
+        yield inputs[0], inputs[1]
+
+
+def _as_rows(x: Any) -> Any:
+    if isinstance(x, pd.Series):
+        return x.to_frame().T.infer_objects()
+    return x if np.ndim(x) == 2 else np.asarray(x)[None, :]

@@ -1,0 +1,166 @@
+"""Search for good parameters on a model and data of one's own: the paper's grid as a feature."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from counterset._base.arrays import Mask, Matrix
+from counterset._base.progress import Progress
+from counterset.evaluation.evaluate import evaluate
+from counterset.evaluation.report_table import ReportTable
+from counterset.exceptions import FewerCounterfactualsWarning, InvalidInputError
+from counterset.explainer import DiverseExplainer
+from counterset.steps.diversity import AngleDiversity, DistanceDiversity
+from counterset.steps.line_search import LineSearch
+
+__all__ = ["Tuning", "tune"]
+
+#: The paper's grid.
+BETAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+GAMMAS = (0.1, 0.01, 0.001, None)
+FILTERS = {"angle": AngleDiversity, "distance": DistanceDiversity}
+
+#: What is traded off, and whether less of it is better (1) or more (-1).
+OBJECTIVES = {"k_distance": 1, "k_diversity": -1, "set_distance_max": 1}
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a search found.
+
+    Attributes
+    ----------
+    table
+        One row per setting: ``filter``, ``beta``, ``gamma`` (NaN: no minimisation), the measured
+        means, ``pareto``: whether no other setting is at least as good in k-distance, k-diversity
+        and set-distance (max) and better in one, and ``from_ideal``.
+    explainer
+        The explainer with the recommended setting, fitted.
+    """
+
+    table: pd.DataFrame
+    explainer: DiverseExplainer
+
+    @property
+    def recommended(self) -> pd.Series:
+        """The setting nearest to the ideal.
+
+        Each objective is scaled to [0, 1] over the grid; the ideal has the best of each, and the
+        distance to it is Euclidean. It is always Pareto-optimal.
+        """
+        return self.table.iloc[self._best]
+
+    @property
+    def _best(self) -> int:
+        return int(self.table["from_ideal"].to_numpy().argmin())
+
+    def to_table(self) -> ReportTable:
+        """Give the Pareto-optimal settings, the recommended one first."""
+        front = self.table[self.table["pareto"]].sort_values("from_ideal", kind="stable")
+        shown = pd.DataFrame(
+            {
+                "filter": front["filter"],
+                "beta": front["beta"].map("{:g}".format),
+                "gamma": front["gamma"].map(lambda gamma: "-" if np.isnan(gamma) else f"{gamma:g}"),
+                **{
+                    name: front[name].map("{:.4f}".format)
+                    for name in (*OBJECTIVES, "set_distance_mean", "sparsity")
+                },
+                "": ["recommended", *[""] * (len(front) - 1)],
+            }
+        )
+        return ReportTable("tuning", "Pareto-optimal settings, best balanced first", shown)
+
+
+def tune(
+    model: Any,
+    X_train: Any,
+    X: Any,
+    *,
+    filters: Sequence[str] = ("angle", "distance"),
+    betas: Sequence[float] = BETAS,
+    gammas: Sequence[float | None] = GAMMAS,
+    repeats: int = 1,
+    random_state: int = 0,
+    progress: bool = False,
+    **parameters: Any,
+) -> Tuning:
+    """Try the paper's grid of parameters on a model, and recommend one setting.
+
+    Parameters
+    ----------
+    model
+        The model to explain.
+    X_train
+        The rows to fit explainers on.
+    X
+        Rows to try them on; other ones than those to be explained later. The paper had 50.
+    filters, betas
+        Step 3: ``"angle"`` and ``"distance"``, and their beta.
+    gammas
+        Step 4; None: no minimisation.
+    repeats, random_state
+        As in :func:`counterset.evaluate`. Every setting sees the same noise.
+    progress
+        Show a progress bar on the error stream.
+    **parameters
+        Of :class:`counterset.DiverseExplainer`, the same for all settings.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).random((200, 2))
+    >>> tuning = tune(lambda rows: rows.sum(axis=1) > 1, X, X[:10], betas=[0, 0.5], gammas=[0.1])
+    >>> len(tuning.table), bool(tuning.recommended["pareto"])
+    (4, True)
+    """
+    unknown = [name for name in filters if name not in FILTERS]
+    if unknown:
+        raise InvalidInputError(f"Unknown filters {unknown}. Choose from {list(FILTERS)}.")
+    grid = list(product(filters, betas, gammas))
+    records = []
+    with Progress(len(grid), "tune", shown=progress) as bar, warnings.catch_warnings():
+        # Some settings of the grid leave few candidates: that is what the table shows.
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+        for filter_, beta, gamma in grid:
+            explainer = _explainer(model, filter_, beta, gamma, parameters).fit(X_train)
+            table = evaluate(explainer, X, repeats=repeats, random_state=random_state)
+            record = {"filter": filter_, "beta": beta, "gamma": np.nan if gamma is None else gamma}
+            columns = table.columns.drop(["input", "repeat", "same_class"])
+            records.append(record | table.loc[table["same_class"], columns].mean().to_dict())
+            bar.advance()
+    found = pd.DataFrame(records)
+    costs = found[list(OBJECTIVES)].to_numpy() * list(OBJECTIVES.values())
+    found["pareto"] = _pareto(costs)
+    found["from_ideal"] = _from_ideal(costs)
+    best = grid[int(found["from_ideal"].to_numpy().argmin())]
+    return Tuning(found, _explainer(model, *best, parameters).fit(X_train))
+
+
+def _explainer(
+    model: Any, filter_: str, beta: float, gamma: float | None, parameters: dict[str, Any]
+) -> DiverseExplainer:
+    search = None if gamma is None else LineSearch(gamma)
+    return DiverseExplainer(model, diversity=FILTERS[filter_](beta), search=search, **parameters)
+
+
+def _pareto(costs: Matrix) -> Mask:
+    """Mark the rows that no other row dominates; less is better in every column."""
+    no_worse = (costs[:, None, :] <= costs[None, :, :]).all(axis=2)
+    better = (costs[:, None, :] < costs[None, :, :]).any(axis=2)
+    free: Mask = ~np.any(no_worse & better, axis=0)
+    return free
+
+
+def _from_ideal(costs: Matrix) -> Matrix:
+    """Give the distance of each row from the best of every column, each scaled to [0, 1]."""
+    least, spread = costs.min(axis=0), np.ptp(costs, axis=0)
+    scaled = (costs - least) / np.where(spread > 0, spread, 1.0)
+    distances: Matrix = np.linalg.norm(scaled, axis=1)
+    return distances

@@ -1,0 +1,175 @@
+"""counterfactual_distances: the distances of many inputs; of a linear model, all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+import pandas as pd
+
+from counterset._base.arrays import Mask, Matrix
+from counterset.distances import DistanceLike
+from counterset.exact.distance import Question, table_integers
+from counterset.exact.domains import Box, DomainLike
+from counterset.exact.linear.closed_form import (
+    BORDER_ONLY,
+    Inputs,
+    has_closed_form,
+    solve_linear_many,
+)
+from counterset.exact.linear.closed_form import METHOD as LINEAR_METHOD
+from counterset.exact.linear.models import LinearModel, read_linear
+from counterset.exact.norms import Norm, read_norm
+from counterset.exact.problem import BATCH_ROWS, COARSE, Clock
+from counterset.exceptions import NoCounterfactualExistsError
+from counterset.models.adapter import ModelAdapter
+from counterset.results.bounds import DistanceBounds
+from counterset.tables.table import Rows, Table
+
+__all__ = ["ManyBounds", "counterfactual_distances"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ManyBounds(Sequence[DistanceBounds]):
+    """Bounds of many inputs, in their order.
+
+    Attributes
+    ----------
+    lower, upper, exact
+        One entry per input, as in :class:`DistanceBounds`; both bounds are infinite where it is
+        proved that there is no counterfactual.
+    seconds
+        For all of them.
+    """
+
+    lower: Matrix
+    upper: Matrix
+    exact: Mask
+    seconds: float
+    tolerance: float
+    _witnesses: Rows | Sequence[Any]
+    _methods: Sequence[str]
+    _reasons: Sequence[str]
+
+    @property
+    def witnesses(self) -> list[Any]:
+        """A counterfactual for each input, or None."""
+        return [self[i].witness for i in range(len(self))]
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    @overload
+    def __getitem__(self, item: int) -> DistanceBounds: ...
+    @overload
+    def __getitem__(self, item: slice) -> list[DistanceBounds]: ...
+    def __getitem__(self, item: int | slice) -> DistanceBounds | list[DistanceBounds]:
+        if isinstance(item, slice):
+            return [self[i] for i in range(len(self))[item]]
+        i = range(len(self))[item]
+        rows = self._witnesses
+        witness = rows.iloc[i] if isinstance(rows, pd.DataFrame) else rows[i]
+        return DistanceBounds(
+            lower=float(self.lower[i]),
+            upper=float(self.upper[i]),
+            exact=bool(self.exact[i]),
+            witness=witness if np.isfinite(self.upper[i]) else None,
+            seconds=self.seconds / len(self),
+            method=self._methods[i % len(self._methods)],
+            reason=self._reasons[i % len(self._reasons)] if not self.exact[i] else "",
+            tolerance=self.tolerance,
+        )
+
+    def __iter__(self) -> Iterator[DistanceBounds]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return (
+            f"Counterfactual distances of {len(self)} inputs, {int(self.exact.sum())} exact, "
+            f"median {np.median(self.upper):.6g} ({self.seconds:.2g} s)"
+        )
+
+
+def counterfactual_distances(
+    model: Any,
+    X: Any,
+    distance: DistanceLike = "l1",
+    domain: DomainLike = None,
+    *,
+    time_limit: float = 60.0,
+    tolerance: float = 1e-5,
+) -> ManyBounds:
+    """Bound the counterfactual distances of many inputs.
+
+    Parameters are those of :func:`counterfactual_distance`; the time limit is for each input.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> X = np.array([[0.0], [1.0], [3.0], [4.0]])
+    >>> model = RidgeClassifier().fit(X, [0, 0, 1, 1])
+    >>> counterfactual_distances(model, X).upper.round(3)
+    array([2., 1., 1., 2.])
+    """
+    question = Question.ask(model, distance, domain, time_limit=time_limit, tolerance=tolerance)
+    table, matrix = question.read(X)
+    linear, norm = read_linear(question.model), read_norm(question.distance, matrix.shape[1])
+    if linear is None or norm is None or not isinstance(question.domain, Box):
+        return _one_by_one(question, table, matrix)
+    if not has_closed_form(norm, table_integers(table)):
+        return _one_by_one(question, table, matrix)
+    return _at_once(question, linear, norm, table, matrix)
+
+
+def _at_once(
+    question: Question, linear: LinearModel, norm: Norm, table: Table, matrix: Matrix
+) -> ManyBounds:
+    clock = Clock.start(question.time_limit)
+    model = ModelAdapter(question.model, table)
+    low, high = question.limits(table, matrix)
+    lower, witnesses = np.empty(len(matrix)), np.empty_like(matrix)
+    for start in range(0, len(matrix), BATCH_ROWS):  # so that a batch stays in the cache
+        part = slice(start, start + BATCH_ROWS)
+        labels = model.labels(matrix[part])
+        lower[part], witnesses[part], _ = solve_linear_many(
+            linear, model, norm, Inputs(matrix[part], labels, low[part], high[part])
+        )
+    upper = question.distance.to_own(matrix, witnesses[:, None, :])[:, 0]
+    upper = np.where(np.isnan(upper), np.inf, upper)
+    lower = np.minimum(lower, upper)
+    with np.errstate(invalid="ignore"):
+        exact = upper - lower <= question.tolerance * np.maximum(1.0, upper)
+    exact &= np.isfinite(upper)  # an infinite bound is within any tolerance of nothing
+    rows = table.decode(witnesses)
+    reasons = [""]
+    if not exact.all():
+        reasons = [COARSE if found else BORDER_ONLY for found in np.isfinite(upper)]
+    return ManyBounds(
+        lower, upper, exact, clock.seconds, question.tolerance, rows, [LINEAR_METHOD], reasons
+    )
+
+
+def _one_by_one(question: Question, table: Table, matrix: Matrix) -> ManyBounds:
+    clock = Clock.start(question.time_limit)
+    found = [_or_nothing(question, table, row) for row in matrix]
+    return ManyBounds(
+        np.array([bounds.lower for bounds in found]),
+        np.array([bounds.upper for bounds in found]),
+        np.array([bounds.exact for bounds in found], dtype=bool),
+        clock.seconds,
+        question.tolerance,
+        [bounds.witness for bounds in found],
+        [bounds.method for bounds in found],
+        [bounds.reason for bounds in found],
+    )
+
+
+def _or_nothing(question: Question, table: Table, row: Matrix) -> DistanceBounds:
+    try:
+        return question.bounds_of(table, row)
+    except NoCounterfactualExistsError:
+        reason = "there is no counterfactual"
+        return DistanceBounds(np.inf, np.inf, False, None, 0.0, "proof", reason, question.tolerance)

@@ -1,0 +1,96 @@
+"""The paper's definitions, decided as far as bounds on the counterfactual distance decide them.
+
+With a lower and an upper bound on cfd(x), the answer is yes, no or unknown, never a guess.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from counterset.distances import ROUNDING
+from counterset.exceptions import UndecidedError
+from counterset.results.bounds import DistanceBounds
+
+__all__ = ["Answer", "is_approximate", "is_strong", "safety"]
+
+
+class Answer(Enum):
+    """Yes, no or unknown.
+
+    Usable as a condition where it is known; an unknown answer raises, since it is neither.
+
+    Examples
+    --------
+    >>> "kept" if Answer.YES else "lost"
+    'kept'
+    >>> bool(Answer.UNKNOWN)
+    Traceback (most recent call last):
+        ...
+    counterset.exceptions.UndecidedError: The bounds do not decide this. ...
+    """
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+    def __bool__(self) -> bool:
+        if self is Answer.UNKNOWN:
+            raise UndecidedError(
+                "The bounds do not decide this. Compare with Answer.UNKNOWN, or allow more time "
+                "for tighter bounds."
+            )
+        return self is Answer.YES
+
+
+def is_strong(length: float, bounds: DistanceBounds) -> Answer:
+    """Say whether a counterfactual at this distance is strong: d(x, c) = cfd(x) (definition 1).
+
+    Exact bounds decide it to their tolerance.
+
+    Examples
+    --------
+    >>> bounds = DistanceBounds(1.0, 2.0, False, None, 0.0, "by hand")
+    >>> is_strong(2.5, bounds), is_strong(1.5, bounds), is_strong(1.0, bounds)
+    (<Answer.NO: 'no'>, <Answer.UNKNOWN: 'unknown'>, <Answer.YES: 'yes'>)
+    """
+    return is_approximate(length, bounds, 0.0)
+
+
+def is_approximate(length: float, bounds: DistanceBounds, epsilon: float) -> Answer:
+    """Say whether d(x, c) <= cfd(x) + epsilon for a counterfactual at this distance.
+
+    These are the members of the exhaustive explanation (definitions 1 and 2).
+
+    Examples
+    --------
+    >>> bounds = DistanceBounds(1.0, 2.0, False, None, 0.0, "by hand")
+    >>> [is_approximate(d, bounds, 0.5).value for d in (1.5, 2.0, 2.6)]
+    ['yes', 'unknown', 'no']
+    """
+    slack = _slack(bounds, length + epsilon)
+    if length <= bounds.lower + epsilon + slack:
+        return Answer.YES
+    if length > bounds.upper + epsilon + slack:
+        return Answer.NO
+    return Answer.UNKNOWN
+
+
+def safety(length: float, bounds: DistanceBounds, epsilon: float) -> tuple[float, float]:
+    """Bound the delta of a counterfactual at this distance: cfd(x) + epsilon - d(x, c).
+
+    A counterfactual is delta-safe if this is at least 0 (definition 5): then every input of the
+    same class within delta / 2 has it among its own epsilon-approximate ones (proposition 2).
+
+    Examples
+    --------
+    >>> bounds = DistanceBounds(1.0, 2.0, False, None, 0.0, "by hand")
+    >>> safety(1.25, bounds, epsilon=0.5)
+    (0.25, 1.25)
+    """
+    return bounds.lower + epsilon - length, bounds.upper + epsilon - length
+
+
+def _slack(bounds: DistanceBounds, size: float) -> float:
+    """Give the difference that is none: rounding, and the tolerance of exact bounds."""
+    gap = bounds.upper - bounds.lower if bounds.exact else 0.0
+    return gap + ROUNDING * max(1.0, abs(size))

@@ -1,0 +1,217 @@
+"""ExhaustiveExplainer: all counterfactuals within epsilon of the optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+
+from counterset._base.arrays import Labels, Matrix
+from counterset._base.checks import check_at_least, check_count
+from counterset._base.lazy import Later
+from counterset.distances import DistanceLike
+from counterset.exact.definitions import Answer, is_approximate, is_strong, safety
+from counterset.exact.distance import Question
+from counterset.exact.domains import Box, DomainLike, Grid, Points, number_rows
+from counterset.exact.finite import Reach, nearest_first
+from counterset.exact.problem import Problem
+from counterset.exceptions import (
+    InvalidInputError,
+    ModelError,
+    NoCounterfactualExistsError,
+    OutOfTimeError,
+    TooManyCounterfactualsError,
+)
+from counterset.models.adapter import plain
+from counterset.results.bounds import DistanceBounds
+from counterset.results.certificate import Certificate
+from counterset.results.explanation import Explanation
+
+__all__ = ["ExhaustiveExplainer"]
+
+#: Counterfactuals, their distances and their labels.
+_Batch: TypeAlias = tuple[Matrix, Matrix, Labels]
+
+
+class ExhaustiveExplainer(BaseEstimator):
+    """Report every counterfactual within epsilon of the optimum (the paper's E_exh).
+
+    It is weakly epsilon/2-robust: a strong counterfactual of one input is reported for every
+    input of the same class that is nearer than epsilon/2 (proposition 1). Whether a given
+    counterfactual belongs to the explanation is decided for any domain on which the
+    counterfactual distance can be bounded; all of them are listed on finite domains.
+
+    Parameters
+    ----------
+    model
+        As for :func:`~counterset.exact.counterfactual_distance`.
+    epsilon
+        How much worse than the optimum a counterfactual may be.
+    distance, domain
+        As for :func:`~counterset.exact.counterfactual_distance`.
+    max_counterfactuals
+        The most that ``explain`` lists before it gives up.
+    time_limit
+        In seconds, for each counterfactual distance, and for each ``explain``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.array([[0.0], [1.0], [2.0], [2.2], [5.0]])
+    >>> explainer = ExhaustiveExplainer(lambda X: X[:, 0] >= 2, 0.5, domain=points)
+    >>> explainer.explain([1.0]).values.ravel()
+    array([2. , 2.2])
+    >>> explainer.contains([1.0], [5.0]).value, round(explainer.safety([1.0], [2.2]), 3)
+    ('no', 0.3)
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        epsilon: float,
+        distance: DistanceLike = "l1",
+        domain: DomainLike = None,
+        *,
+        max_counterfactuals: int = 100_000,
+        time_limit: float = 60.0,
+    ) -> None:
+        self.model = model
+        self.epsilon = epsilon
+        self.distance = distance
+        self.domain = domain
+        self.max_counterfactuals = max_counterfactuals
+        self.time_limit = time_limit
+
+    def counterfactual_distance(self, x: Any) -> DistanceBounds:
+        """Bound the counterfactual distance of an input."""
+        return self._question().bounds(x)
+
+    def contains(self, x: Any, c: Any) -> Answer:
+        """Say whether c is an epsilon-approximate counterfactual of x: yes, no or unknown."""
+        member = self._member(x, c)
+        if member is None:
+            return Answer.NO
+        return is_approximate(*member, self.epsilon)
+
+    def is_strong(self, x: Any, c: Any) -> Answer:
+        """Say whether c is a strong counterfactual of x, at the very optimum."""
+        member = self._member(x, c)
+        return Answer.NO if member is None else is_strong(*member)
+
+    def safety(self, x: Any, c: Any) -> float:
+        """Give the delta of a counterfactual: a proved lower bound, exact if the distance is.
+
+        Negative where c is not certain to belong to the explanation.
+        """
+        member = self._member(x, c)
+        if member is None:
+            raise InvalidInputError(
+                "c is no counterfactual of x: the model decides it like x, or it lies outside the "
+                "domain. Ask about a point of the domain that is decided otherwise."
+            )
+        return safety(*member, self.epsilon)[0]
+
+    def explain(self, x: Any) -> Explanation:
+        """List every epsilon-approximate counterfactual of x, on a finite domain.
+
+        A grid is built from the nearest combination on, and never past the optimum and epsilon;
+        so the model is asked in steps no longer than epsilon, and a small one means many questions.
+
+        Raises
+        ------
+        TooManyCounterfactualsError, OutOfTimeError
+            Where ``max_counterfactuals`` or ``time_limit`` is reached first; ``count`` tells how
+            many were found until then.
+        """
+        question = self._question()
+        if isinstance(question.domain, Box):
+            raise InvalidInputError(
+                "A box holds infinitely many counterfactuals, so they cannot be listed. Give a "
+                "finite domain, a Grid or a table of points; or ask contains(x, c)."
+            )
+        problem = question.problem_of(x)
+        parts = list(self._within(problem, question.domain))
+        rows, lengths, labels = (np.concatenate(kind) for kind in zip(*parts, strict=True))
+        if (rows == problem.x).all(axis=1).any():
+            raise ModelError(
+                "The model decided the input in two ways, so it was its own counterfactual. Pass a "
+                "model whose answer depends on the row alone: no randomness, no state."
+            )
+        nearest = float(lengths[0])
+        table = problem.model.table
+        bounds = DistanceBounds(
+            nearest, nearest, True, rows[0], problem.clock.seconds, "enumeration"
+        )
+        deltas = np.array([safety(length, bounds, self.epsilon)[0] for length in lengths])
+        return Explanation(
+            label=plain(problem.label),
+            labels=labels,
+            distances=lengths,
+            examples=np.full(len(rows), -1),
+            plausibility=None,
+            index=0,
+            _certificate=Later(lambda: Certificate(self.epsilon, bounds, deltas)),
+            _table=table,
+            _input=problem.x,
+            _matrix=rows,
+        )
+
+    def _within(self, problem: Problem, domain: Points | Grid) -> Iterator[_Batch]:
+        """Give the counterfactuals up to the optimum and epsilon, the nearest first."""
+        reach, count, looked = Reach(self.epsilon), 0, 0
+        for rows, lengths in nearest_first(problem, domain, reach):
+            if lengths[0] > reach.limit:
+                return
+            if problem.clock.over:
+                raise OutOfTimeError(
+                    f"{self.time_limit:g} seconds were not enough to list all counterfactuals "
+                    f"within {self.epsilon:g} of the optimum: {looked} points of the domain were "
+                    f"looked at, {count} counterfactuals were found so far. Raise time_limit, "
+                    f"lower epsilon, or take a coarser domain.",
+                    count,
+                )
+            labels = problem.model.labels(rows)
+            looked += len(rows)
+            flips = labels != problem.label
+            if np.isinf(reach.limit) and flips.any():
+                reach.found(float(lengths[np.argmax(flips)]))
+            keep = flips & (lengths <= reach.limit)
+            count += int(keep.sum())
+            if count > self.max_counterfactuals:
+                raise TooManyCounterfactualsError(
+                    f"More than {self.max_counterfactuals} counterfactuals lie within "
+                    f"{self.epsilon:g} of the optimum; {count} were found so far. Lower epsilon, "
+                    f"take a coarser domain, or raise max_counterfactuals.",
+                    count,
+                )
+            yield rows[keep], lengths[keep], labels[keep]
+        if np.isinf(reach.limit):
+            raise NoCounterfactualExistsError(
+                f"The model decides the whole domain {plain(problem.label)!r}, like the input, so "
+                f"there is no counterfactual. Widen the domain, or let more features change."
+            )
+
+    def _question(self) -> Question:
+        check_at_least(self.epsilon, 0, "epsilon")
+        check_count(self.max_counterfactuals, "max_counterfactuals")
+        return Question.ask(self.model, self.distance, self.domain, time_limit=self.time_limit)
+
+    def _member(self, x: Any, c: Any) -> tuple[float, DistanceBounds] | None:
+        """Give the distance of c and the bounds of x; None if c is no counterfactual of x."""
+        question = self._question()
+        problem = question.problem_of(x)
+        row = problem.model.table.encode_one(_row(c))[0][0]
+        if not question.holds(problem, row) or not problem.confirms(row):
+            return None
+        length = float(problem.lengths(row[None, :])[0])
+        # c itself is a counterfactual: the solver need not look farther.
+        return length, question.bounds(x, start=problem.model.table.decode(row[None, :]))
+
+
+def _row(c: Any) -> Any:
+    if isinstance(c, pd.Series | pd.DataFrame):
+        return c
+    return number_rows(c, "c")

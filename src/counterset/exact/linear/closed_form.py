@@ -1,0 +1,151 @@
+"""Linear models: the nearest other class in closed form, for one input or many at once.
+
+A linear model prefers class k to the input's class on a half-space, and the nearest point of a
+half-space within a box has a closed form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterset._base.arrays import Codes, Labels, Mask, Matrix
+from counterset.exact.linear.half_spaces import HalfSpaces
+from counterset.exact.linear.models import LinearModel
+from counterset.exact.norms import Norm
+from counterset.exact.problem import COARSE, Answer, Problem, roundoff_of
+from counterset.models.adapter import ModelAdapter
+
+__all__ = ["Inputs", "has_closed_form", "solve_linear", "solve_linear_many"]
+
+METHOD = "closed form of a linear model"
+BORDER_ONLY = "the other classes touch the box in its border at most"
+#: How much more gain to ask for until the model itself agrees that the class has changed. Always
+#: more than rounding can hide, unless the box has no room for it (None).
+PUSHES = (*(float(step) for step in np.geomspace(1e-15, 1e-6, 19)), None)
+
+
+def has_closed_form(norm: Norm, integer: Mask) -> bool:
+    """Say whether this module solves it; whole numbers and weighted counts need a programme."""
+    equal_weights = norm.kind != "l0" or len(np.unique(norm.weights)) == 1
+    return equal_weights and not integer.any()
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Inputs ``(n, d)``, what the model answers there, and the box of each."""
+
+    X: Matrix
+    labels: Labels
+    low: Matrix
+    high: Matrix
+
+    def of(self, rows: Codes) -> Inputs:
+        """Give some of the inputs."""
+        return Inputs(self.X[rows], self.labels[rows], self.low[rows], self.high[rows])
+
+
+def solve_linear(model: LinearModel, problem: Problem, norm: Norm) -> Answer:
+    """Give the distance of one input."""
+    labels = np.array([problem.label])
+    inputs = Inputs(problem.x[None, :], labels, problem.low[None, :], problem.high[None, :])
+    lower, witnesses, none_exists = solve_linear_many(model, problem.model, norm, inputs)
+    found = not np.isnan(witnesses[0]).any()
+    return Answer(
+        float(lower[0]),
+        witnesses[0] if found else None,
+        METHOD,
+        COARSE if found else BORDER_ONLY,
+        bool(none_exists[0]),
+    )
+
+
+def solve_linear_many(
+    model: LinearModel, adapter: ModelAdapter, norm: Norm, inputs: Inputs
+) -> tuple[Matrix, Matrix, Mask]:
+    """Give lower bounds, witnesses (NaN: none) and where none exists."""
+    X, codes = inputs.X, model.codes(inputs.labels)
+    lower = np.full(len(X), np.inf)
+    witnesses = np.full_like(X, np.nan)
+    distances = np.full(len(X), np.inf)
+    for own in np.unique(codes):
+        rows = np.flatnonzero(codes == own)
+        for other in range(model.n_classes):
+            if other == own:
+                continue
+            sought = _Sought(model, adapter, norm, inputs.of(rows), (other, int(own)))
+            found = sought.confirmed()
+            lower[rows] = np.fmin(lower[rows], sought.at_least())
+            lengths = np.nan_to_num(norm.of(found - X[rows]), nan=np.inf)
+            better = lengths < distances[rows]
+            witnesses[rows[better]] = found[better]
+            distances[rows] = np.fmin(distances[rows], lengths)
+    return lower, witnesses, np.isinf(lower)
+
+
+class _Sought:
+    """One other class, sought from inputs of one class: ``classes`` are the other and their own."""
+
+    def __init__(
+        self,
+        model: LinearModel,
+        adapter: ModelAdapter,
+        norm: Norm,
+        inputs: Inputs,
+        classes: tuple[int, int],
+    ) -> None:
+        self._model, self._adapter, self._norm, self._classes = model, adapter, norm, classes
+        self._inputs, self._roundoff = inputs, roundoff_of(adapter.table)
+        gradient, self._need, self._rounding = model.preference(inputs.X, classes, self._roundoff)
+        self._half_spaces = HalfSpaces.around(inputs.X, gradient, inputs.low, inputs.high, norm)
+
+    def confirmed(self) -> Matrix:
+        """Give the nearest points that the model confirms; NaN where there is none."""
+        found = np.full_like(self._inputs.X, np.nan)
+        unclear: list[tuple[int, Matrix]] = []
+        pending = np.arange(len(self._inputs.X))
+        for push in PUSHES:
+            rows, points = self._pushed(pending, push)
+            if len(rows) == 0:
+                continue
+            flipped = self._adapter.labels(points) != self._inputs.labels[rows]
+            _, lack, rounding = self._model.preference(points, self._classes, self._roundoff)
+            self._rounding[rows] = np.maximum(self._rounding[rows], rounding)
+            # A lead that rounding cannot hide is there however the model adds up.
+            clear = flipped & (-lack > rounding)
+            unclear += [(int(rows[i]), points[i]) for i in np.flatnonzero(flipped & ~clear)]
+            found[rows[clear]] = points[clear]
+            pending = np.setdiff1d(pending, rows[clear], assume_unique=True)
+            if len(pending) == 0:
+                break
+        for row, point in unclear:
+            if np.isnan(found[row, 0]) and self._flips_alone(row, point):
+                found[row] = point
+        return found
+
+    def at_least(self) -> Matrix:
+        """Give lower bounds that hold whatever the rounding; infinite: proved out of reach.
+
+        To be asked after the points are confirmed: rounding there counts as well.
+        """
+        moves = self._half_spaces.moves(self._need - self._rounding)
+        lengths: Matrix = np.nan_to_num(self._norm.of(moves), nan=np.inf) * (1 - 1e-12)
+        return lengths
+
+    def _pushed(self, pending: Codes, push: float | None) -> tuple[Codes, Matrix]:
+        """Give the points just past the border, of those pending inputs that have one."""
+        need, everything = self._need[pending], len(pending) == len(self._inputs.X)
+        # A little more than rounding, since that of the sums here counts as well.
+        more = need if push is None else need + 1.1 * self._rounding[pending] + push * np.abs(need)
+        spaces = self._half_spaces if everything else self._half_spaces.of(pending)
+        moves = spaces.moves(more)
+        possible = ~np.isnan(moves[:, 0])
+        if not (everything and possible.all()):
+            pending, moves = pending[possible], moves[possible]
+        moves += self._inputs.X[pending]
+        np.clip(moves, self._inputs.low[pending], self._inputs.high[pending], out=moves)
+        return pending, self._adapter.table.snap(moves)
+
+    def _flips_alone(self, row: int, point: Matrix) -> bool:
+        return bool(self._adapter.labels(point[None, :])[0] != self._inputs.labels[row])

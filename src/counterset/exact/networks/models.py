@@ -1,0 +1,209 @@
+"""Reading ReLU networks: scikit-learn's, a list of layers, or a torch Sequential."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.neural_network import MLPClassifier
+
+from counterset._base.arrays import Labels, Matrix
+from counterset._base.checks import numbers
+from counterset.exact.linear.models import LinearModel, read_scalers
+from counterset.exact.problem import DOUBLE_ROUNDOFF
+from counterset.exceptions import InvalidInputError
+from counterset.models.frameworks import TorchModule
+
+__all__ = ["ReluNetwork", "TorchModel", "as_model", "read_network"]
+
+TORCH_ROUNDOFF = {
+    "torch.float64": DOUBLE_ROUNDOFF,
+    "torch.float32": 2.0**-24,
+    "torch.float16": 2.0**-11,
+    "torch.bfloat16": 2.0**-8,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ReluNetwork:
+    """Dense layers with ReLU between them; the highest of the last layer's outputs decides.
+
+    Parameters
+    ----------
+    layers
+        Pairs of weights, ``(inputs, outputs)``, and biases, ``(outputs,)``. A single last output
+        decides by its sign.
+    labels
+        The classes; 0, 1, ... where not given.
+    roundoff
+        The relative rounding of the arithmetic that the model itself uses: double precision's,
+        or single precision's for a torch network of that kind.
+
+    Examples
+    --------
+    >>> network = ReluNetwork([([[1.0], [1.0]], [-1.0])])
+    >>> network.predict([[0.2, 0.3], [0.8, 0.9]])
+    array([0, 1])
+    """
+
+    layers: Sequence[tuple[Any, Any]]
+    labels: Any = None
+    roundoff: float = DOUBLE_ROUNDOFF
+
+    def __post_init__(self) -> None:
+        layers = [_read_layer(i, layer) for i, layer in enumerate(self.layers)]
+        if not layers:
+            raise InvalidInputError("A network has at least one layer, got none.")
+        for i, (weights, bias) in enumerate(layers):
+            expected = layers[i - 1][0].shape[-1] if i else weights.shape[0]
+            if weights.ndim != 2 or bias.shape != weights.shape[1:] or len(weights) != expected:
+                raise InvalidInputError(
+                    f"Layer {i} does not fit: weights of shape {weights.shape} and biases of "
+                    f"shape {bias.shape} after {expected} outputs. Give weights as "
+                    f"(inputs, outputs) and one bias per output."
+                )
+        weights, bias = layers[-1]
+        if weights.shape[1] == 1:  # one output: its sign decides between two classes
+            layers[-1] = np.hstack([np.zeros_like(weights), weights]), np.append(0.0, bias)
+        n_classes = layers[-1][0].shape[1]
+        labels = np.arange(n_classes) if self.labels is None else np.asarray(self.labels)
+        if labels.shape != (n_classes,):
+            raise InvalidInputError(
+                f"The network has {n_classes} outputs, but {len(labels)} labels were given."
+            )
+        object.__setattr__(self, "layers", tuple(layers))
+        object.__setattr__(self, "labels", labels)
+
+    def scores(self, X: Any) -> Matrix:
+        """Give the outputs of the last layer."""
+        rows: Matrix = np.asarray(X, dtype=np.float64)
+        n_inputs = len(self.layers[0][0])
+        if rows.ndim != 2 or rows.shape[1] != n_inputs:
+            raise InvalidInputError(
+                f"The network takes rows of {n_inputs} features, got shape {rows.shape}."
+            )
+        for weights, bias in self.layers[:-1]:
+            rows = np.maximum(rows @ weights + bias, 0.0)
+        weights, bias = self.layers[-1]
+        return np.asarray(rows @ weights + bias)
+
+    def predict(self, X: Any) -> Labels:
+        """Give the class of each row."""
+        winners: Labels = self.labels[self.scores(X).argmax(axis=1)]
+        return winners
+
+    @classmethod
+    def of_linear(cls, model: LinearModel) -> ReluNetwork:
+        """Give a linear model as a network without hidden layers."""
+        return cls([(model.weights, model.bias)], model.labels)
+
+
+def _read_layer(place: int, layer: Any) -> tuple[Matrix, Matrix]:
+    try:
+        weights, bias = (numbers(part) for part in layer)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"A network is a list of pairs of weights and biases, but layer {place} is {layer!r}."
+        ) from None
+    if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
+        raise InvalidInputError(
+            f"Layer {place} has a weight or bias that is no finite number. Was the network trained "
+            f"to the end?"
+        )
+    return weights, bias
+
+
+@dataclass(frozen=True, eq=False)
+class TorchModel:
+    """A torch network that answers with its highest output, in its own precision.
+
+    A single output decides by its sign, as in :class:`ReluNetwork`.
+    """
+
+    module: Any
+
+    def predict(self, X: Any) -> Labels:
+        """Give the class of each row."""
+        answer = TorchModule(self.module).predict(X)
+        return (answer > 0).astype(np.intp) if self._has_one_output() else answer
+
+    def _has_one_output(self) -> bool:
+        layers = [part for part in _parts(self.module) if _is_part(part, "Linear")]
+        return bool(layers) and layers[-1].out_features == 1
+
+
+def as_model(model: Any) -> Any:
+    """Give what can be asked for labels: lists of layers and torch networks are wrapped."""
+    if _is_torch(model):
+        return TorchModel(model)
+    return ReluNetwork(model) if isinstance(model, list | tuple) else model
+
+
+def read_network(model: Any) -> ReluNetwork | None:
+    """Read a model as a ReLU network; None where it is not one."""
+    if isinstance(model, ReluNetwork):
+        return model
+    if isinstance(model, TorchModel):
+        return _read_torch(model.module)
+    scaling, last = read_scalers(model)
+    if not isinstance(last, MLPClassifier) or not hasattr(last, "coefs_"):
+        return None
+    hidden = len(last.coefs_) > 1
+    if (hidden and last.activation != "relu") or last.classes_ is None:
+        return None
+    layers = list(zip(last.coefs_, last.intercepts_, strict=True))
+    if last.out_activation_ == "logistic" and layers[-1][0].shape[1] != 1:
+        return None  # several labels a row
+    if scaling is not None:
+        layers[0] = scaling.fold_into(*layers[0])
+    return ReluNetwork(layers, last.classes_)
+
+
+def _is_torch(model: Any) -> bool:
+    # By name, so that torch need not be installed, nor imported to find out.
+    return _is_part(model, "Sequential")
+
+
+def _is_part(part: Any, *names: str) -> bool:
+    """Say whether this is one of torch's own classes of these names, and no kind of them."""
+    return type(part).__name__ in names and type(part).__module__.partition(".")[0] == "torch"
+
+
+def _parts(module: Any) -> Iterator[Any]:
+    """Give the parts of a Sequential that do something, those of nested ones in their place."""
+    for part in module:
+        if _is_part(part, "Sequential"):
+            yield from _parts(part)
+        elif not _is_part(part, "Identity", "Dropout"):
+            yield part
+
+
+def _read_torch(module: Any) -> ReluNetwork | None:
+    """Read Linear, ReLU, Linear, ...; a Softmax at the end changes no decision."""
+    parts = list(_parts(module))
+    if len(parts) > 1 and _is_softmax_of_several(*parts[-2:]):
+        parts = parts[:-1]
+    kinds = ["Linear" if i % 2 == 0 else "ReLU" for i in range(len(parts))]
+    fits = all(_is_part(part, kind) for part, kind in zip(parts, kinds, strict=True))
+    if not fits or len(parts) % 2 == 0:
+        return None
+    layers, roundoffs = [], []
+    for part in parts[::2]:
+        bias = np.zeros(part.out_features) if part.bias is None else _as_array(part.bias)
+        layers.append((_as_array(part.weight).T, bias))
+        roundoffs.append(TORCH_ROUNDOFF.get(str(part.weight.dtype)))
+    # The coarsest of all counts, and one that is not known cannot be answered for.
+    known = [each for each in roundoffs if each is not None]
+    return ReluNetwork(layers, roundoff=max(known)) if len(known) == len(layers) else None
+
+
+def _is_softmax_of_several(last: Any, part: Any) -> bool:
+    """Say whether a Softmax ranks the outputs of each row, of which there are several."""
+    ranks = _is_part(part, "Softmax", "LogSoftmax") and part.dim in (1, -1)
+    return ranks and _is_part(last, "Linear") and last.out_features > 1
+
+
+def _as_array(tensor: Any) -> Matrix:
+    return np.asarray(tensor.detach().cpu().double(), dtype=np.float64)

@@ -1,0 +1,114 @@
+"""A mixed-integer linear programme that grows row by row, solved by HiGHS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array
+
+from counterset._base.arrays import Codes, Matrix
+from counterset.exact.networks.quiet import quiet_solver
+
+__all__ = ["Programme", "Result"]
+
+_OPTIMAL, _INFEASIBLE = 0, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The best values found, a bound on the objective, and whether there can be no values."""
+
+    values: Matrix | None
+    bound: float
+    infeasible: bool
+
+
+class Programme:
+    """Minimise ``cost @ v`` over ``low <= v <= high`` with rows ``lower <= row @ v <= upper``."""
+
+    def __init__(self) -> None:
+        self.cost: dict[int, float] = {}
+        self._low: list[float] = []
+        self._high: list[float] = []
+        self._whole: list[bool] = []
+        self._columns: list[Codes] = []
+        self._rows: list[Matrix] = []
+        self._lower: list[float] = []
+        self._upper: list[float] = []
+
+    def add_variables(self, low: ArrayLike, high: Matrix, whole: bool = False) -> Codes:
+        """Add a variable for each entry of ``high``; give their columns."""
+        first = len(self._low)
+        self._low.extend(np.broadcast_to(np.asarray(low, dtype=np.float64), high.shape))
+        self._high.extend(high)
+        self._whole.extend([whole] * len(high))
+        return np.arange(first, len(self._low))
+
+    def add_row(self, columns: Codes, row: Matrix, lower: float, upper: float) -> int:
+        """Add a constraint on some columns; give its place."""
+        self._columns.append(columns)
+        self._rows.append(row)
+        self._lower.append(lower)
+        self._upper.append(upper)
+        return len(self._rows) - 1
+
+    def raise_lower(self, place: int, by: float) -> None:
+        """Ask more of a constraint."""
+        self._lower[place] += by
+
+    def intervals(self, columns: Codes, coefficients: Matrix) -> tuple[Matrix, Matrix]:
+        """Bound ``coefficients.T @ v[columns]`` by the bounds of the variables alone."""
+        low, high = np.array(self._low)[columns], np.array(self._high)[columns]
+        positive, negative = np.maximum(coefficients, 0.0), np.minimum(coefficients, 0.0)
+        return low @ positive + high @ negative, high @ positive + low @ negative
+
+    def most(self, columns: Codes, row: Matrix, seconds: float) -> float:
+        """Bound ``row @ v[columns]`` from above, whole numbers taken as any."""
+        objective = np.zeros(len(self._low))
+        objective[columns] = -row
+        result = self._solve(objective, np.zeros(len(self._low), dtype=np.intp), seconds)
+        if result.infeasible:
+            return -np.inf
+        return -result.bound
+
+    def minimise(self, seconds: float, like: Matrix | None = None) -> Result:
+        """Minimise the cost; with ``like``, every whole number stays as it is there."""
+        objective = np.zeros(len(self._low))
+        for column, cost in self.cost.items():
+            objective[column] = cost
+        return self._solve(objective, np.array(self._whole, dtype=np.intp), seconds, like)
+
+    def _solve(
+        self, objective: Matrix, whole: Codes, seconds: float, like: Matrix | None = None
+    ) -> Result:
+        low, high = np.array(self._low), np.array(self._high)
+        if like is not None:
+            fixed = whole > 0
+            low[fixed] = high[fixed] = np.rint(like[fixed])
+            whole = np.zeros_like(whole)
+        constraints = None
+        if self._rows:
+            constraints = LinearConstraint(self._matrix(), self._lower, self._upper)
+        with quiet_solver():
+            result = milp(
+                objective,
+                integrality=whole,
+                bounds=Bounds(low, high),
+                constraints=constraints,
+                options={"time_limit": max(seconds, 1e-3), "mip_rel_gap": 1e-7},
+            )
+        if result.status == _INFEASIBLE:
+            return Result(None, np.inf, infeasible=True)
+        bound = result.mip_dual_bound
+        if bound is None or not np.isfinite(bound):
+            # A plain linear programme has no gap; one that ran out of time has no bound.
+            bound = float(result.fun) if result.status == _OPTIMAL else -np.inf
+        return Result(result.x, float(bound), infeasible=False)
+
+    def _matrix(self) -> csr_array:
+        starts = np.cumsum([0, *(len(columns) for columns in self._columns)])
+        data, columns = np.concatenate(self._rows), np.concatenate(self._columns)
+        return csr_array((data, columns, starts), shape=(len(self._rows), len(self._low)))

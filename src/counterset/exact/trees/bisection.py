@@ -1,0 +1,103 @@
+"""The last number that a rising function sends to at most a given one, to the last bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from counterset._base.arrays import Codes, Mask, Matrix
+
+__all__ = ["last_at_most"]
+
+#: How far from a straight line's guess the answer is looked for first.
+GUESS_WIDTH = 2.0**-44
+
+
+def last_at_most(
+    function: Callable[[Matrix], Matrix], limits: Matrix, low: Matrix, high: Matrix, whole: Mask
+) -> Matrix:
+    """Give the largest doubles, or whole numbers, with ``function(value) <= limit``.
+
+    Parameters
+    ----------
+    function
+        Takes and gives ``(n,)`` numbers, each by itself; none falls where its argument rises.
+    limits, low, high
+        One limit for each, and the finite ends between which to look.
+    whole
+        Which of the arguments are whole numbers.
+
+    Returns
+    -------
+    last
+        ``-inf`` where even the low end is mapped to more, ``inf`` where the high end is not.
+
+    Examples
+    --------
+    >>> low, high = np.zeros(2), np.full(2, 10.0)
+    >>> last_at_most(lambda v: v / 3, np.array([1.5, 1.0]), low, high, np.array([True, False]))
+    array([4., 3.])
+    """
+    at_low, at_high = function(low), function(high)
+    never, always = at_low > limits, at_high <= limits
+    bracket = _Bracket(function, limits, low, high, whole)
+    with np.errstate(all="ignore"):
+        guess = low + (limits - at_low) * ((high - low) / (at_high - at_low))
+        width = GUESS_WIDTH * (np.abs(guess) + np.abs(limits))
+    for value in (guess - width, guess + width):
+        bracket.probe(np.nan_to_num(value))
+    while (open_ends := bracket.open & ~never & ~always).any():
+        bracket.halve(open_ends)
+    last: Matrix = np.where(never, -np.inf, np.where(always, np.inf, bracket.low))
+    return last
+
+
+class _Bracket:
+    """Where each answer lies: at ``low`` or above, below ``high``."""
+
+    def __init__(
+        self,
+        function: Callable[[Matrix], Matrix],
+        limits: Matrix,
+        low: Matrix,
+        high: Matrix,
+        whole: Mask,
+    ) -> None:
+        self._function, self._limits, self._whole = function, limits, whole
+        self.low, self.high = low.copy(), high.copy()
+
+    @property
+    def open(self) -> Mask:
+        """Whether there are numbers between the ends."""
+        gap: Mask = np.where(
+            self._whole, self.high - self.low > 1, np.nextafter(self.low, np.inf) < self.high
+        ).astype(bool)
+        return gap
+
+    def probe(self, values: Matrix) -> None:
+        """Move one of the ends to a value between them."""
+        values = np.where(self._whole, np.floor(values), values)
+        inside = (values > self.low) & (values < self.high)
+        values = np.where(inside, values, self.low)
+        left = self._function(values) <= self._limits
+        self.low = np.where(inside & left, values, self.low)
+        self.high = np.where(inside & ~left, values, self.high)
+
+    def halve(self, which: Mask) -> None:
+        """Probe in the middle: of the whole numbers, or of the doubles, between the ends."""
+        first, last = _rank(self.low), _rank(self.high)
+        middle = _unrank(first // 2 + last // 2 + (first & last & 1))
+        middle = np.where(self._whole, (self.low + self.high) / 2, middle)
+        self.probe(np.where(which, middle, self.low))
+
+
+def _rank(values: Matrix) -> Codes:
+    """Give whole numbers that are ordered as doubles are, next to next."""
+    bits = (values + 0.0).view(np.int64)  # + 0.0: there is one zero
+    return np.where(bits >= 0, bits, np.iinfo(np.int64).min - bits)
+
+
+def _unrank(ranks: Codes) -> Matrix:
+    bits = np.where(ranks >= 0, ranks, np.iinfo(np.int64).min - ranks)
+    return bits.astype(np.int64).view(np.float64)

@@ -1,0 +1,219 @@
+"""The cells within a ball as a constraint programme, solved by CP-SAT.
+
+Each tree has one leaf; a leaf and a cell that it does not hold exclude each other. Exclusions are
+stated as cliques, which makes the linear relaxation tight, and that is what proves most.
+
+Scores and costs are rounded to whole numbers so that no counterfactual is lost: costs down, and
+the lead that a class needs by as much as the rounding can hide. What the rounding lets in beside
+is asked of the model.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from counterset.exact.trees.cells import Axis, Lead, Leaf, Region, first_and_last
+from counterset.exceptions import MissingExtraError
+
+__all__ = ["CellProgramme", "Found"]
+
+#: Whole-number steps from nothing to the ball's total, and from nothing to the largest score.
+COST_STEPS = 2**28
+SCORE_STEPS = 2**36
+
+
+@dataclass(frozen=True)
+class Found:
+    """The nearest cells where the other class leads, as far as whole numbers tell.
+
+    ``lower`` bounds the distance of any; ``empty`` says that the ball holds none.
+    """
+
+    cells: list[int] | None
+    lower: float
+    optimal: bool
+    empty: bool
+
+
+class CellProgramme:
+    """The programme for one ball and one other class."""
+
+    def __init__(self, region: Region, lead: Lead) -> None:
+        self._cp = _import_cp_sat()
+        self._model = self._cp.CpModel()
+        self._region = region
+        self._leaves: list[Any] = []
+        self._last: list[Any] = []
+        # Of a number: it lies above its cut j. Of a few values: it has value j.
+        self._literals = [self._add_axis(axis) for axis in region.axes]
+        self._add_lead(lead)
+        self._add_cost()
+
+    def _add_axis(self, axis: Axis) -> list[Any]:
+        if axis.cuts is None:
+            literals = [self._model.new_bool_var("") for _ in axis.points]
+            self._model.add_exactly_one(literals)
+            return literals
+        literals = [self._model.new_bool_var("") for _ in axis.cuts]
+        for lower, upper in itertools.pairwise(literals):
+            self._model.add_implication(upper, lower)
+        return literals
+
+    def _add_lead(self, lead: Lead) -> None:
+        """Let the other class lead."""
+        values = [np.array([leaf.value for leaf in leaves]) for leaves in self._region.trees]
+        if lead.rounding == 0:  # whole votes
+            scale, slack = 1.0, -1 if lead.loses_ties else 0
+        else:
+            largest = abs(lead.base) + sum(np.abs(some).max() for some in values)
+            scale = SCORE_STEPS / max(largest, 1e-200)
+            slack = len(values) + 1 + int(np.ceil(lead.rounding * scale))
+        total = int(np.rint(lead.base * scale))
+        terms: list[Any] = []
+        weights: list[int] = []
+        for leaves, some in zip(self._region.trees, values, strict=True):
+            steps = np.rint(some * scale).astype(np.int64)
+            least = int(steps.min())
+            total += least
+            if len(leaves) > 1:
+                terms.extend(self._add_tree(leaves))
+                weights.extend(int(step) - least for step in steps)
+        expression = self._cp.LinearExpr.weighted_sum(terms, weights)
+        self._model.add(expression + total >= -slack)
+
+    def _add_tree(self, leaves: list[Leaf]) -> list[Any]:
+        """Give a literal for each leaf, of which one is true."""
+        literals = [self._leaf_literal(leaf) for leaf in leaves]
+        for feature in sorted({feature for leaf in leaves for feature in leaf.cells}):
+            every = self._region.axes[feature].all_cells
+            sets = [leaf.cells.get(feature, every) for leaf in leaves]
+            for outside, excluded in self._exclusions(feature, sets):
+                own = outside.negated().index
+                clique = [literals[i] for i in excluded if literals[i].index != own]
+                if clique:
+                    self._model.add_at_most_one([outside, *clique])
+        self._model.add_exactly_one(literals)
+        self._leaves.extend(literals)
+        return literals
+
+    def _leaf_literal(self, leaf: Leaf) -> Any:
+        outside = self._outside(leaf)
+        # A leaf that one literal bounds is wherever that is false.
+        return outside[0].negated() if len(outside) == 1 else self._model.new_bool_var("")
+
+    def _exclusions(self, feature: int, sets: list[int]) -> Iterator[tuple[Any, list[int]]]:
+        """Give literals of a feature, each with the places of the sets that it excludes."""
+        literals, places = self._literals[feature], range(len(sets))
+        if self._region.axes[feature].cuts is None:
+            for j, literal in enumerate(literals):
+                yield literal, [i for i in places if not sets[i] >> j & 1]
+            return
+        ends = [first_and_last(cells) for cells in sets]
+        for cut in sorted({first - 1 for first, _ in ends if first > 0}):
+            yield literals[cut].negated(), [i for i in places if ends[i][0] > cut]
+        for cut in sorted({last for _, last in ends if last < len(literals)}):
+            yield literals[cut], [i for i in places if ends[i][1] <= cut]
+
+    def _outside(self, leaf: Leaf) -> list[Any]:
+        """Give the literals that bound a leaf: it is where all of them are false."""
+        found: list[Any] = []
+        for feature, cells in leaf.cells.items():
+            axis, literals = self._region.axes[feature], self._literals[feature]
+            if axis.cuts is None:
+                found += self._values_outside(cells, literals)
+                continue
+            first, last = first_and_last(cells)
+            if first > 0:
+                found.append(literals[first - 1].negated())
+            if last < len(literals):
+                found.append(literals[last])
+        return found
+
+    @staticmethod
+    def _values_outside(cells: int, literals: list[Any]) -> list[Any]:
+        inside = [j for j in range(len(literals)) if cells >> j & 1]
+        if len(inside) == 1:
+            return [literals[inside[0]].negated()]
+        return [literal for j, literal in enumerate(literals) if not cells >> j & 1]
+
+    def _add_cost(self) -> None:
+        """Bound the total by that of the ball, and minimise it."""
+        norm = self._region.norm
+        self._scale = COST_STEPS / max(norm.to_total(self._region.radius), 1e-200)
+        parts = [self._cost_of(i) for i in range(len(self._region.axes))]
+        if norm.kind == "linf":
+            cost = self._model.new_int_var(0, COST_STEPS, "")
+            for terms, weights in parts:
+                self._model.add(self._cp.LinearExpr.weighted_sum(terms, weights) <= cost)
+        else:
+            all_terms = [term for terms, _ in parts for term in terms]
+            all_weights = [weight for _, weights in parts for weight in weights]
+            cost = self._cp.LinearExpr.weighted_sum(all_terms, all_weights)
+            self._model.add(cost <= COST_STEPS)
+        self._model.minimize(cost)
+
+    def _cost_of(self, feature: int) -> tuple[list[Any], list[int]]:
+        """Give the cost of a feature's move as a sum over the cuts that it crosses."""
+        axis, literals = self._region.axes[feature], self._literals[feature]
+        # A cell just outside the ball may be in its box: no cost need be told beyond the ball's.
+        steps = np.minimum(np.floor(axis.costs * self._scale), 2.0 * COST_STEPS).astype(np.int64)
+        if axis.cuts is None:
+            return literals, steps.tolist()
+        terms = [
+            literal if j >= axis.home else literal.negated() for j, literal in enumerate(literals)
+        ]
+        return terms, np.abs(np.diff(steps)).tolist()
+
+    def solve(self, seconds: float, hint: list[int] | None) -> Found:
+        """Look for the nearest cells; start from those of a known counterfactual."""
+        self._model.clear_hints()
+        for axis, literals, cell in zip(
+            self._region.axes, self._literals, hint or [], strict=hint is not None
+        ):
+            for j, literal in enumerate(literals):
+                self._model.add_hint(literal, cell == j if axis.cuts is None else cell > j)
+        solver = self._cp.CpSolver()
+        solver.parameters.max_time_in_seconds = max(seconds, 1e-3)
+        # One worker finds the same point of several that are equally near, whenever asked.
+        solver.parameters.num_workers = 1
+        solver.parameters.linearization_level = 2
+        solver.parameters.cp_model_probing_level = 0  # the ball has been pruned already
+        status = solver.solve(self._model)
+        if status == self._cp.INFEASIBLE:
+            return Found(None, self._region.radius, optimal=False, empty=True)
+        lower = self._length(solver.best_objective_bound)
+        if status not in (self._cp.OPTIMAL, self._cp.FEASIBLE):
+            return Found(None, lower, optimal=False, empty=False)
+        self._last = [leaf for leaf in self._leaves if solver.boolean_value(leaf)]
+        cells = [
+            self._cell(axis, [solver.boolean_value(literal) for literal in literals])
+            for axis, literals in zip(self._region.axes, self._literals, strict=True)
+        ]
+        return Found(cells, lower, status == self._cp.OPTIMAL, empty=False)
+
+    @staticmethod
+    def _cell(axis: Axis, values: list[bool]) -> int:
+        return values.index(True) if axis.cuts is None else sum(values)
+
+    def forbid_last(self) -> None:
+        """Rule out the leaves of the last solution: the model does not decide them otherwise."""
+        self._model.add_bool_or([leaf.negated() for leaf in self._last])
+
+    def _length(self, steps: float) -> float:
+        return float(self._region.norm.length(max(0.0, steps) / self._scale))
+
+
+def _import_cp_sat() -> Any:
+    try:
+        from ortools.sat.python import cp_model  # noqa: PLC0415 - an extra, loaded when needed
+    except ImportError as error:
+        raise MissingExtraError(
+            "Exact distances of tree ensembles need OR-tools. Install it with: "
+            "pip install 'counterset[exact]'"
+        ) from error
+    return cp_model

@@ -1,0 +1,115 @@
+"""A near counterfactual of a tree ensemble by descent: two features are moved at a time.
+
+With the other features as they are, the lead of the other class for every pair of cells of two
+features is one matrix product over the leaves. The nearer the start, the smaller is the ball that
+the constraint programme must search.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterset._base.arrays import Mask, Matrix
+from counterset.exact.problem import Clock
+from counterset.exact.trees.cells import Axis, Lead, Region, first_and_last
+
+__all__ = ["Descent"]
+
+MOST_STEPS = 100
+#: A step must gain this part of the total, or rounding might go in circles.
+LEAST_GAIN = 1e-9
+#: With many features, pairs are taken of as many of them.
+MOST_PARTNERS = 40
+
+
+class Descent:
+    """Moves combinations of cells towards the input while the other class leads."""
+
+    def __init__(self, region: Region, lead: Lead) -> None:
+        self._region = region
+        alone = [leaves[0].value for leaves in region.trees if len(leaves) == 1]
+        leaves = [leaf for leaves in region.trees if len(leaves) > 1 for leaf in leaves]
+        # Where whole votes tie, half a vote is what the other class lacks.
+        self._base = lead.base + sum(alone) - (0.5 if lead.loses_ties else 0.0)
+        self._values = np.array([leaf.value for leaf in leaves])
+        self._inside = [
+            _membership([leaf.cells.get(i) for leaf in leaves], axis)
+            for i, axis in enumerate(region.axes)
+        ]
+
+    def leads(self, cells: list[int]) -> bool:
+        """Say whether the other class leads."""
+        held = np.all([each[:, c] for each, c in zip(self._inside, cells, strict=True)], axis=0)
+        return bool(self._base + self._values[held].sum() >= 0)
+
+    def descend(self, cells: list[int], clock: Clock) -> list[int]:
+        """Give cells that are no farther, and where the other class still leads."""
+        for _ in range(MOST_STEPS):
+            better = self._best_step(cells)
+            if better is None or clock.over:
+                break
+            cells = better
+        return cells
+
+    def _best_step(self, cells: list[int]) -> list[int] | None:
+        """Give the nearest combination that differs in two features, if it is nearer."""
+        axes = self._region.axes
+        costs = np.array([axis.costs[cell] for axis, cell in zip(axes, cells, strict=True)])
+        held = np.array([each[:, c] for each, c in zip(self._inside, cells, strict=True)])
+        lacking = (~held).sum(axis=0)
+        best, found = float(self._region.norm.total(costs)) * (1 - LEAST_GAIN), None
+        # A nearer combination has a nearer cell in one of the features that moved.
+        moved = np.flatnonzero(costs > 0)
+        partners = np.argsort(-self._weight(held), kind="stable")[:MOST_PARTNERS]
+        for f in moved:
+            for g in partners:
+                if f == g or (g in moved and g < f):
+                    continue
+                rows = lacking - ~held[f] - ~held[g] == 0
+                step = self._nearest_pair(int(f), int(g), rows, costs, best)
+                if step is not None:
+                    best = step[0]
+                    found = list(cells)
+                    found[f], found[g] = step[1], step[2]
+        return found
+
+    def _weight(self, held: Mask) -> Matrix:
+        """Give how much could be gained by moving each feature alone."""
+        lacking = (~held).sum(axis=0)
+        near = (lacking[None, :] == 1) & ~held
+        gains: Matrix = (near * np.abs(self._values)).sum(axis=1)
+        return gains
+
+    def _nearest_pair(
+        self, f: int, g: int, rows: Mask, costs: Matrix, best: float
+    ) -> tuple[float, int, int] | None:
+        """Give the total and the cells of the nearest pair where the other class leads."""
+        axes = self._region.axes
+        rest = np.delete(costs, [f, g])
+        pairs = axes[f].costs[:, None], axes[g].costs[None, :]
+        if self._region.norm.kind == "linf":
+            totals = np.maximum(np.maximum(*pairs), rest.max(initial=0.0))
+        else:
+            totals = np.add(*pairs) + rest.sum()
+        near = totals < best
+        if not near.any():
+            return None
+        weighted = self._inside[f][rows] * self._values[rows, None]
+        leads = self._base + weighted.T @ self._inside[g][rows].astype(np.float64)
+        totals = np.where(near & (leads >= 0), totals, np.inf)
+        place = np.unravel_index(np.argmin(totals), totals.shape)
+        if np.isinf(totals[place]):
+            return None
+        return float(totals[place]), int(place[0]), int(place[1])
+
+
+def _membership(sets: list[int | None], axis: Axis) -> Mask:
+    """Give which cells of an axis each set holds; None holds all."""
+    every = axis.all_cells
+    given = [every if each is None else each for each in sets]
+    if axis.cuts is None:
+        return np.array([[bool(each >> j & 1) for j in range(len(axis.points))] for each in given])
+    ends = np.array([first_and_last(each) for each in given]).reshape(-1, 2)
+    places = np.arange(len(axis.points))
+    inside: Mask = (places >= ends[:, :1]) & (places <= ends[:, 1:])
+    return inside

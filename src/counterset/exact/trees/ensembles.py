@@ -1,0 +1,144 @@
+"""Tree ensembles as the solvers see them, every split as "left if the value is at most the cut".
+
+Libraries differ in how they compare: in single or double precision, with ``<=`` or ``<``. Each
+threshold becomes the largest double that the library sends to the left, so that everything after
+the reading compares as the model does, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from counterset._base.arrays import Codes, Labels, Matrix
+
+__all__ = ["LEAF", "Tree", "TreeEnsemble", "calibrated", "in_column", "last_left", "rounding_of"]
+
+LEAF = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One tree: node 0 is the root; a node with ``left == LEAF`` is a leaf.
+
+    Attributes
+    ----------
+    feature, cut
+        A value of at most ``cut`` goes to the left.
+    left, right
+        The nodes below.
+    values
+        What a leaf adds to the score of each class, ``(nodes, classes)``.
+    left_values
+        For a node that splits a feature of a few values: those that go to the left, as a whole
+        number whose bit ``j`` stands for value ``j``. Its ``cut`` means nothing.
+    """
+
+    feature: Codes
+    cut: Matrix
+    left: Codes
+    right: Codes
+    values: Matrix
+    left_values: Mapping[int, int] = field(default_factory=dict)
+
+    def leaf_of(self, row: Matrix) -> int:
+        """Give the leaf that a row falls into."""
+        node = 0
+        while self.left[node] != LEAF:
+            node = int(self.left[node] if self._goes_left(row, node) else self.right[node])
+        return node
+
+    def _goes_left(self, row: Matrix, node: int) -> bool:
+        value = row[self.feature[node]]
+        if node in self.left_values:
+            return bool(self.left_values[node] >> int(value) & 1)
+        return bool(value <= self.cut[node])
+
+
+@dataclass(frozen=True, eq=False)
+class TreeEnsemble:
+    """Trees whose leaves are added up to a score per class; the highest decides.
+
+    Attributes
+    ----------
+    base
+        The scores to start from.
+    rounding
+        A bound on the error of the model's own sum.
+    """
+
+    trees: list[Tree]
+    base: Matrix
+    labels: Labels
+    rounding: float
+
+    def scores(self, row: Matrix) -> Matrix:
+        """Add up the scores of one row."""
+        leaves = [tree.values[tree.leaf_of(row)] for tree in self.trees]
+        total: Matrix = self.base + np.sum(leaves, axis=0)
+        return total
+
+
+def last_left(thresholds: Matrix, single: bool = False, strict: bool = False) -> Matrix:
+    """Give the largest double that ``value <= threshold`` (``<`` if strict) sends to the left.
+
+    Parameters
+    ----------
+    single
+        The value is rounded to single precision before it is compared.
+
+    Examples
+    --------
+    >>> cut = last_left(np.array([0.1]), single=True)
+    >>> [float(np.float32(value)) <= 0.1 for value in (cut[0], np.nextafter(cut[0], 1))]
+    [True, False]
+    """
+    cuts = np.asarray(thresholds, dtype=np.float64)
+    if not single:
+        return np.nextafter(cuts, -np.inf) if strict else cuts
+    last = cuts.astype(np.float32)
+    beyond = (last >= cuts) if strict else (last > cuts)
+    last = np.where(beyond, np.nextafter(last, np.float32(-np.inf)), last)
+    after = np.nextafter(last, np.float32(np.inf))
+    middle = (last.astype(np.float64) + after.astype(np.float64)) / 2
+    stays = middle.astype(np.float32) == last  # halfway rounds to the even neighbour
+    return np.where(stays, middle, np.nextafter(middle, -np.inf))
+
+
+def rounding_of(trees: list[Tree], base: Matrix, unit: float) -> float:
+    """Bound the error of adding up leaves in a precision, whose unit in the last place is given.
+
+    A model's own probabilities are rounded too: those of nearly equal scores may tie.
+    """
+    leaves = (np.abs(tree.values[tree.left == LEAF]).max() for tree in trees)
+    sizes = sum(leaves, float(np.abs(base).max()))
+    return float(unit * ((len(trees) + 8) * sizes + 8))
+
+
+def in_column(values: Matrix, column: int, n_classes: int) -> Matrix:
+    """Give a leaf's value to its class; with two classes, there is one score, of the second."""
+    column = 1 if n_classes == 2 else column
+    columns = np.zeros((len(values), n_classes))
+    columns[:, column] = values
+    return columns
+
+
+def calibrated(
+    trees: list[Tree],
+    model: Any,
+    unit: float,
+    margins: Callable[[Any], Any] | None = None,
+) -> TreeEnsemble:
+    """Learn the scores to start from by asking for those of one row."""
+    row = np.zeros(model.n_features_in_)
+    names = getattr(model, "feature_names_in_", None)
+    asked = row[None, :] if names is None else pd.DataFrame(row[None, :], columns=names)
+    raw = np.asarray((margins or model.decision_function)(asked), dtype=np.float64).ravel()
+    given = np.append(0.0, raw) if len(model.classes_) == 2 else raw
+    added = TreeEnsemble(trees, np.zeros(len(given)), model.classes_, 0.0).scores(row)
+    base = given - added
+    return TreeEnsemble(trees, base, model.classes_, rounding_of(trees, base, unit))

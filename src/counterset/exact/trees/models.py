@@ -1,0 +1,129 @@
+"""Reading the trees of scikit-learn, and of the libraries that look like it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.tree import DecisionTreeClassifier
+
+from counterset._base.arrays import Matrix
+from counterset.exact.trees.boosters import read_lightgbm, read_xgboost
+from counterset.exact.trees.ensembles import (
+    LEAF,
+    Tree,
+    TreeEnsemble,
+    calibrated,
+    in_column,
+    last_left,
+    rounding_of,
+)
+
+__all__ = ["read_trees"]
+
+
+def read_trees(model: Any) -> TreeEnsemble | None:
+    """Read a model as a tree ensemble; None where it is not one."""
+    if not hasattr(model, "classes_") or np.ndim(model.classes_) != 1:
+        return None
+    for family, read in _READERS:
+        if isinstance(model, family):
+            return read(model)
+    library = type(model).__module__.partition(".")[0]
+    if type(model).__name__ == "XGBClassifier" and library == "xgboost":
+        return read_xgboost(model)
+    if type(model).__name__ == "LGBMClassifier" and library == "lightgbm":
+        return read_lightgbm(model)
+    return None
+
+
+def _read_decision_tree(model: DecisionTreeClassifier) -> TreeEnsemble:
+    trees = [_sklearn_tree(model.tree_, _shares(model.tree_))]
+    base = np.zeros(len(model.classes_))
+    return TreeEnsemble(trees, base, model.classes_, 0.0)
+
+
+def _read_forest(model: RandomForestClassifier | ExtraTreesClassifier) -> TreeEnsemble:
+    trees = [_sklearn_tree(tree.tree_, _shares(tree.tree_)) for tree in model.estimators_]
+    base = np.zeros(len(model.classes_))
+    unit = 0.0 if _all_whole(trees) else np.finfo(np.float64).eps
+    return TreeEnsemble(trees, base, model.classes_, rounding_of(trees, base, unit))
+
+
+def _all_whole(trees: list[Tree]) -> bool:
+    # Whole votes add up without rounding, so that a tie is a tie.
+    leaves = [tree.values[tree.left == LEAF] for tree in trees]
+    return all(np.array_equal(values, np.rint(values)) for values in leaves)
+
+
+def _shares(tree: Any) -> Matrix:
+    counts = tree.value[:, 0, :]
+    shares: Matrix = counts / counts.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _sklearn_tree(tree: Any, values: Matrix) -> Tree:
+    cuts = last_left(tree.threshold, single=True)
+    return Tree(tree.feature, cuts, tree.children_left, tree.children_right, values)
+
+
+def _read_gradient_boosting(model: GradientBoostingClassifier) -> TreeEnsemble | None:
+    if not (model.init_ == "zero" or isinstance(model.init_, DummyClassifier)):
+        return None  # it starts from another model
+    n_classes = len(model.classes_)
+    trees = []
+    for stage in model.estimators_:
+        for column, regressor in enumerate(stage):
+            added = model.learning_rate * regressor.tree_.value[:, 0, 0]
+            trees.append(_sklearn_tree(regressor.tree_, in_column(added, column, n_classes)))
+    return calibrated(trees, model, np.finfo(np.float64).eps)
+
+
+def _read_hist_gradient_boosting(model: HistGradientBoostingClassifier) -> TreeEnsemble:
+    n_classes = len(model.classes_)
+    trees = [
+        _hist_tree(predictor, column, n_classes)
+        for stage in model._predictors
+        for column, predictor in enumerate(stage)
+    ]
+    start = np.asarray(model._baseline_prediction, dtype=np.float64).ravel()
+    base = np.append(0.0, start) if n_classes == 2 else start
+    rounding = rounding_of(trees, base, np.finfo(np.float64).eps)
+    return TreeEnsemble(trees, base, model.classes_, rounding)
+
+
+def _hist_tree(predictor: Any, column: int, n_classes: int) -> Tree:
+    nodes = predictor.nodes
+    leaf = nodes["is_leaf"].astype(bool)
+    by_category = np.flatnonzero(nodes["is_categorical"].astype(bool) & ~leaf)
+    sets = {
+        int(node): sum(
+            int(word) << (32 * i)
+            for i, word in enumerate(predictor.raw_left_cat_bitsets[nodes["bitset_idx"][node]])
+        )
+        for node in by_category
+    }
+    return Tree(
+        nodes["feature_idx"].astype(np.intp),
+        last_left(nodes["num_threshold"]),
+        np.where(leaf, LEAF, nodes["left"].astype(np.intp)),
+        np.where(leaf, LEAF, nodes["right"].astype(np.intp)),
+        in_column(nodes["value"], column, n_classes),
+        sets,
+    )
+
+
+_READERS: tuple[tuple[Any, Callable[[Any], TreeEnsemble | None]], ...] = (
+    (DecisionTreeClassifier, _read_decision_tree),
+    ((RandomForestClassifier, ExtraTreesClassifier), _read_forest),
+    (GradientBoostingClassifier, _read_gradient_boosting),
+    (HistGradientBoostingClassifier, _read_hist_gradient_boosting),
+)

@@ -1,0 +1,232 @@
+"""Trees behind a preprocessor: their splits, told in the features of the table.
+
+The trees of a pipeline split columns that scalers and encoders made. A scaler keeps the order of
+a number, so a split of its column is a split of the number itself: the cut is found by bisection
+on what the scaler really computes, to the last bit. An encoder, and a group of one-hot columns,
+make a split of a category into two sets of values, found by asking for each value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from pandas.api import types
+from scipy.sparse import issparse
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.pipeline import Pipeline
+
+from counterset._base.arrays import Codes, Matrix
+from counterset.exact.problem import Problem
+from counterset.exact.trees.bisection import last_at_most
+from counterset.exact.trees.column_sources import Source, does_nothing, sources_of
+from counterset.exact.trees.ensembles import LEAF, Tree, TreeEnsemble
+from counterset.exact.trees.models import read_trees
+from counterset.tables.codecs import numpy_dtype
+
+__all__ = ["TreePipeline", "read_tree_pipeline"]
+
+#: Whole numbers up to this are told apart.
+LARGEST_WHOLE = 2.0**53
+#: Without bounds, cuts of a float column are looked for up to here.
+LARGEST_DOUBLE = 1e100
+LARGEST_SINGLE = 1e37
+
+
+@dataclass(frozen=True, eq=False)
+class TreePipeline:
+    """A tree ensemble, and what is done to a row before the trees see it.
+
+    Attributes
+    ----------
+    before
+        What transforms the rows, one after the other.
+    sources
+        Where each column that the trees see comes from; None: from the column in its place.
+    gaps_are_missing
+        Whether the trees take the zeros of a sparse matrix for missing values.
+    """
+
+    ensemble: TreeEnsemble
+    before: tuple[Any, ...] = ()
+    sources: list[Source] | None = None
+    gaps_are_missing: bool = False
+
+    def in_features(self, problem: Problem) -> TreeEnsemble | None:
+        """Give the ensemble with splits of the table's features; None where that cannot be."""
+        table = problem.model.table
+        if not self.before and all(
+            feature.values is None and feature.columns == (i,)
+            for i, feature in enumerate(table.features)
+        ):
+            return self.ensemble
+        feature_of = {c: i for i, feature in enumerate(table.features) for c in feature.columns}
+        sources = self.sources or [Source(c, rises=True) for c in range(len(table.columns))]
+        features = np.array([feature_of[source.column] for source in sources])
+        for feature, source in zip(features, sources, strict=True):
+            if table.features[feature].values is None and not source.rises:
+                return None  # numbers that are encoded one by one: declare them categorical
+        if self.gaps_are_missing and issparse(self._made(problem, problem.x[None, :])):
+            return None
+        try:
+            seen = self.columns_of(problem, problem.x[None, :])
+        except (TypeError, ValueError):
+            return None  # columns that are no numbers: the trees split categories themselves
+        if seen.shape[1] != len(sources):
+            return None
+        translation = _Translation(self, problem, features)
+        return translation.ensemble() if translation.knows_categories() else None
+
+    def columns_of(self, problem: Problem, rows: Matrix) -> Matrix:
+        """Give the columns that the trees see."""
+        made = self._made(problem, rows)
+        return np.asarray(made.toarray() if issparse(made) else made, dtype=np.float64)
+
+    def _made(self, problem: Problem, rows: Matrix) -> Any:
+        made: Any = problem.model.table.decode(rows)
+        for step in self.before:
+            made = step.transform(made)
+        return made
+
+
+class _Translation:
+    """Tells the splits of columns as splits of features."""
+
+    def __init__(self, pipeline: TreePipeline, problem: Problem, features: Codes) -> None:
+        self._pipeline, self._problem, self._features = pipeline, problem, features
+        self._of_values = np.array(
+            [feature.values is not None for feature in problem.model.table.features]
+        )
+        self._known: dict[int, tuple[Matrix, Matrix]] = {}
+
+    def ensemble(self) -> TreeEnsemble:
+        ensemble = self._pipeline.ensemble
+        inner = [tree.left != LEAF for tree in ensemble.trees]
+        splits = np.concatenate(
+            [
+                np.column_stack([tree.feature[i], tree.cut[i]])
+                for tree, i in zip(ensemble.trees, inner, strict=True)
+            ]
+        )
+        unique, places = np.unique(splits, axis=0, return_inverse=True)
+        columns, cuts = unique[:, 0].astype(np.intp), unique[:, 1]
+        of_values = self._of_values[self._features[columns]]
+        new_cuts = np.full(len(cuts), np.nan)
+        numbers = np.flatnonzero(~of_values)
+        new_cuts[numbers] = self._cuts(columns[numbers], cuts[numbers])
+        sets = self._sets(columns, cuts, np.flatnonzero(of_values))
+        trees, start = [], 0
+        for tree, own in zip(ensemble.trees, inner, strict=True):
+            count = int(own.sum())
+            trees.append(
+                self._tree(tree, own, places.ravel()[start : start + count], new_cuts, sets)
+            )
+            start += count
+        return replace(ensemble, trees=trees)
+
+    def _tree(
+        self, tree: Tree, inner: Any, places: Codes, cuts: Matrix, sets: dict[int, int]
+    ) -> Tree:
+        feature, cut = tree.feature.copy(), tree.cut.astype(np.float64)
+        feature[inner] = self._features[tree.feature[inner]]
+        cut[inner] = cuts[places]
+        left_values = {
+            int(node): sets[int(place)]
+            for node, place in zip(np.flatnonzero(inner), places, strict=True)
+            if int(place) in sets
+        } | {node: self._set_of_node(tree, node) for node in tree.left_values}
+        return replace(tree, feature=feature, cut=cut, left_values=left_values)
+
+    def _sets(self, columns: Codes, cuts: Matrix, which: Codes) -> dict[int, int]:
+        """Give the values that comparisons of categories send to the left, as sets."""
+        sets = {}
+        for i in which:
+            codes, seen = self._values(int(self._features[columns[i]]))
+            left = codes[seen[:, columns[i]] <= cuts[i]]
+            sets[int(i)] = sum(1 << int(code) for code in left)
+        return sets
+
+    def _values(self, feature: int) -> tuple[Matrix, Matrix]:
+        """Give the codes of a feature's values, and the columns that the trees see of them."""
+        if feature not in self._known:
+            problem = self._problem
+            seen = problem.model.table.features[feature].seen
+            codes = np.union1d(np.asarray(seen), problem.x[feature])
+            rows = np.tile(problem.x, (len(codes), 1))
+            rows[:, feature] = codes
+            self._known[feature] = codes, self._pipeline.columns_of(problem, rows)
+        return self._known[feature]
+
+    def knows_categories(self) -> bool:
+        """Say whether the trees know all values of the categories that they split."""
+        for tree in self._pipeline.ensemble.trees:
+            if not self._of_values[self._features[tree.feature[list(tree.left_values)]]].all():
+                return False  # numbers that the trees take for categories
+        used = np.unique(
+            np.concatenate(
+                [tree.feature[tree.left != LEAF] for tree in self._pipeline.ensemble.trees]
+            )
+        )
+        return not any(
+            np.isnan(self._values(int(self._features[column]))[1][:, column]).any()
+            for column in used
+            if self._of_values[self._features[column]]
+        )
+
+    def _set_of_node(self, tree: Tree, node: int) -> int:
+        """Give the values that a node's set of codes sends to the left."""
+        column = tree.feature[node]
+        codes, seen = self._values(int(self._features[column]))
+        return sum(
+            1 << int(code)
+            for code, value in zip(codes, seen[:, column], strict=True)
+            if tree.left_values[node] >> int(value) & 1
+        )
+
+    def _cuts(self, columns: Codes, cuts: Matrix) -> Matrix:
+        """Give the largest numbers that splits of their columns send to the left."""
+        if not self._pipeline.before or len(cuts) == 0:
+            return cuts
+        problem = self._problem
+        features = self._features[columns]
+        low, high = np.transpose([_range(problem, int(i)) for i in features])
+
+        def column_of(values: Matrix) -> Matrix:
+            rows = np.tile(problem.x, (len(values), 1))
+            rows[np.arange(len(values)), features] = values
+            seen: Matrix = self._pipeline.columns_of(problem, rows)
+            return np.asarray(seen[np.arange(len(values)), columns])
+
+        return last_at_most(column_of, cuts, low, high, problem.integer[features])
+
+
+def _range(problem: Problem, feature: int) -> tuple[float, float]:
+    """Give the ends between which a number's cuts matter."""
+    dtype = numpy_dtype(problem.model.table.features[feature].dtype)
+    if types.is_integer_dtype(dtype):
+        limits = np.iinfo(dtype)
+        end = (max(-LARGEST_WHOLE, limits.min), min(LARGEST_WHOLE, limits.max))
+    elif problem.integer[feature]:
+        end = (-LARGEST_WHOLE, LARGEST_WHOLE)
+    else:
+        largest = LARGEST_DOUBLE if dtype == np.float64 else LARGEST_SINGLE
+        end = (-largest, largest)
+    return max(problem.low[feature], end[0]), min(problem.high[feature], end[1])
+
+
+def read_tree_pipeline(model: Any) -> TreePipeline | None:
+    """Read a tree ensemble, also at the end of a pipeline of scalers and encoders."""
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    ensemble = read_trees(steps[-1])
+    if ensemble is None:
+        return None
+    before = [step for step in steps[:-1] if not does_nothing(step)]
+    if isinstance(steps[-1], HistGradientBoostingClassifier):
+        before += [step for step in [getattr(steps[-1], "_preprocessor", None)] if step is not None]
+    if not before:
+        return TreePipeline(ensemble)
+    chain = Pipeline([(str(i), step) for i, step in enumerate(before)])
+    sources = sources_of(chain, int(before[0].n_features_in_))
+    gaps = type(steps[-1]).__module__.startswith("xgboost")
+    return None if sources is None else TreePipeline(ensemble, tuple(before), sources, gaps)

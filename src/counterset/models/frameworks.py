@@ -1,0 +1,254 @@
+"""Models of frameworks that answer with scores: torch, keras, ONNX.
+
+A model is known by its class, so that no framework is imported before one of its models is at
+hand. All are read by one rule: scores of several classes become the position of the highest, and
+a single output is taken as it is, a label or a number.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from counterset._base.arrays import Labels, Matrix
+from counterset.exceptions import InvalidInputError, MissingExtraError, ModelError
+
+__all__ = ["as_predictor"]
+
+#: Rows that keras is given at a time; its own default of 32 makes a thousand rows slow.
+KERAS_BATCH = 4096
+#: The numpy dtypes of the tensors that an ONNX model can ask for.
+_ONNX_DTYPES = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(bool)": np.bool_,
+    "tensor(string)": np.object_,
+}
+_ONNX_LABELS = ("tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)")
+
+
+def as_predictor(model: Any) -> Any:
+    """Give a model of a known framework a ``predict`` from rows to labels; others stay themselves.
+
+    Examples
+    --------
+    >>> as_predictor("credit.onnx")
+    OnnxFile(path='credit.onnx')
+    >>> as_predictor(len)
+    <built-in function len>
+    """
+    if isinstance(model, str | os.PathLike) and str(model).lower().endswith(".onnx"):
+        return OnnxFile(os.fspath(model))
+    bases = {(cls.__module__.partition(".")[0], cls.__name__) for cls in type(model).__mro__}
+    # On its torch backend a keras model is a torch module too, so keras comes first.
+    if bases & {(root, "Model") for root in ("keras", "tf_keras", "tensorflow")}:
+        return KerasModel(model)
+    if ("torch", "Module") in bases and not callable(getattr(model, "predict", None)):
+        return TorchModule(model)
+    if ("onnxruntime", "InferenceSession") in bases:
+        return OnnxSession(model)
+    return model
+
+
+@dataclass(frozen=True)
+class TorchModule:
+    """A torch module, asked without gradients, in evaluation mode, where its parameters are."""
+
+    module: Any
+
+    def predict(self, rows: Any) -> Labels:
+        """Give the label of each row."""
+        import torch  # noqa: PLC0415 - only where a torch model is at hand
+
+        parameters = self.module.parameters()
+        floating = next((each for each in parameters if each.is_floating_point()), None)
+        # A copy: torch shares memory, and warns of rows that must not be written to.
+        values = torch.from_numpy(_numbers(rows).copy())
+        if floating is None:
+            values = values.to(torch.get_default_dtype())
+        else:
+            values = values.to(device=floating.device, dtype=floating.dtype)
+        with _evaluating(self.module), torch.no_grad():
+            answer = self.module(values)
+        if not isinstance(answer, torch.Tensor):
+            raise ModelError(
+                f"The torch module gave a {type(answer).__name__}, where one tensor of scores is "
+                f"needed. {_WRAP}"
+            )
+        answer = answer.detach().cpu()
+        # numpy has no bfloat16, and float64 holds every narrower float as it is.
+        return _read(answer.double() if answer.is_floating_point() else answer, "torch module")
+
+
+@dataclass(frozen=True)
+class KerasModel:
+    """A keras model; one that ends in a single sigmoid gives the classes 0 and 1."""
+
+    model: Any
+
+    def predict(self, rows: Any) -> Labels:
+        """Give the label of each row."""
+        scores = self.model.predict(_numbers(rows), batch_size=KERAS_BATCH, verbose=0)
+        labels = _read(scores, "keras model")
+        if labels.dtype.kind == "f" and self._ends_in_a_sigmoid() and not np.isnan(labels).any():
+            return (labels > 0.5).astype(np.intp)
+        return labels
+
+    def _ends_in_a_sigmoid(self) -> bool:
+        # Only a model that is a graph of layers has a last one; others compute what they like.
+        kinds = {cls.__name__ for cls in type(self.model).__mro__}
+        if not kinds & {"Functional", "Sequential"} or not self.model.layers:
+            return False
+        activation = getattr(self.model.layers[-1], "activation", None)
+        return getattr(activation, "__name__", None) == "sigmoid"
+
+
+@dataclass(frozen=True)
+class OnnxSession:
+    """A session of onnxruntime, with one input for all features or one for each."""
+
+    session: Any
+
+    def predict(self, rows: Any) -> Labels:
+        """Give the label of each row."""
+        # Converters of classifiers give labels and probabilities, exported networks scores only.
+        outputs = self.session.get_outputs()
+        output = next((each for each in outputs if each.type in _ONNX_LABELS), outputs[0])
+        (answer,) = self.session.run([output.name], self._feeds(rows))
+        return _read(answer, "ONNX model")
+
+    def _feeds(self, rows: Any) -> dict[str, Any]:
+        inputs = self.session.get_inputs()
+        for each in inputs:
+            if each.shape and isinstance(each.shape[0], int):
+                raise ModelError(
+                    f"The ONNX model was exported for exactly {each.shape[0]} rows at a time "
+                    f"(input {each.name!r} has shape {each.shape}). Export it with a first "
+                    f"dimension of any length: dynamic_shapes in torch.onnx.export, [None, ...] "
+                    f"in skl2onnx."
+                )
+        if len(inputs) == 1:
+            return {inputs[0].name: _onnx_tensor(rows, inputs[0])}
+        columns = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
+        names = [each.name for each in inputs]
+        if not isinstance(rows, pd.DataFrame) and len(names) == columns.shape[1]:
+            columns.columns = pd.Index(names)
+        missing = [name for name in names if name not in columns]
+        if missing:
+            raise ModelError(
+                f"The ONNX model has inputs {missing} that are no columns of the rows it is asked "
+                f"about, {list(columns)}. Name the inputs like the columns when exporting."
+            )
+        return {each.name: _onnx_tensor(columns[[each.name]], each) for each in inputs}
+
+
+@dataclass(frozen=True)
+class OnnxFile:
+    """The file of an ONNX model, opened at the first question."""
+
+    path: str
+
+    def predict(self, rows: Any) -> Labels:
+        """Give the label of each row."""
+        path = Path(self.path)
+        if not path.is_file():
+            raise InvalidInputError(f"There is no file {self.path!r}. Pass the path of the model.")
+        return _open_session(str(path.resolve()), path.stat().st_mtime_ns).predict(rows)
+
+
+# An explainer keeps the path alone, so that it can be pickled, and asks many times: a file is
+# opened once, and again only if it was written since.
+@lru_cache(maxsize=8)
+def _open_session(path: str, written: int) -> OnnxSession:
+    try:
+        import onnxruntime  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtraError(
+            "An ONNX file needs onnxruntime: pip install 'counterset[onnx]'."
+        ) from None
+    providers = onnxruntime.get_available_providers()
+    return OnnxSession(onnxruntime.InferenceSession(path, providers=providers))
+
+
+_WRAP = (
+    "Wrap it in a function from rows to labels that says what its output means, such as "
+    "lambda X: score(X) > 0.5."
+)
+
+
+def _numbers(rows: Any) -> Matrix:
+    """Give rows as the array of numbers that networks take."""
+    if not isinstance(rows, pd.DataFrame):
+        return np.ascontiguousarray(rows, dtype=np.float64)
+    wrong = [name for name, dtype in rows.dtypes.items() if not types.is_numeric_dtype(dtype)]
+    if wrong:
+        raise ModelError(
+            f"A network takes numbers, but the columns {wrong} hold something else. Pass a "
+            f"function that encodes the rows as in training and then asks the network."
+        )
+    return np.ascontiguousarray(rows.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _onnx_tensor(rows: Any, wanted: Any) -> Any:
+    """Give rows in the type that an input of an ONNX model asks for."""
+    dtype = _ONNX_DTYPES.get(wanted.type)
+    if dtype is None:
+        raise ModelError(
+            f"The ONNX model's input {wanted.name!r} is a {wanted.type}, which rows of a table "
+            f"cannot be given as. Export it with one of {list(_ONNX_DTYPES)}."
+        )
+    if dtype is np.object_:
+        return np.asarray(rows, dtype=object)
+    values = _numbers(rows)
+    # A number with a fraction would be cut without a word, and the answer would be another row's.
+    if np.issubdtype(dtype, np.integer) and not (values == np.rint(values)).all():
+        raise ModelError(
+            f"The ONNX model's input {wanted.name!r} takes whole numbers ({wanted.type}), but the "
+            f"rows have fractions. Make the column an integer one, or export it as a float."
+        )
+    return values.astype(dtype)
+
+
+@contextmanager
+def _evaluating(module: Any) -> Iterator[None]:
+    """Put a torch module in evaluation mode for a while, then each part as it was."""
+    # A part may be frozen in evaluation mode while the rest is training, so each is remembered.
+    training = [part for part in module.modules() if part.training]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part in training:
+            part.training = True
+
+
+def _read(answer: Any, what: str) -> Labels:
+    """Read scores of classes, or one label or number per row."""
+    try:
+        scores = np.asarray(answer)
+    except ValueError:  # several outputs of different shapes
+        scores = np.empty(0)
+    if scores.ndim == 1 or (scores.ndim == 2 and scores.shape[1] == 1):
+        single: Labels = scores.reshape(len(scores))
+        return single
+    if scores.ndim != 2 or scores.shape[1] == 0 or scores.dtype.kind != "f":
+        raise ModelError(
+            f"The {what} must give one score per class and row, or one number per row, got "
+            f"{scores.dtype} of shape {scores.shape}. {_WRAP}"
+        )
+    if np.isnan(scores).any():
+        raise ModelError(f"The {what} gave a score that is not a number (NaN), so has no class.")
+    highest: Labels = scores.argmax(axis=1)
+    return highest

@@ -1,0 +1,169 @@
+"""What counts as "decided otherwise": another class, a wanted one, or a wanted range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from counterset._base.arrays import Labels, Mask
+from counterset._base.checks import check_between
+from counterset.exceptions import InvalidInputError, NoCounterfactualError
+from counterset.models.adapter import Answers, Classes, plain
+
+__all__ = ["AnyOther", "Goal", "OneOf", "Within", "set_goal"]
+
+
+class Goal(Protocol):
+    """Which answers of the model are acceptable to the inputs of a batch."""
+
+    @property
+    def per_label(self) -> bool:
+        """Whether inputs of different labels accept different answers."""
+        ...
+
+    def accepts(self, labels: Labels, input_labels: Labels) -> Mask:
+        """Say which labels are acceptable to inputs of these labels, one by one."""
+        ...
+
+
+@dataclass(frozen=True)
+class AnyOther:
+    """Any class but the input's own."""
+
+    per_label = True
+
+    def accepts(self, labels: Labels, input_labels: Labels) -> Mask:
+        """Say which labels differ from the input's."""
+        return np.asarray(labels != input_labels, dtype=bool)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of the wanted classes."""
+
+    wanted: Labels
+    per_label = False
+
+    def accepts(self, labels: Labels, input_labels: Labels) -> Mask:
+        """Say which labels are wanted."""
+        accepted = np.zeros(len(labels), dtype=bool)
+        for label in self.wanted:
+            accepted |= np.asarray(labels == label, dtype=bool)
+        return accepted
+
+
+@dataclass(frozen=True)
+class Within:
+    """A predicted number in a range, both ends included."""
+
+    low: float
+    high: float
+    per_label = False
+
+    def accepts(self, labels: Labels, input_labels: Labels) -> Mask:
+        """Say which predictions lie in the range."""
+        numbers = labels.astype(np.float64)
+        return (numbers >= self.low) & (numbers <= self.high)
+
+
+def set_goal(
+    answers: Answers,
+    classes: Classes,
+    target: Any,
+    interval: tuple[Any, Any] | None,
+    probability: float | None,
+) -> Goal:
+    """Find what the caller wants, and check that it can be reached and is not there already.
+
+    Parameters
+    ----------
+    answers
+        The model's answers on the inputs.
+    """
+    labels = answers.labels
+    goal: Goal
+    if interval is not None:
+        goal = _interval(interval, target, classes)
+    elif target is not None:
+        goal = _wanted(target, classes)
+    else:
+        if classes.are_measurements:
+            raise InvalidInputError(
+                "The model predicts numbers, not classes, so that almost any change gives another "
+                "prediction. Say which range you want: explain(x, interval=(low, high)). If it "
+                "gives probabilities, that may be interval=(0.5, 1), or pass a function that takes "
+                "the class, such as lambda X: model.predict(X) > 0.5."
+            )
+        return AnyOther()
+    if not goal.accepts(classes.labels, classes.labels).any():
+        raise NoCounterfactualError(
+            f"No training row is predicted in {interval}, so there is nothing to move towards. "
+            f"Fit on data that reaches it, or choose another interval; the predictions go from "
+            f"{plain(classes.labels[0])} to {plain(classes.labels[-1])}."
+        )
+    there = np.flatnonzero(goal.accepts(labels, labels) & is_confident(answers, probability))
+    if len(there):
+        raise InvalidInputError(
+            f"The model already decides as wanted for {len(there)} of {len(labels)} inputs (first "
+            f"at position {there[0]}: {plain(labels[there[0]])!r}), so there is nothing to "
+            f"explain. Leave them out."
+        )
+    return goal
+
+
+def is_confident(answers: Answers, least: float | None) -> Mask:
+    """Say which answers the model gives with at least this probability."""
+    if least is None:
+        return np.ones(len(answers.labels), dtype=bool)
+    assert answers.confidence is not None, "asked for with predict_proba"
+    return answers.confidence >= least
+
+
+def check_probability(value: Any) -> None:
+    """Check a wanted probability."""
+    if value is not None:
+        check_between(value, 0, 1, "target_probability")
+
+
+def _interval(interval: Any, target: Any, classes: Classes) -> Goal:
+    if target is not None:
+        raise InvalidInputError("Give a target class or an interval of predictions, not both.")
+    try:
+        low, high = (float(end) for end in interval)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"interval must be two numbers (low, high), got {interval!r}. Use infinity for an "
+            f"open end: (0.5, float('inf'))."
+        ) from None
+    if not low <= high:
+        raise InvalidInputError(f"interval is empty: {low} is not at most {high}.")
+    if not np.issubdtype(np.asarray(classes.labels).dtype, np.number):
+        raise InvalidInputError(
+            "An interval needs a model that predicts numbers, but it predicts "
+            f"{plain(classes.labels[0])!r}. Give a target class instead."
+        )
+    return Within(low, high)
+
+
+def _wanted(target: Any, classes: Classes) -> Goal:
+    if isinstance(target, np.ndarray):
+        target = target.tolist()  # also of a single value
+    several = isinstance(target, Iterable) and not isinstance(target, str | bytes)
+    wanted = list(target) if several else [target]
+    known = [plain(label) for label in classes.labels]
+    missing = [plain(label) for label in wanted if plain(label) not in known]
+    if missing and classes.are_measurements:
+        raise InvalidInputError(
+            f"The model predicts numbers, from {known[0]} to {known[-1]}, and never exactly "
+            f"{missing[0]!r}. Say which range you want: explain(x, interval=(low, high))."
+        )
+    if missing or not wanted:
+        raise NoCounterfactualError(
+            f"No training row is predicted {' or '.join(map(repr, missing)) or 'any of []'}, so "
+            f"there is nothing to move towards. Fit on data that holds that class, or choose "
+            f"another target of {known[:10]}."
+        )
+    return OneOf(classes.labels[[known.index(plain(label)) for label in wanted]])

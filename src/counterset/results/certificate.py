@@ -1,0 +1,92 @@
+"""Certificate: what is certain about an explanation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterset._base.arrays import Matrix
+from counterset.results.bounds import DistanceBounds
+
+__all__ = ["Certificate"]
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What is proved about an explanation; each part is None where it was not asked for.
+
+    Attributes
+    ----------
+    epsilon
+        How much worse than the optimum a counterfactual may be to count as an option.
+    distance_bounds
+        The bounds on the input's counterfactual distance.
+    safety
+        For each counterfactual, a proved lower bound on its delta (definition 5); negative where
+        it is not certain to be within epsilon of the input's own optimum.
+    stable_radius
+        Every input of the same class, at most this far away in the explainer's distance, is
+        explained by the same training examples. Infinite if there is no other choice to make.
+
+    Examples
+    --------
+    >>> bounds = DistanceBounds(1.0, 1.0, True, None, 0.0, "by hand")
+    >>> certificate = Certificate(epsilon=0.5, distance_bounds=bounds, safety=np.array([0.5, -0.1]))
+    >>> certificate.radii
+    array([0.25, 0.  ])
+    """
+
+    epsilon: float | None = None
+    distance_bounds: DistanceBounds | None = None
+    safety: Matrix | None = None
+    stable_radius: float | None = None
+
+    @property
+    def radii(self) -> Matrix | None:
+        """For each counterfactual, the radius in which it stays an option: delta / 2."""
+        return None if self.safety is None else np.maximum(self.safety, 0.0) / 2
+
+    def column(self) -> list[str]:
+        """Give the radius of each counterfactual, for a table."""
+        if self.radii is None:
+            return []
+        return [_rounded_down(radius) if radius > 0 else "-" for radius in self.radii]
+
+    def __str__(self) -> str:
+        sentences = []
+        if self.radii is not None and self.epsilon is not None:
+            unsure = "" if (self.radii > 0).all() else " (-: not certain)"
+            sentences.append(
+                f"Safe within r: anyone of your class within r of you has this option within "
+                f"{self.epsilon:g} of their optimum{unsure}."
+            )
+        if self.distance_bounds is not None:
+            sentences.append(f"Your own optimum is {_told(self.distance_bounds)} away.")
+        if self.stable_radius == float("inf"):
+            sentences.append("Anyone of your class gets the same examples.")
+        elif self.stable_radius is not None and self.stable_radius > 0:
+            # Rounded down, so that what is said is still certain.
+            sentences.append(
+                f"Anyone of your class within {_rounded_down(self.stable_radius)} of you gets the "
+                f"same examples."
+            )
+        return " ".join(sentences)
+
+
+def _told(bounds: DistanceBounds) -> str:
+    if bounds.exact:
+        return f"{bounds.upper:.3g}"
+    if math.isinf(bounds.upper):
+        return f"at least {bounds.lower:.3g}"
+    return f"between {bounds.lower:.3g} and {bounds.upper:.3g}"
+
+
+def _rounded_down(value: float, digits: int = 3) -> str:
+    """Give a positive number with a few digits, never more than it is."""
+    text = f"{value:.{digits}g}"
+    if float(text) <= value:
+        return text
+    step = 10.0 ** (int(f"{value:e}".split("e")[1]) - digits + 1)
+    return f"{float(text) - step:.{digits}g}"

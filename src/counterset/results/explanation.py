@@ -1,0 +1,271 @@
+"""What an explainer gives: one explanation, or a sequence of them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, overload
+
+import numpy as np
+import pandas as pd
+
+from counterset._base.arrays import Codes, Labels, Mask, Matrix
+from counterset._base.lazy import Later
+from counterset.models.adapter import plain
+from counterset.results.certificate import Certificate
+from counterset.tables.table import Rows, Table, changed
+
+__all__ = ["Explanation", "Explanations"]
+
+
+UNCHANGED = "·"
+#: A readable answer lists this many features, the most changed first.
+MOST_FEATURES = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """A set of counterfactuals for one input, nearest first.
+
+    Made by an explainer, never by hand. Everything is read-only.
+
+    Attributes
+    ----------
+    label
+        The model's label of the input.
+    labels
+        The model's label of each counterfactual.
+    distances
+        The distance from the input to each, ascending.
+    examples
+        For each, the position of the training row it was searched towards.
+    plausibility
+        For each, how far it is from training rows, if the explainer looks at that, else None.
+    index
+        The input's index label, or its position in the batch.
+    """
+
+    label: Any
+    labels: Labels
+    distances: Matrix
+    examples: Codes
+    plausibility: Matrix | None
+    index: Any
+    _certificate: Later[Certificate | None]
+    _table: Table
+    _input: Matrix
+    _matrix: Matrix
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """What is certain about this explanation, or None; proved when it is first asked for."""
+        return self._certificate.value
+
+    @property
+    def counterfactuals(self) -> Rows:
+        """The counterfactuals, in the container, columns and dtypes of the training data."""
+        return self._table.decode(self._matrix, pd.RangeIndex(1, len(self) + 1, name="rank"))
+
+    @property
+    def values(self) -> Labels:
+        """The counterfactuals as a 2-d numpy array."""
+        rows = self.counterfactuals
+        return rows.to_numpy() if isinstance(rows, pd.DataFrame) else rows
+
+    @property
+    def input(self) -> pd.Series | Labels:
+        """The row that was explained."""
+        row = self._table.decode(self._input[None, :], pd.Index([self.index]))
+        return row.iloc[0] if isinstance(row, pd.DataFrame) else row[0]
+
+    @property
+    def changed(self) -> Mask:
+        """Which features each counterfactual changes, one row per counterfactual."""
+        return changed(self._input, self._matrix)
+
+    @property
+    def changes(self) -> pd.DataFrame:
+        """The features that change, one row each: their values in the input and in each option.
+
+        A value that is not there reads "missing".
+        """
+        often = self.changed.sum(axis=0)
+        order = [i for i in np.argsort(-often, kind="stable") if often[i]]
+        features = [self._table.features[i] for i in order]
+        headings = ["input", *range(1, len(self) + 1)]
+        columns = {
+            heading: [f.describe(row[i]) for f, i in zip(features, order, strict=True)]
+            for heading, row in zip(headings, [self._input, *self._matrix], strict=True)
+        }
+        return pd.DataFrame(columns, index=[f.name for f in features], dtype=object)
+
+    def __len__(self) -> int:
+        return len(self._matrix)
+
+    def __repr__(self) -> str:
+        return f"{self._heading()}\n{self._for_people().to_string()}{self._rest()}"
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<div><p><b>{html.escape(self._heading())}</b></p>"
+            f"{self._for_people().to_html(escape=True)}<p>{html.escape(self._rest())}</p></div>"
+        )
+
+    def _heading(self) -> str:
+        reached = sorted({repr(plain(label)) for label in self.labels})
+        ways = f"{len(self)} way{'s' if len(self) != 1 else ''}"
+        index = tuple(map(plain, self.index)) if isinstance(self.index, tuple) else self.index
+        return f"Input {plain(index)!r} is decided {self.label!r}. {ways} to " + (
+            " or ".join(reached) + ":"
+        )
+
+    def _for_people(self) -> pd.DataFrame:
+        """Give the changes as text, with a mark where nothing changes."""
+        changes = self.changes.head(MOST_FEATURES)
+        text = changes.map(_as_text).astype(object)
+        for column in text.columns[1:]:
+            text.loc[changes[column] == changes["input"], column] = UNCHANGED
+        text.columns = pd.Index(["input", *(f"option {i}" for i in range(1, len(self) + 1))])
+        rows: dict[str, list[Any]] = {
+            "features changed": list(self.changed.sum(axis=1)),
+            "distance": [f"{distance:.3g}" for distance in self.distances],
+        }
+        if self.certificate is not None and self.certificate.safety is not None:
+            rows["safe within"] = list(self.certificate.column())
+        if len({str(label) for label in self.labels}) > 1:
+            rows["decided"] = [plain(label) for label in self.labels]
+        summary = [["", *map(str, values)] for values in rows.values()]
+        return pd.concat([text, pd.DataFrame(summary, columns=text.columns, index=list(rows))])
+
+    def _rest(self) -> str:
+        more = len(self.changes) - MOST_FEATURES
+        rest = [f"... and {more} more features that change."] if more > 0 else []
+        certain = str(self.certificate) if self.certificate is not None else ""
+        return "".join(f"\n{line}" for line in [*rest, *filter(None, [certain])])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanations(Sequence[Explanation]):
+    """Explanations of many inputs, in their order.
+
+    Attributes
+    ----------
+    labels
+        The model's labels of the inputs.
+    counts
+        How many counterfactuals each input has.
+    input_index
+        The inputs' index.
+    model_calls, model_rows
+        What the model was asked to make them.
+    """
+
+    labels: Labels
+    counts: Codes
+    input_index: pd.Index
+    model_calls: int
+    model_rows: int
+    _table: Table
+    _inputs: Matrix
+    _matrix: Matrix
+    _labels: Labels
+    _distances: Matrix
+    _examples: Codes
+    _plausibility: Matrix | None
+    _stable_radius: Later[Matrix] | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
+            array.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self._inputs)
+
+    @overload
+    def __getitem__(self, item: int) -> Explanation: ...
+    @overload
+    def __getitem__(self, item: slice) -> Explanations: ...
+    def __getitem__(self, item: int | slice) -> Explanation | Explanations:
+        if isinstance(item, slice):
+            return self._take(np.arange(len(self))[item])
+        i = range(len(self))[item]
+        first = int(self.counts[:i].sum())
+        part = slice(first, first + int(self.counts[i]))
+        return Explanation(
+            label=plain(self.labels[i]),
+            labels=self._labels[part],
+            distances=self._distances[part],
+            examples=self._examples[part],
+            plausibility=None if self._plausibility is None else self._plausibility[part],
+            index=self.input_index[i],
+            _certificate=Later(lambda: self._certificate_of(i)),
+            _table=self._table,
+            _input=self._inputs[i],
+            _matrix=self._matrix[part],
+        )
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return (self[i] for i in range(len(self)))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give one row per counterfactual, indexed by the input's index and the rank.
+
+        The columns are the features, then the counterfactual's ``label`` and ``distance``
+        (``counterfactual_label`` and so on where a feature has that name).
+        """
+        rows = self._table.decode(self._matrix)
+        frame = pd.DataFrame(rows) if isinstance(rows, np.ndarray) else rows
+        frame.columns = self._table.columns
+        for told, values in (("label", self._labels), ("distance", self._distances)):
+            name = told
+            while name in frame:
+                name = f"counterfactual_{name}"
+            frame[name] = values
+        owners = np.repeat(np.arange(len(self)), self.counts)
+        firsts = self.counts.cumsum() - self.counts
+        index = self.input_index[owners]
+        names = [level or "input" for level in index.names] if index.nlevels == 1 else index.names
+        levels = [index.get_level_values(i) for i in range(index.nlevels)]
+        frame.index = pd.MultiIndex.from_arrays(
+            [*levels, np.arange(len(owners)) - firsts[owners] + 1], names=[*names, "rank"]
+        )
+        return frame
+
+    def _take(self, which: Codes) -> Explanations:
+        firsts = self.counts.cumsum() - self.counts
+        parts = [np.arange(firsts[i], firsts[i] + self.counts[i]) for i in which]
+        rows = np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
+        radius = self._stable_radius
+        return replace(
+            self,
+            labels=self.labels[which],
+            counts=self.counts[which],
+            input_index=self.input_index[which],
+            _inputs=self._inputs[which],
+            _matrix=self._matrix[rows],
+            _labels=self._labels[rows],
+            _distances=self._distances[rows],
+            _examples=self._examples[rows],
+            _plausibility=None if self._plausibility is None else self._plausibility[rows],
+            _stable_radius=None if radius is None else Later(lambda: radius.value[which]),
+        )
+
+    def _certificate_of(self, i: int) -> Certificate | None:
+        if self._stable_radius is None:
+            return None
+        radius = float(self._stable_radius.value[i])
+        return Certificate(stable_radius=None if np.isnan(radius) else radius)
+
+    def __repr__(self) -> str:
+        summary = f"Explanations of {len(self)} inputs by {len(self._matrix)} counterfactuals"
+        if len(self._matrix):
+            summary += f", median distance {np.median(self._distances):.3g}"
+        return f"{summary} (asked the model {self.model_calls} times, {self.model_rows} rows)"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>{self.to_frame().head(MOST_FEATURES).to_html()}"
+
+
+def _as_text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

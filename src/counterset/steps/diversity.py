@@ -1,0 +1,188 @@
+"""Step 3 of the paper: keep only candidates that differ from those already kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.checks import check_between
+from counterset.distances import L2, ROUNDING, Distance
+from counterset.tables.space import Points
+
+__all__ = ["AngleDiversity", "DistanceDiversity", "Diversity", "View"]
+
+#: Given one kept candidate of each input: the candidates, ``(n, m)``, that are surely too much
+#: like it. A few on the brink may be missing; ``differ`` decides those.
+TooAlike: TypeAlias = Callable[[Codes], Mask]
+
+
+#: Longer directions than this, squared, do not fit single precision.
+LONGEST = 1e60
+
+
+@dataclass(frozen=True)
+class View:
+    """What a batch of inputs sees: itself, the candidates, and the distance to the nearest.
+
+    Attributes
+    ----------
+    x
+        The inputs, ``n`` of them.
+    candidates
+        The candidates, ``m`` of them, the same for all inputs.
+    nearest
+        The distance m from each input to its nearest candidate, ``(n,)``.
+    distance
+        The distance that is in use, between points.
+    squared_lengths
+        The squared lengths of the directions to the candidates, ``(n, m)``, if they are at hand;
+        anything for candidates that are out of the question.
+    """
+
+    x: Points
+    candidates: Points
+    nearest: Matrix
+    distance: Distance
+    squared_lengths: Matrix | None = None
+
+    def of(self, who: Codes) -> View:
+        """Give what some of the inputs see; an input may be named more than once."""
+        return View(self.x.take(who), self.candidates, self.nearest[who], self.distance)
+
+
+class Diversity(Protocol):
+    """Step 3: when do two candidates differ enough to report both."""
+
+    def differ(self, view: View, a: Codes, b: Codes) -> Mask:
+        """Say for each input of the view whether two candidates, ``(n,)``, differ enough."""
+        ...
+
+    def filter(self, view: View) -> TooAlike:
+        """Prepare a fast filter for all candidates at once."""
+        ...
+
+
+@dataclass(frozen=True)
+class AngleDiversity:
+    """Two candidates differ if they lie in different directions from the input.
+
+    Parameters
+    ----------
+    beta
+        The least cosine distance between the two directions, from 0 (any) to 1 (a right angle).
+    absolute
+        Compare ``|cos| <= beta`` instead, as the prototype of the paper's authors does. It takes
+        opposite directions for equal, and a larger ``beta`` lets more through. At 0.5 the two
+        rules agree on acute angles.
+
+    Examples
+    --------
+    A candidate above the input, and one to its left, compared with one to its right:
+
+    >>> from counterset.distances import get
+    >>> inputs, candidates = np.zeros((2, 2)), np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    >>> view = View(Points(inputs, inputs), Points(candidates, candidates), np.ones(2), get("l2"))
+    >>> AngleDiversity(0.5).differ(view, np.array([0, 0]), np.array([1, 2]))
+    array([ True,  True])
+    >>> AngleDiversity(0.5, absolute=True).differ(view, np.array([0, 0]), np.array([1, 2]))
+    array([ True, False])
+    """
+
+    beta: float = 0.5
+    absolute: bool = False
+
+    def __post_init__(self) -> None:
+        check_between(self.beta, 0, 1, "beta")
+
+    def differ(self, view: View, a: Codes, b: Codes) -> Mask:
+        """Say whether the directions to two candidates are far enough apart."""
+        x, candidates = view.x.directions, view.candidates.directions
+        u, v = candidates[a] - x, candidates[b] - x
+        cosine: Matrix = np.einsum("nd,nd->n", u, v) / (_length(u) * _length(v))
+        if self.absolute:
+            return np.abs(cosine) <= self.beta + ROUNDING
+        return 1 - cosine >= self.beta - ROUNDING
+
+    def filter(self, view: View) -> TooAlike:
+        """Prepare a fast filter for all candidates at once."""
+        # cos(u, c - x) > limit is u(c - x) > limit * |c - x| for a unit vector u: one matrix
+        # product for all candidates. Single precision will do, with an allowance for its error.
+        x, candidates = view.x.directions, view.candidates.directions
+        squared = view.squared_lengths
+        if squared is None:
+            squared, _ = L2().scores(x, candidates)
+        reach = np.sqrt(np.einsum("md,md->m", candidates, candidates).max()) + _length(x)
+        error = 8 * (x.shape[1] + 8) * float(np.finfo(np.float32).eps) * reach
+        lengths = np.clip(squared, 0, LONGEST)
+        bounds = np.sqrt(lengths, out=lengths).astype(np.float32)
+        bounds *= np.float32(self.beta if self.absolute else 1 - self.beta)
+        bounds += error.astype(np.float32)[:, None]
+        single = candidates.astype(np.float32)
+        along = np.empty_like(bounds)
+
+        def too_alike(kept: Codes) -> Mask:
+            u = candidates[kept] - x
+            u /= np.maximum(_length(u), np.finfo(np.float64).tiny)[:, None]
+            np.matmul(u.astype(np.float32), single.T, out=along)
+            here = np.einsum("nd,nd->n", u, x).astype(np.float32)
+            np.subtract(along, here[:, None], out=along)
+            if self.absolute:
+                np.abs(along, out=along)
+            return np.greater(along, bounds)
+
+        return too_alike
+
+
+@dataclass(frozen=True)
+class DistanceDiversity:
+    """Two candidates differ if they are at least ``(1 + beta) * m`` apart.
+
+    ``m`` is the distance from the input to its nearest candidate.
+
+    Parameters
+    ----------
+    beta
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> from counterset.distances import get
+    >>> inputs, candidates = np.zeros((2, 2)), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> view = View(Points(inputs, inputs), Points(candidates, candidates), np.ones(2), get("l1"))
+    >>> DistanceDiversity(0.5).differ(view, np.array([0, 0]), np.array([1, 2]))
+    array([ True, False])
+    """
+
+    beta: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_between(self.beta, 0, 1, "beta")
+
+    def differ(self, view: View, a: Codes, b: Codes) -> Mask:
+        """Say whether two candidates are far enough apart."""
+        places = view.candidates.places
+        apart = view.distance.to_own(places[a], places[b][:, None, :])[:, 0]
+        return apart >= self._least(view)
+
+    def filter(self, view: View) -> TooAlike:
+        """Prepare a fast filter for all candidates at once."""
+        places = view.candidates.places
+        least = view.distance.score_of(self._least(view))
+
+        def too_alike(kept: Codes) -> Mask:
+            scores, errors = view.distance.scores(places[kept], places)
+            return np.less(scores, (least - errors)[:, None])
+
+        return too_alike
+
+    def _least(self, view: View) -> Matrix:
+        return (1 + self.beta) * view.nearest * (1 - ROUNDING)
+
+
+def _length(vectors: Matrix) -> Matrix:
+    lengths: Matrix = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
+    return lengths

@@ -1,0 +1,203 @@
+"""Step 4 of the paper: move each candidate towards the input, up to the decision boundary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.checks import check_positive
+from counterset.exceptions import InvalidInputError
+
+__all__ = ["LineSearch", "Segments"]
+
+
+#: Given points, and which segment each is on: a number that stands for the model's answer there,
+#: at least 0 where the answer is acceptable, ``REFUSED`` where it is not.
+Ask: TypeAlias = Callable[[Matrix, Codes], Codes]
+REFUSED = -1
+
+#: Up to so many segments, a call of the model costs more than the rows in it: it is asked about
+#: all that so many halvings could come to.
+HALVINGS_PER_CALL = ((8, 6), (32, 4), (256, 3))
+#: A steady search looks at all that so many halvings could come to before it goes on.
+STRIDE = 3
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The way from each input to each of its candidates.
+
+    Attributes
+    ----------
+    starts, ends
+        The inputs and the candidates, ``(n, d)``: the end of each segment is acceptable, its
+        start is not.
+    lengths
+        The distance from start to end, ``(n,)``.
+    answers
+        What the model answered at the end, see ``Ask``.
+    reach
+        The distance of the farthest candidate that step 2 left to the input, ``(n,)``, if known.
+    """
+
+    starts: Matrix
+    ends: Matrix
+    lengths: Matrix
+    answers: Codes
+    reach: Matrix | None = None
+
+
+@dataclass(frozen=True)
+class LineSearch:
+    """Binary search between the input and each candidate (Algorithm 1 of the paper).
+
+    Parameters
+    ----------
+    gamma
+        The accuracy: a segment is halved until the bracket around the boundary is at most this
+        long. A bracket's length is its share of the segment times the segment's distance, which
+        for norms is its own distance.
+    halvings
+        ``"segment"``: as many as the segment's own length needs. ``"farthest"``: for all
+        segments of an input as many as its farthest candidate of step 2 would need, kept by
+        step 3 or not, as the prototype of the paper's authors does.
+
+    Examples
+    --------
+    The boundary is at 0.3; the answer is the nearest point beyond it that was asked:
+
+    >>> def ask(points, segments):
+    ...     return np.where(points[:, 0] >= 0.3, 1, REFUSED)
+    >>> segments = Segments(
+    ...     starts=np.array([[0.0]]), ends=np.array([[1.0]]), lengths=np.array([1.0]),
+    ...     answers=np.array([1]),
+    ... )
+    >>> LineSearch(0.1).search(segments, ask).ends
+    array([[0.3125]])
+    """
+
+    gamma: float = 0.1
+    halvings: Literal["segment", "farthest"] = "segment"
+
+    def __post_init__(self) -> None:
+        check_positive(self.gamma, "gamma")
+        if self.halvings not in ("segment", "farthest"):
+            raise InvalidInputError(
+                f"halvings must be 'segment' or 'farthest', got {self.halvings!r}."
+            )
+
+    def search(
+        self, segments: Segments, ask: Ask, finer: float = 1, *, steady: bool = False
+    ) -> Segments:
+        """Shorten each segment to its last acceptable point before the boundary.
+
+        Parameters
+        ----------
+        finer
+            How many times more accurate than ``gamma`` the search shall be.
+        steady
+            Where a segment crosses the boundary more than once, halving it ends at any crossing,
+            and a small move of the input leads to another one. A steady search looks at seven
+            points at a time, and ends at the first crossing as seen from the candidate.
+        """
+        ends, answers = segments.ends.copy(), segments.answers.copy()
+        left = self._count_halvings(segments, self.gamma / finer)
+        open_, near, far, found = np.arange(len(left)), segments.starts, ends, answers
+        while (more := left > 0).any():
+            open_, left, found = open_[more], left[more], found[more]
+            near, far = near[more], far[more]
+            most = next((each for few, each in HALVINGS_PER_CALL if len(open_) <= few), 1)
+            if steady:
+                most = max(most // STRIDE, 1) * STRIDE
+            else:
+                calls = math.ceil(left.max() / most)
+                most = math.ceil(left.max() / calls)
+            steps = np.minimum(left, most)
+            near, far, found = _halve(near, far, found, steps, open_, ask, steady=steady)
+            ends[open_], answers[open_] = far, found
+            left = left - steps
+        return Segments(segments.starts, ends, segments.lengths, answers, segments.reach)
+
+    @property
+    def needs_reach(self) -> bool:
+        """Whether the segments must tell how far the farthest candidate of step 2 is."""
+        return self.halvings == "farthest"
+
+    def _count_halvings(self, segments: Segments, gamma: float) -> Codes:
+        lengths = segments.lengths
+        if self.needs_reach:
+            if segments.reach is None:
+                raise InvalidInputError(
+                    "halvings='farthest' needs segments that tell their reach. "
+                    "Set Segments.reach, or choose halvings='segment'."
+                )
+            lengths = segments.reach
+        count = np.zeros(len(lengths), dtype=np.intp)
+        longest = lengths.max(initial=0.0)
+        while longest > gamma:
+            count += lengths > gamma
+            lengths, longest = lengths / 2, longest / 2
+        return count
+
+
+def _halve(
+    near: Matrix,
+    far: Matrix,
+    answers: Codes,
+    steps: Codes,
+    segments: Codes,
+    ask: Ask,
+    *,
+    steady: bool,
+) -> tuple[Matrix, Matrix, Codes]:
+    """Halve each bracket ``steps`` times with one call of the model.
+
+    All midpoints that the halvings could come to are asked at once, then the path is followed:
+    it visits the points of Algorithm 1, to the last bit, in fewer calls.
+    """
+    depth = int(steps.max())
+    each, last = np.arange(len(near)), 2**depth
+    grid = np.empty((last + 1, *near.shape))  # from near to far
+    asked = np.zeros((last + 1, len(near)), dtype=bool)
+    grid[0], grid[last] = near, far
+    for step in range(depth):
+        gap = last >> step
+        middle = np.add(grid[:-1:gap], grid[gap::gap], out=grid[gap // 2 :: gap])
+        middle /= 2
+        asked[gap // 2 :: gap] = steps > step
+    answer = np.full(asked.shape, REFUSED, dtype=np.intp)
+    answer[last] = answers
+    answer[asked] = ask(grid[asked], segments[np.nonzero(asked)[1]])
+    at, width = (_last_crossings if steady else _halvings)(answer != REFUSED, steps, depth)
+    return grid[at, each], grid[at + width, each], answer[at + width, each]
+
+
+def _halvings(accepted: Mask, steps: Codes, depth: int) -> tuple[Codes, Codes]:
+    """Follow the halvings: the near end of each bracket, and how wide it is, in grid points."""
+    # A segment that has taken its steps meets only points that were not asked: its far end stays,
+    # and its near end matters no more.
+    each = np.arange(accepted.shape[1])
+    at = np.zeros_like(each)
+    for step in range(depth):
+        half = 2**depth >> (step + 1)
+        at += half * ~accepted[at + half, each]
+    return at, np.ones_like(at)
+
+
+def _last_crossings(accepted: Mask, steps: Codes, depth: int) -> tuple[Codes, Codes]:
+    """Find the crossing nearest to the far end, first among few points, then between two."""
+    each = np.arange(accepted.shape[1])
+    at, width = np.zeros_like(each), np.full_like(each, 2**depth)
+    numbers = np.arange(1, 2**STRIDE)[:, None]
+    for step in range(0, depth, STRIDE):
+        shares = 2 ** np.clip(steps - step, 0, STRIDE)
+        width //= shares
+        points = at + np.minimum(numbers, shares - 1) * width
+        refused = (numbers < shares) & ~accepted[points, each]
+        at = at + width * (numbers * refused).max(axis=0)
+    return at, width

@@ -1,0 +1,114 @@
+"""The way from an input to a candidate on mixed data.
+
+Numbers move along the straight line, rounded to what their columns hold. Categories cannot move:
+they switch, one after the other, at fixed shares of the way, the cheapest change first, so that
+at every point the rest is still as close to the input as it can be. So do features that change
+together, and numbers of which one end is missing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterset._base.arrays import Codes, Mask, Matrix
+from counterset.constraints.constraints import Rules
+from counterset.distances import L1, L2
+from counterset.tables.space import TableDistance
+from counterset.tables.table import changed
+
+__all__ = ["Paths", "give_way", "unit_costs"]
+
+
+class Paths:
+    """One path per candidate, as a straight line that a line search can halve.
+
+    A feature that switches is a coordinate from 0 to 1: its share of the way. Every other feature
+    is itself.
+
+    Parameters
+    ----------
+    starts, ends
+        The inputs and their candidates, ``(n, d)``.
+    distance
+        What a change costs.
+    rules
+        Which features change together.
+    """
+
+    def __init__(self, distance: TableDistance, starts: Matrix, ends: Matrix, rules: Rules) -> None:
+        self._table = distance.table
+        self._starts, self._ends = starts, ends
+        self._any_switch = False
+        if rules.groups or not distance.space.is_plain:
+            jumps = np.array([feature.is_category for feature in self._table.features])
+            jumps[[i for group in rules.groups if len(group) > 1 for i in group]] = True
+            self._switches = (jumps | (np.isnan(starts) != np.isnan(ends))) & changed(starts, ends)
+            self._any_switch = bool(self._switches.any())
+        if self._any_switch:
+            costs = np.zeros((len(starts), len(rules.units)))
+            if not distance.space.is_plain:
+                costs = unit_costs(distance, starts, ends, rules)
+            self._shares = self._share_of_each_switch(rules.units, costs)
+
+    @property
+    def starts(self) -> Matrix:
+        """The beginnings of the lines."""
+        return np.where(self._switches, 0.0, self._starts) if self._any_switch else self._starts
+
+    @property
+    def ends(self) -> Matrix:
+        """The ends of the lines."""
+        return np.where(self._switches, 1.0, self._ends) if self._any_switch else self._ends
+
+    def rows(self, points: Matrix, which: Codes) -> Matrix:
+        """Give the rows that belong to points on the lines."""
+        if self._any_switch:
+            switched = np.where(
+                points >= self._shares[which], self._ends[which], self._starts[which]
+            )
+            points = np.where(self._switches[which], switched, points)
+        if self._table.is_plain:
+            return points
+        return self._table.snap(points, self._starts[which])
+
+    def _share_of_each_switch(self, units: list[Codes], costs: Matrix) -> Matrix:
+        """Spread the switches of each path evenly over it, the cheapest first."""
+        switching = np.column_stack([self._switches[:, unit].any(axis=1) for unit in units])
+        order = np.argsort(np.where(switching, costs, np.inf), axis=1, kind="stable")
+        rank = np.argsort(order, axis=1, kind="stable")
+        share = (rank + 1) / (switching.sum(axis=1, keepdims=True) + 1)
+        shares = np.empty_like(self._starts)
+        for i, unit in enumerate(units):
+            shares[:, unit] = share[:, [i]]
+        return shares
+
+
+def give_way(
+    distance: TableDistance, ends: Matrix, x: Matrix, features: Mask, way: float, rules: Rules
+) -> Matrix:
+    """Move candidates a share of the way to the inputs' own values, in some features of each."""
+    starts = np.where(features, x, ends)
+    if way == 1:
+        return starts
+    paths = Paths(distance, starts, ends, rules)
+    points = paths.ends + way * (paths.starts - paths.ends)
+    return paths.rows(points, np.arange(len(starts)))
+
+
+def unit_costs(distance: TableDistance, starts: Matrix, ends: Matrix, rules: Rules) -> Matrix:
+    """Give the distance from each input to itself with one unit of its candidate's values."""
+    measure = distance.in_space
+    if isinstance(measure, L1 | L2):
+        apart = np.abs(measure.stretch(distance.embed(ends) - distance.embed(starts)))
+        unit_of = rules.unit_of[distance.feature_of_coordinate]
+        order = np.argsort(unit_of, kind="stable")
+        first = np.searchsorted(unit_of[order], np.arange(len(rules.units)))
+        if isinstance(measure, L1):
+            return np.add.reduceat(apart[:, order], first, axis=1)
+        return np.sqrt(np.add.reduceat(apart[:, order] ** 2, first, axis=1))
+    costs = np.empty((len(starts), len(rules.units)))
+    for i, unit in enumerate(rules.units):
+        moved = starts.copy()
+        moved[:, unit] = ends[:, unit]
+        costs[:, i] = distance.to_own(starts, moved[:, None, :])[:, 0]
+    return costs

@@ -1,0 +1,197 @@
+"""Steps 1 to 3 of the paper, composed, for a batch of inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterset._base.arrays import Codes, Mask, Matrix
+from counterset.steps.cutoffs import CandidatePool, Cutoff
+from counterset.steps.diversity import Diversity, View
+from counterset.steps.ranking import Ranking
+from counterset.tables.space import Points
+
+__all__ = ["NONE_LEFT", "Selection", "Selector"]
+
+NONE_LEFT = -1
+#: Distances held at once (8 bytes each): small enough to be quick, large enough for a product of
+#: matrices to pay.
+BATCH_DISTANCES = 500_000
+LEAST_BATCH = 16
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The chosen candidates of each input.
+
+    Attributes
+    ----------
+    places
+        Where in the pool, ``(n, limit)``, padded with ``NONE_LEFT``.
+    n_candidates
+        How many candidates step 2 left to choose from, ``(n,)``.
+    reach
+        The distance of the farthest of them, ``(n,)``; 0 unless the selector looks for it.
+    """
+
+    places: Codes
+    n_candidates: Codes
+    reach: Matrix
+
+    @classmethod
+    def empty(cls, n: int, limit: int) -> Selection:
+        """Give a selection to fill in."""
+        none = np.full((n, limit), NONE_LEFT, dtype=np.intp)
+        return cls(none, np.zeros(n, dtype=np.intp), np.zeros(n))
+
+    def put(self, where: Codes, part: Selection) -> None:
+        """Fill in the selection of some inputs."""
+        self.places[where] = part.places
+        self.n_candidates[where] = part.n_candidates
+        self.reach[where] = part.reach
+
+
+@dataclass(frozen=True)
+class Selector:
+    """Order, cut off, filter.
+
+    ``find_reach`` also looks for the farthest candidate that step 2 leaves.
+    """
+
+    pool: CandidatePool
+    cutoff: Cutoff
+    diversity: Diversity | None
+    limit: int
+    find_reach: bool = False
+
+    def select(self, x: Points, acceptable: Mask) -> Selection:
+        """Choose diverse candidates for each input.
+
+        Parameters
+        ----------
+        x
+            The inputs.
+        acceptable
+            Which rows of the pool can be chosen.
+        """
+        selection = Selection.empty(len(x), self.limit)
+        for batch, start, ranking in self.rank(x, acceptable):
+            n_candidates, reach = ranking.count(), self.reach(ranking)
+            candidates = self.pool.points.take(slice(start, start + len(ranking.points)))
+            same = candidates.directions is candidates.places
+            view = View(
+                x.take(batch),
+                candidates,
+                ranking.nearest_distance(),
+                ranking.distance,
+                ranking.squared_lengths() if same else None,
+            )
+            chosen = self._choose(ranking, view)
+            places = np.where(chosen == NONE_LEFT, NONE_LEFT, chosen + start)
+            selection.put(batch, Selection(places, n_candidates, reach))
+        return selection
+
+    def reach(self, ranking: Ranking) -> Matrix:
+        """Give the distance of the farthest candidate that is left, if it is looked for."""
+        return ranking.farthest_distance() if self.find_reach else np.zeros(len(ranking))
+
+    def rank(
+        self, x: Points, acceptable: Mask, ignored: Mask | None = None
+    ) -> Iterator[tuple[Codes, int, Ranking]]:
+        """Rank and cut off the acceptable candidates, for some inputs at a time.
+
+        Parameters
+        ----------
+        ignored
+            Coordinates in which candidates count as equal to the input.
+
+        Yields
+        ------
+        batch, start, ranking
+            Which inputs, and their candidates, of which the first is at ``start`` of the pool.
+        """
+        found = np.flatnonzero(acceptable)
+        if not len(found):
+            return
+        # The pool is sorted by class, so that there is little between that is not acceptable.
+        part = slice(int(found[0]), int(found[-1]) + 1)
+        places, inputs = self.pool.points.places[part], x.places
+        if ignored is not None and ignored.any():
+            places, inputs = np.where(ignored, 0.0, places), np.where(ignored, 0.0, inputs)
+        for batch in _batches(len(x), len(places)):
+            ranking = Ranking(
+                inputs[batch], places, self.pool.rows[part], self.pool.distance.in_space
+            )
+            if len(found) < len(places):
+                ranking.drop(~acceptable[part])
+            self.cutoff.cut(ranking)
+            yield batch, part.start, ranking
+
+    def _choose(self, ranking: Ranking, view: View) -> Codes:
+        """Choose greedily: the nearest, then the next that differs from all chosen ones."""
+        chosen = np.full((len(ranking), self.limit), NONE_LEFT, dtype=np.intp)
+        too_alike = self.diversity.filter(view) if self.diversity and self.limit > 1 else None
+        open_ = np.arange(len(ranking))
+        for i in range(self.limit):
+            pending = open_
+            while len(pending):
+                nearest, found = ranking.first(pending)
+                pending, nearest = pending[found], nearest[found]
+                ranking.drop_at(pending, nearest)
+                differs = np.ones(len(pending), dtype=bool)
+                for kept in chosen[pending, :i].T:
+                    differs &= self.differ(view.of(pending), kept, nearest)
+                chosen[pending[differs], i] = nearest[differs]
+                pending = pending[~differs]
+            open_ = open_[chosen[open_, i] != NONE_LEFT]
+            if i + 1 == self.limit or not len(open_):
+                break
+            if too_alike is None:
+                ranking.drop_at(*ranking.copies_of(open_, chosen[open_, i]))
+            else:
+                ranking.drop(too_alike(chosen[:, i]))
+        return chosen
+
+    def choose_from_own(self, view: View, owners: Codes) -> Codes:
+        """Choose greedily where each input has candidates of its own.
+
+        Parameters
+        ----------
+        view
+            The inputs, and the candidates of all of them.
+        owners
+            Which input each candidate belongs to, ascending; an input's nearest comes first.
+
+        Returns
+        -------
+        chosen
+            Positions of the chosen candidates.
+        """
+        chosen: list[Codes] = []
+        kept = np.full(len(view.x), NONE_LEFT, dtype=np.intp)
+        open_ = np.arange(len(owners))
+        while len(open_) and len(chosen) < self.limit:
+            who, first = np.unique(owners[open_], return_index=True)
+            kept[who] = open_[first]
+            chosen.append(kept[who])
+            differs = self.differ(view.of(owners[open_]), kept[owners[open_]], open_)
+            differs[first] = False
+            open_ = open_[differs]
+        return np.concatenate(chosen) if chosen else np.empty(0, dtype=np.intp)
+
+    def differ(self, view: View, a: Codes, b: Codes) -> Mask:
+        """Decide exactly whether candidates differ from kept ones, one of each for each input."""
+        candidates = view.candidates.places
+        # The paper's S_2 is a set: a copy of a chosen candidate is never chosen.
+        differ: Mask = (candidates[a] != candidates[b]).any(axis=1)
+        if self.diversity is not None:
+            differ &= self.diversity.differ(view, a, b)
+        return differ
+
+
+def _batches(n: int, distances_each: int) -> Iterator[Codes]:
+    at_once = max(LEAST_BATCH, BATCH_DISTANCES // distances_each)
+    for start in range(0, n, at_once):
+        yield np.arange(start, min(start + at_once, n))

@@ -1,0 +1,98 @@
+"""Undo the changes that a counterfactual does not need, so that an answer names few things."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterset._base.arrays import Codes, Mask, Matrix
+from counterset.steps.line_search import REFUSED, Ask
+from counterset.tables.table import changed
+
+__all__ = ["undo_needless_changes"]
+
+
+def undo_needless_changes(
+    starts: Matrix, ends: Matrix, answers: Codes, units: list[Codes], costs: Matrix, ask: Ask
+) -> tuple[Matrix, Codes]:
+    """Give candidates of which no single change can be undone, and the answers there.
+
+    Each round asks the model twice, about all candidates at once: which changes can be undone
+    alone, and how many of those, the dearest first, can be undone together.
+
+    Parameters
+    ----------
+    starts, ends
+        The inputs and their candidates, ``(n, d)``.
+    answers
+        The model's answers at the candidates, see ``Ask``.
+    units
+        The features, in groups that change together.
+    costs
+        What changing each unit costs, ``(n, units)``.
+    ask
+        Asks the model about candidates.
+    """
+    ends, answers = ends.copy(), answers.copy()
+    open_ = np.arange(len(starts))
+    while len(open_):
+        undone = _undo_alone(starts, ends, units, ask, open_)
+        open_ = open_[undone.any(axis=1)]
+        undone = undone[undone.any(axis=1)]
+        if len(open_):
+            lists = _by_cost(undone, costs[open_])
+            open_ = _undo_most(starts, ends, answers, units, ask, open_, lists)
+    return ends, answers
+
+
+def _undo_alone(starts: Matrix, ends: Matrix, units: list[Codes], ask: Ask, which: Codes) -> Mask:
+    """Say which changes of which candidates can be undone alone."""
+    differs = np.column_stack(
+        [changed(starts[which][:, unit], ends[which][:, unit]).any(axis=1) for unit in units]
+    )
+    differs[differs.sum(axis=1) < 2] = False  # the last change is what makes it a counterfactual
+    who, unit_of = np.nonzero(differs)
+    can = np.zeros_like(differs)
+    if len(who):
+        rows = ends[which[who]]
+        for i, unit in enumerate(units):
+            at = np.ix_(unit_of == i, unit)
+            rows[at] = starts[which[who]][at]
+        can[who, unit_of] = ask(rows, which[who]) != REFUSED
+    return can
+
+
+def _by_cost(undone: Mask, costs: Matrix) -> list[Codes]:
+    """List the units that can be undone, the dearest first, for each candidate."""
+    order = np.argsort(-costs, axis=1, kind="stable")
+    return [ranked[can[ranked]] for ranked, can in zip(order, undone, strict=True)]
+
+
+def _undo_most(
+    starts: Matrix,
+    ends: Matrix,
+    answers: Codes,
+    units: list[Codes],
+    ask: Ask,
+    which: Codes,
+    lists: list[Codes],
+) -> Codes:
+    """Undo as many listed changes of each candidate together as the model allows, in place.
+
+    Gives the candidates that were changed.
+    """
+    owners = np.repeat(np.arange(len(which)), [len(listed) for listed in lists])
+    rows = []
+    for i, listed in zip(which, lists, strict=True):
+        row = ends[i].copy()
+        for unit in listed:
+            row[units[unit]] = starts[i, units[unit]]
+            rows.append(row.copy())
+    tried = np.array(rows)
+    replies = ask(tried, which[owners])
+    accepted = np.flatnonzero(replies != REFUSED)
+    # The last accepted row of each candidate undoes the most.
+    owner, last = np.unique(owners[accepted][::-1], return_index=True)
+    best = accepted[::-1][last]
+    ends[which[owner]] = tried[best]
+    answers[which[owner]] = replies[best]
+    return which[owner]

@@ -1,0 +1,339 @@
+"""The columns of a table: what the user declares, what is learned, and the way to a matrix.
+
+Inside the library a table is a float matrix with one column per feature. A :class:`Table`
+remembers what the training data looked like, checks that later data looks the same, and gives
+rows back as they came: the same container, the same column names, the same dtypes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from counterset._base.arrays import Mask, Matrix
+from counterset.exceptions import InvalidInputError
+from counterset.tables.codecs import decode_numbers
+from counterset.tables.features import Feature, Kind, learn_feature, learn_one_hot
+
+__all__ = ["Rows", "Schema", "Table"]
+
+#: What users pass and get back.
+Rows: TypeAlias = pd.DataFrame | NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What a user declares about the features; the rest is found from the dtypes.
+
+    Without a declaration, floats and times are continuous, whole numbers integer, booleans
+    binary, ordered categories ordinal, and all else (text, categories) categorical.
+
+    Parameters
+    ----------
+    continuous, integer, categorical, binary
+        Names of features of that kind.
+    ordinal
+        From names to their values, from least to most.
+    one_hot
+        From a name for the group to the names of its columns: they are one category.
+
+    Examples
+    --------
+    >>> Schema(ordinal={"savings": ["<100", "100-500", ">500"]}, categorical=["zip"])
+    Schema(ordinal={'savings': ['<100', '100-500', '>500']}, categorical=['zip'])
+    """
+
+    ordinal: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    categorical: Sequence[str] = ()
+    continuous: Sequence[str] = ()
+    integer: Sequence[str] = ()
+    binary: Sequence[str] = ()
+    one_hot: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            if isinstance(getattr(self, each.name), str):
+                raise InvalidInputError(
+                    f"{each.name} takes a list of names, got the text "
+                    f"{getattr(self, each.name)!r}. Put it in brackets."
+                )
+        names = [*self.ordinal, *self.categorical, *self.continuous, *self.integer, *self.binary]
+        names += [column for columns in self.one_hot.values() for column in columns]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InvalidInputError(f"The schema declares {twice} more than once.")
+
+    def __repr__(self) -> str:
+        declared = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return f"Schema({', '.join(f'{name}={value!r}' for name, value in declared if value)})"
+
+    def kind_of(self, name: str) -> Kind | None:
+        """Give the declared kind of a column."""
+        kinds: tuple[Kind, ...] = ("ordinal", "categorical", "continuous", "integer", "binary")
+        return next((kind for kind in kinds if name in getattr(self, kind)), None)
+
+
+@dataclass(frozen=True, repr=False)
+class Table:
+    """The learned features of the training data: frame or array <-> float matrix.
+
+    Printed, it tells the kind and the range of each feature.
+    """
+
+    features: tuple[Feature, ...]
+    columns: pd.Index
+    array_dtype: Any  # None: the training data was a DataFrame
+
+    @classmethod
+    def learn(cls, X: Any, schema: Schema | None = None) -> tuple[Table, Matrix]:
+        """Learn the features of ``X``; also give ``X`` as a matrix.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"age": [31, 52], "home": ["rent", "own"]})
+        >>> table, matrix = Table.learn(frame)
+        >>> table
+        2 features
+          age   integer      31 to 52
+          home  binary       2 values: 'own', 'rent'
+        >>> matrix
+        array([[31.,  1.],
+               [52.,  0.]])
+        """
+        schema = schema or Schema()
+        rows = _read(X, "The training data")
+        frame = _as_frame(rows, pd.Index([f"x{i}" for i in range(rows.shape[1])]))
+        if frame.shape[0] == 0 or frame.shape[1] == 0:
+            raise InvalidInputError(
+                f"The training data is empty: got {frame.shape[0]} rows and {frame.shape[1]} "
+                f"columns. Fit on at least one row and one column."
+            )
+        if not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()].unique().tolist()
+            raise InvalidInputError(f"Column names must be unique, got {twice} more than once.")
+        learned = _learn_features(frame, schema)
+        features = tuple(feature for feature, _ in learned)
+        matrix = np.column_stack([codes for _, codes in learned])
+        array_dtype = rows.dtype if isinstance(rows, np.ndarray) else None
+        return cls(features, frame.columns, array_dtype), matrix
+
+    @property
+    def names(self) -> list[str]:
+        """The feature names; ``x0``, ``x1``, ... for an array."""
+        return [feature.name for feature in self.features]
+
+    @cached_property
+    def is_numeric(self) -> bool:
+        """Whether every feature is a number that is never missing."""
+        return self.array_dtype != np.object_ and all(each.is_number for each in self.features)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether every feature is a float that is never missing."""
+        return self.is_numeric and not self._is_whole.any()
+
+    @cached_property
+    def _is_whole(self) -> Mask:
+        """Which of the numbers are whole."""
+        return np.array([each.step == 1 or each.dtype.kind in "iu" for each in self.features])
+
+    @cached_property
+    def _limits(self) -> Matrix:
+        """The least and the most that the columns of numbers can hold."""
+        return np.array([each.ends(-np.inf, np.inf) for each in self.features]).T
+
+    def position(self, name: str) -> int:
+        """Give the position of a feature by its name, or by the name of one of its columns."""
+        for i, feature in enumerate(self.features):
+            if feature.name == name or name in self.columns[list(feature.columns)]:
+                return i
+        raise InvalidInputError(f"There is no feature {name!r}. The features are {self.names}.")
+
+    def encode(self, X: Any) -> tuple[Matrix, pd.Index]:
+        """Give rows as a matrix, with their index, after checking that they fit the columns."""
+        rows = _read(X, "X")
+        self._check_columns(rows)
+        if len(rows) == 0:
+            raise InvalidInputError("X has no rows. Pass at least one.")
+        if self.is_numeric and _are_numbers(rows):
+            matrix = np.array(rows, dtype=np.float64, order="C")
+            index = rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(len(rows))
+            if self._can_hold(matrix):
+                return matrix, index
+        frame = _as_frame(rows, self.columns)
+        columns = [feature.encode(frame, "X") for feature in self.features]
+        return np.column_stack(columns), frame.index
+
+    def encode_one(self, x: Any) -> tuple[Matrix, pd.Index]:
+        """Give one row, as a 1-d array, a Series, or a table of one row, like ``encode``."""
+        if isinstance(x, pd.Series) and _are_numbers(x):
+            index = pd.RangeIndex(1) if x.name is None else pd.Index([x.name])
+            x = pd.DataFrame(x.to_numpy()[None, :], columns=x.index, index=index)
+        elif isinstance(x, pd.Series):
+            x = x.to_frame().T
+        elif not isinstance(x, pd.DataFrame):
+            try:
+                x = np.asarray(x)
+            except ValueError:
+                raise InvalidInputError("explain takes one row, got a ragged one.") from None
+            if x.ndim == 1:
+                x = x[None, :]
+        if x.ndim != 2 or len(x) != 1:
+            raise InvalidInputError(
+                f"explain takes one row, got an input of shape {x.shape}. "
+                f"Use explain_many for several rows."
+            )
+        return self.encode(x)
+
+    def decode(self, matrix: Matrix, index: pd.Index | None = None) -> Rows:
+        """Give a matrix back in the container, names and dtypes of the training data."""
+        if self.is_numeric and len({each.dtype for each in self.features}) == 1:
+            numbers = decode_numbers(matrix, self.features[0].dtype)
+            if self.array_dtype is not None:
+                return numbers
+            return pd.DataFrame(numbers, columns=self.columns, index=index, copy=True)
+        columns: dict[int, Any] = {}
+        for i, feature in enumerate(self.features):
+            columns |= zip(feature.columns, feature.decode(matrix[:, i]), strict=True)
+        # Without an index, pandas would align the columns, each with each.
+        rows = pd.RangeIndex(len(matrix))
+        frame = pd.DataFrame({at: columns[at] for at in range(len(self.columns))}, index=rows)
+        if self.array_dtype is not None:
+            return frame.to_numpy(dtype=self.array_dtype)
+        frame.columns = self.columns
+        if index is not None:
+            frame.index = index
+        return frame
+
+    def snap(self, matrix: Matrix, inputs: Matrix | None = None) -> Matrix:
+        """Move a matrix to the nearest values that can be decoded without loss.
+
+        The inputs' own values stay, even one finer than what the training data has.
+        """
+        if self.is_plain:
+            return matrix
+        if self.is_numeric:
+            snapped = np.where(self._is_whole, np.rint(matrix), matrix)
+        else:
+            columns = [feature.snap(matrix[:, i]) for i, feature in enumerate(self.features)]
+            snapped = np.column_stack(columns)
+        return snapped if inputs is None else np.where(matrix == inputs, inputs, snapped)
+
+    def __repr__(self) -> str:
+        width = max(len(name) for name in self.names)
+        lines = [f"  {feature.name:<{width}}  {feature}" for feature in self.features]
+        return "\n".join([f"{len(self.features)} features", *lines])
+
+    def _can_hold(self, matrix: Matrix) -> bool:
+        """Whether rows are of numbers that the columns can hold as they are."""
+        if self.is_plain:
+            return bool(np.isfinite(matrix).all())
+        least, most = self._limits
+        held = (matrix == self.snap(matrix)) & np.isfinite(matrix)
+        return bool((held & (matrix >= least) & (matrix <= most)).all())
+
+    def _check_columns(self, rows: Rows) -> None:
+        if isinstance(rows, np.ndarray):
+            if rows.shape[1] != len(self.columns):
+                raise InvalidInputError(
+                    f"X has {rows.shape[1]} features, but the explainer was fitted on "
+                    f"{len(self.columns)}. Pass rows with the columns of the training data."
+                )
+            return
+        if self.array_dtype is not None:
+            raise InvalidInputError(
+                "X is a DataFrame, but the explainer was fitted on an array without column names, "
+                "so their order cannot be checked. Pass X.to_numpy(), or fit on a DataFrame."
+            )
+        if rows.columns.equals(self.columns):
+            return
+        missing = self.columns.difference(rows.columns, sort=False).tolist()
+        extra = rows.columns.difference(self.columns, sort=False).tolist()
+        if missing or extra:
+            raise InvalidInputError(
+                f"The columns of X differ from those fitted on: missing {missing}, extra {extra}. "
+                f"Pass exactly the columns in feature_names_in_."
+            )
+        raise InvalidInputError(
+            "The columns of X are in another order than those fitted on, or appear twice. "
+            "Pass X[explainer.feature_names_in_]."
+        )
+
+
+def changed(a: Matrix, b: Matrix) -> Mask:
+    """Say which codes differ; two missing values do not."""
+    return np.not_equal(a, b) & ~(np.isnan(a) & np.isnan(b))
+
+
+def _read(X: Any, what: str) -> Rows:
+    """Give a frame as it is, and anything else as a 2-d array."""
+    if isinstance(X, pd.DataFrame):
+        return X
+    if hasattr(X, "toarray"):
+        raise InvalidInputError(f"{what} is a sparse matrix. Pass X.toarray().")
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        raise InvalidInputError(f"{what} has rows of different lengths.") from None
+    if array.ndim != 2:
+        raise InvalidInputError(
+            f"{what} must be 2-d, rows by features, got shape {array.shape}. "
+            f"For a single row use explain(x), or reshape it with x.reshape(1, -1)."
+        )
+    return array
+
+
+def _are_numbers(rows: Rows | pd.Series) -> bool:
+    """Whether all columns are numpy's columns of numbers."""
+    dtypes = rows.dtypes if isinstance(rows, pd.DataFrame) else [rows.dtype]
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in dtypes)
+
+
+def _as_frame(rows: Rows, names: pd.Index) -> pd.DataFrame:
+    """Give an array as a frame with these columns, and a frame as it is."""
+    if isinstance(rows, pd.DataFrame):
+        return rows
+    if rows.dtype != object:
+        return pd.DataFrame(rows, columns=names)
+    columns = [_infer(pd.Series(column, dtype=object)) for column in rows.T]
+    return pd.DataFrame(dict(zip(names, columns, strict=True)))
+
+
+def _infer(column: pd.Series) -> pd.Series:
+    """Find the dtype of a column of objects; text stays as it is, or it would lose its None."""
+    inferred = column.infer_objects()
+    return column if pd.api.types.is_string_dtype(inferred.dtype) else inferred
+
+
+def _learn_features(frame: pd.DataFrame, schema: Schema) -> list[tuple[Feature, Matrix]]:
+    names = [str(name) for name in frame.columns]
+    declared = [*schema.ordinal, *schema.categorical, *schema.continuous, *schema.integer]
+    declared += [*schema.binary, *(c for group in schema.one_hot.values() for c in group)]
+    unknown = [name for name in declared if name not in names]
+    if unknown:
+        raise InvalidInputError(f"The schema names unknown columns {unknown}. Known: {names}.")
+    group_of = {column: name for name, group in schema.one_hot.items() for column in group}
+    clashing = sorted(set(schema.one_hot) & {name for name in names if name not in group_of})
+    if clashing:
+        raise InvalidInputError(
+            f"The one-hot groups {clashing} are named like columns outside of them. Choose other "
+            f"names."
+        )
+    learned, done = [], set()
+    for position, name in enumerate(names):
+        group = group_of.get(name)
+        if group is None:
+            column = frame.iloc[:, position].rename(name)
+            kind = schema.kind_of(name)
+            learned.append(learn_feature(column, position, kind, schema.ordinal.get(name)))
+        elif group not in done:
+            done.add(group)
+            members = [names.index(column) for column in schema.one_hot[group]]
+            learned.append(learn_one_hot(group, frame, members))
+    return learned

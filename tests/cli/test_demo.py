@@ -1,0 +1,41 @@
+"""``counterset demo``, as a person would use it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from counterset.cli import main
+
+
+def test_demo_tells_who_was_declined_the_ways_to_a_yes_how_far_and_how_stable(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["demo"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"Applicant \d+ .* asked for \d+ DM", told)
+    assert "The model declines." in told
+    assert re.search(r"1\. \w+ .* instead of .* \(distance \d", told)
+    assert "is decided 'bad'" in told
+    assert "ways to 'good'" in told
+    assert "How stable is that?" in told
+    # What cannot change is not among the changes.
+    assert not re.search(r"^\s*\d\..*\b(age|personal_status)\b", told, flags=re.MULTILINE)
+
+
+def test_demo_explains_the_applicant_that_was_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["demo", "--applicant", "11"]) == 0
+    assert "Applicant 11 (" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("applicant", "message"), [("5000", "no applicant 5000"), ("0", "0 is not declined")]
+)
+def test_demo_says_why_an_applicant_cannot_be_explained(
+    applicant: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", "--applicant", applicant]) == 2
+    assert message in capsys.readouterr().err

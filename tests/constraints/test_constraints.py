@@ -1,0 +1,84 @@
+"""Constraints as users write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from counterset import Constraints, InvalidInputError, Schema
+from counterset.constraints.constraints import Rules
+from counterset.tables.table import Table
+
+FRAME = pd.DataFrame(
+    {
+        "n": [1, 5, 9],
+        "size": pd.Series(["s", "l", "s"], dtype=object),
+        "job": ["cook", "nurse", "judge"],
+        "since": pd.to_datetime(["2020-01-01", "2020-01-05", "2020-02-01"]),
+    }
+)
+TABLE, MATRIX = Table.learn(FRAME, Schema(ordinal={"size": ["s", "m", "l"]}))
+
+
+def compiled(**given: Any) -> Rules:
+    return Constraints(**given).compile(TABLE, MATRIX)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"immutable": "n"}, "Put it in brackets"),
+        ({"allowed": {"job": "cook"}}, "Put it in brackets"),
+        ({"together": ["n", "job"]}, "groups, each a list of names"),
+        ({"immutable": ["zip"]}, "no feature 'zip'"),
+        ({"allowed": {"job": []}}, "is empty"),
+        ({"allowed": {"job": ["pilot"]}}, "no value 'pilot'"),
+        ({"ranges": {"n": 5}}, "must be two values"),
+        ({"ranges": {"n": (5, 1)}}, "is empty: the least, 5"),
+        ({"ranges": {"n": (1.2, 1.8)}}, "holds no value"),
+        ({"ranges": {"size": ("m", "m")}}, "holds no value"),
+        ({"ranges": {"job": ("cook", None)}}, "needs a feature with an order"),
+        ({"increase_only": ["job"]}, "needs a feature with an order"),
+        ({"max_increase": {"n": -1}}, "number of at least 0"),
+        ({"max_increase": {"n": "much"}}, "number of at least 0"),
+        ({"max_decrease": {"since": "long"}}, "timedelta of at least 0"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        compiled(**given)
+
+
+def test_amounts_are_cut_to_whole_steps() -> None:
+    rules = compiled(max_increase={"n": 2.5, "since": "36h"})
+    x = MATRIX[[0]]
+    moved = rules.project(x, MATRIX[[2]])
+    assert moved[0, 0] == 3
+    assert moved[0, 3] - x[0, 3] == pd.Timedelta("1D") / pd.Timedelta("1us")
+    assert rules.hold(x, moved).all()
+
+
+def test_units_and_fixed_features_are_told() -> None:
+    rules = compiled(immutable=["n"], together=[["size", "job"]])
+    assert rules.fixed.tolist() == [True, False, False, False]
+    assert [unit.tolist() for unit in rules.units] == [[1, 2], [0], [3]]
+    assert bool(rules)
+    assert not compiled()
+    assert len(rules.first(1).rules) == 1
+
+
+def test_an_allowed_value_that_no_row_has_is_the_last_resort() -> None:
+    frame = pd.DataFrame({"a": pd.Categorical(["x", "y"], ["z", "x", "y"])})
+    table, matrix = Table.learn(frame)
+    rules = Constraints(allowed={"a": ["z", "x"]}).compile(table, matrix)
+    moved = rules.project(matrix[[1]], matrix[[1]])
+    assert table.features[0].describe(moved[0, 0]) == "x"
+
+
+def test_projection_leaves_its_argument_alone() -> None:
+    before = MATRIX.copy()
+    compiled(immutable=["n"]).project(MATRIX[::-1], MATRIX)
+    np.testing.assert_array_equal(MATRIX, before)

@@ -1,0 +1,49 @@
+"""Undoing what is not needed."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterset.steps.line_search import REFUSED
+from counterset.steps.sparsity import undo_needless_changes
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=4), min_size=1, max_size=6),
+    st.lists(st.integers(-2, 3), min_size=4, max_size=4),
+    st.integers(0, 5),
+)
+def test_no_single_change_of_a_sparse_candidate_can_be_undone(
+    candidates: list[list[int]], weights: list[int], cut: int
+) -> None:
+    ends = np.array(candidates, dtype=float)
+    ends = ends[ends @ np.array(weights) > cut]
+    starts, units = np.zeros_like(ends), [np.array([i]) for i in range(4)]
+
+    def ask(rows: np.ndarray, which: np.ndarray) -> np.ndarray:
+        return np.where(rows @ np.array(weights) > cut, 7, REFUSED)
+
+    answers = np.full(len(ends), 3)
+    found, told = undo_needless_changes(starts, ends, answers, units, ends, ask)
+    assert ((found == ends) | (found == 0)).all()
+    assert (found @ np.array(weights) > cut).all()
+    np.testing.assert_array_equal(told == 7, (found != ends).any(axis=1))
+    for row in found:
+        for i in np.flatnonzero(row):
+            undone = np.where(np.arange(4) == i, 0, row)
+            assert undone @ np.array(weights) <= cut or np.count_nonzero(row) == 1
+
+
+def test_units_are_undone_whole_and_the_dearest_first() -> None:
+    starts, ends = np.zeros((1, 3)), np.ones((1, 3))
+    units = [np.array([0, 1]), np.array([2])]
+
+    def ask(rows: np.ndarray, which: np.ndarray) -> np.ndarray:
+        return np.where(rows.any(axis=1), 1, REFUSED)
+
+    found, _ = undo_needless_changes(
+        starts, ends, np.array([0]), units, np.array([[2.0, 1.0]]), ask
+    )
+    assert found.tolist() == [[0, 0, 1]]

@@ -1,0 +1,207 @@
+"""What users declare, and tables that do not look like the training data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from counterset import DiverseExplainer, InvalidInputError, Schema
+from counterset.tables.table import Table, changed
+
+FRAME = pd.DataFrame(
+    {
+        "age": [20, 30, 40, 50],
+        "job": ["cook", "nurse", "cook", "judge"],
+        "pay": [1.0, np.nan, 3.0, 4.0],
+    }
+)
+
+
+def approve(rows: pd.DataFrame) -> Any:
+    return rows["age"] > 35
+
+
+def table() -> Table:
+    return Table.learn(FRAME)[0]
+
+
+def test_rows_of_an_array_of_numbers_never_become_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(0).random((50, 2))
+    explainer = DiverseExplainer(lambda X: X[:, 0] > 0.5, max_counterfactuals=1).fit(rows)
+    monkeypatch.setattr(pd.DataFrame, "__init__", None)
+    explanation = explainer.explain(rows[0])
+    assert explanation.values.shape == (1, 2)
+    assert len(explainer.explain_many(rows[:3].tolist())) == 3
+
+
+WHOLE = pd.DataFrame({"a": [0, 3, 7], "b": [1, 5, 2]})
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        WHOLE,
+        WHOLE.astype({"a": "int8", "b": "float64"}),
+        WHOLE.astype("uint8"),
+        WHOLE.to_numpy(),
+        WHOLE.to_numpy(dtype=np.int8),
+    ],
+)
+def test_columns_of_numbers_are_read_and_given_back_as_one_matrix(X: Any) -> None:
+    learned, matrix = Table.learn(X)
+    assert learned.is_numeric
+    read, index = learned.encode(X)
+    np.testing.assert_array_equal(read, matrix)
+    assert index.tolist() == [0, 1, 2]
+    given = learned.decode(read + 0.25 * np.array([1, 0]))
+    if isinstance(X, pd.DataFrame):
+        assert isinstance(given, pd.DataFrame)
+        pd.testing.assert_frame_equal(given, X)
+    else:
+        np.testing.assert_array_equal(given, X, strict=True)
+    assert learned.snap(np.array([[0.75, 2.0]])).tolist() == [[1, 2]]
+    read[:] = -1
+    assert (np.asarray(X) >= 0).all()
+
+
+@pytest.mark.parametrize("X", [WHOLE.astype("int8"), WHOLE.to_numpy(dtype=np.int8)])
+def test_a_number_that_its_column_cannot_hold_is_refused(X: Any) -> None:
+    learned, _ = Table.learn(X)
+    for wrong in (0.5, 200.0, np.nan, np.inf):
+        row = np.array([[0.0, wrong]])
+        with pytest.raises(InvalidInputError, match=r"'(b|x1)'"):
+            learned.encode(row)
+
+
+def test_a_series_of_numbers_keeps_its_name() -> None:
+    learned, _ = Table.learn(WHOLE)
+    for name, told in ((None, 0), ("me", "me"), (("a", 1), ("a", 1))):
+        matrix, index = learned.encode_one(WHOLE.iloc[1].rename(name))
+        assert matrix.tolist() == [[3, 5]]
+        assert index[0] == told
+
+
+def test_changed_takes_two_missing_values_for_equal() -> None:
+    a, b = np.array([1.0, np.nan, np.nan]), np.array([1.0, np.nan, 2.0])
+    assert changed(a, b).tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (FRAME[["job", "age", "pay"]], r"another order.*X\[explainer.feature_names_in_\]"),
+        (FRAME.drop(columns="job"), r"missing \['job'\], extra \[\]"),
+        (FRAME.assign(zip=1), r"missing \[\], extra \['zip'\]"),
+        (FRAME.assign(job="pilot"), r"'pilot' in feature 'job', row 0.*'cook', 'judge', 'nurse'"),
+        (FRAME.assign(job=None), r"misses a value in feature 'job', row 0"),
+        (FRAME[:0], "no rows"),
+    ],
+)
+def test_a_table_unlike_the_training_data_is_refused(rows: pd.DataFrame, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        table().encode(rows)
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (Schema(categorical=["zip"]), r"unknown columns \['zip'\]"),
+        (Schema(ordinal={"job": ["cook"]}), "not one of its known values"),
+        (Schema(one_hot={"g": ["age"]}), "Name at least two"),
+        (Schema(one_hot={"job": ["age", "pay"]}), "named like columns outside"),
+        (Schema(one_hot={"g": ["age", "pay"]}), "several dtypes"),
+    ],
+)
+def test_a_schema_that_does_not_fit_the_data_is_refused(schema: Schema, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        Table.learn(FRAME, schema)
+
+
+def test_a_schema_says_each_thing_once_and_in_lists() -> None:
+    with pytest.raises(InvalidInputError, match=r"declares \['a'\] more than once"):
+        Schema(categorical=["a"], one_hot={"g": ["a", "b"]})
+    with pytest.raises(InvalidInputError, match="Put it in brackets"):
+        Schema(categorical="job")
+
+
+def test_an_ordinal_without_an_order_is_refused_and_an_unordered_category_is_no_order() -> None:
+    from counterset.tables.features import learn_feature
+
+    with pytest.raises(InvalidInputError, match=r"order of the ordinal feature 'job' is not known"):
+        learn_feature(FRAME["job"], 1, "ordinal", None)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        [5, 5, 6, 6],
+        pd.MultiIndex.from_product([["x", "y"], [1, 2]], names=["side", "n"]),
+        pd.date_range("2020", periods=4),
+    ],
+)
+def test_any_index_goes_through(index: Any) -> None:
+    frame = FRAME.set_axis(index, axis=0)
+    explainer = DiverseExplainer(approve, max_counterfactuals=1).fit(frame)
+    explanations = explainer.explain_many(frame)
+    assert explanations.counts.tolist() == [1, 1, 1, 1]
+    assert explanations.to_frame().index.nlevels == frame.index.nlevels + 1
+    first = explanations[0].input
+    assert isinstance(first, pd.Series)
+    assert first["job"] == "cook"
+    pd.testing.assert_series_equal(explanations.to_frame().dtypes[:3], FRAME.dtypes)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([[1, "a", True, None], [2, "b", False, "x"]], dtype=object),
+        np.array([[1.5, 2.5], [2.5, 3.0]], dtype=object),
+        np.array([["a", "b"], ["c", "d"]]),
+        np.array([[1, 2], [3, 4]], dtype=np.int8),
+        np.array([[True, False], [False, False]]),
+        np.array([[1, 2], [3, 4]], dtype=np.float32),
+    ],
+    ids=lambda array: str(array.dtype),
+)
+def test_arrays_come_back_as_they_came(array: Any) -> None:
+    learned, matrix = Table.learn(array)
+    back = learned.decode(matrix)
+    assert isinstance(back, np.ndarray)
+    assert back.dtype == array.dtype
+    assert back.tolist() == array.tolist()
+    assert [type(v) for v in back.ravel().tolist()] == [type(v) for v in array.ravel().tolist()]
+
+
+def test_a_row_may_come_as_a_series_of_objects() -> None:
+    frame = FRAME.assign(
+        since=pd.to_datetime(["2020-01-01"] * 4), size=pd.array([1, None, 2, 3], dtype="Int64")
+    )
+    learned, matrix = Table.learn(frame)
+    for i in range(len(frame)):
+        codes, index = learned.encode_one(frame.iloc[i])
+        np.testing.assert_array_equal(codes[0], matrix[i])
+        assert index.tolist() == [i]
+
+
+def test_constant_and_all_missing_columns_take_part_without_harm() -> None:
+    frame = FRAME.assign(same=1.0, none=np.nan, blank=pd.Series([None] * 4, dtype=object))
+    explainer = DiverseExplainer(approve, max_counterfactuals=1).fit(frame)
+    explanation = explainer.explain(frame.iloc[0])
+    found = explanation.counterfactuals
+    assert isinstance(found, pd.DataFrame)
+    assert found["none"].isna().all()
+    assert found["blank"].isna().all()
+    assert (found["same"] == 1).all()
+    assert (found["age"] > 35).all()
+
+
+def test_an_input_finer_than_the_training_data_keeps_its_own_value() -> None:
+    frame = FRAME.assign(since=pd.to_datetime(["2020-01-01", "2020-03-01"] * 2))
+    explainer = DiverseExplainer(approve, max_counterfactuals=1, sparsify=True).fit(frame)
+    noon = frame.iloc[[0]].assign(since=pd.Timestamp("2020-01-01 12:00"))
+    found = explainer.explain(noon).counterfactuals
+    assert isinstance(found, pd.DataFrame)
+    assert found["since"].tolist() == [pd.Timestamp("2020-01-01 12:00")]
