@@ -157,7 +157,8 @@ def credit_model(last: Any) -> Any:
 def credit_inputs(model: Any, count: int = 6) -> pd.DataFrame:
     """Return held-out applicants that the model declines."""
     rows = CREDIT.X[700:]
-    return rows[np.asarray(model.predict(rows)) == "bad"].iloc[:count]
+    declined: pd.DataFrame = rows[np.asarray(model.predict(rows)) == "bad"]
+    return declined.iloc[:count]
 
 
 def explain(data: Any, inputs: Any, model: Any, asked: Any = None, **parameters: Any) -> Any:

@@ -14,7 +14,7 @@ from counterset._base.arrays import Codes
 from counterset.anchors.sets import Neighbourhoods
 from counterset.anchors.workshop import Plan
 from counterset.steps.selection import NONE_LEFT, Selector
-from counterset.tables.space import Points
+from counterset.tables.space import Embedded
 
 __all__ = ["DIVERSITIES", "LIMIT", "Setting", "following"]
 
@@ -45,24 +45,26 @@ class Setting:
         ).fit(X)
         pool = explainer.pool_
         self.selector: Selector = explainer._selector()
-        self.places: Codes = np.flatnonzero(pool.codes == 0)[:anchors]
+        self.anchor_index: Codes = np.flatnonzero(pool.codes == 0)[:anchors]
         self.members: Codes = np.flatnonzero(pool.codes == 0)
-        chosen = self.selector.select(pool.points.take(self.places), pool.codes == 1).places
+        chosen = self.selector.select(
+            pool.embedded.take(self.anchor_index), pool.codes == 1
+        ).pool_index
         used, numbers = np.unique(chosen[chosen != NONE_LEFT], return_inverse=True)
         self.own = chosen.copy()
         self.own[chosen != NONE_LEFT] = numbers
-        self.options: Points = pool.points.take(used)
-        measure, rows = pool.distance.in_space, pool.points.places
-        nearest = measure.pairwise(rows[self.members], rows[self.places]).argmin(axis=1)
+        self.options: Embedded = pool.embedded.take(used)
+        measure, rows = pool.distance.in_space, pool.embedded.coordinates
+        nearest = measure.pairwise(rows[self.members], rows[self.anchor_index]).argmin(axis=1)
         self.regions: list[Codes] = [self.members[nearest == i] for i in range(anchors)]
         self.costs = np.array(
             [
-                measure.pairwise(rows[region], self.options.places).mean(axis=0)
+                measure.pairwise(rows[region], self.options.coordinates).mean(axis=0)
                 for region in self.regions
             ]
         )
         self.near = Neighbourhoods.around(
-            pool.points.take(self.places), self.costs, self.own, self.options, self.selector
+            pool.embedded.take(self.anchor_index), self.costs, self.own, self.options, self.selector
         )
 
     def improved(self, price: float) -> tuple[Codes, Any]:

@@ -21,7 +21,7 @@ from counterset import (
 )
 from counterset.distances import ROUNDING
 from counterset.steps.diversity import View
-from counterset.tables.space import Points
+from counterset.tables.space import Embedded
 
 Row = tuple[float, ...]
 PairDistance = Callable[[Row, Row], float]
@@ -160,7 +160,9 @@ def swap_literally(
         if diversity is None:
             return True
         nearest = distance.pairwise(anchor[None], options).min(keepdims=True)[0]
-        view = View(Points(anchor[None], anchor[None]), Points(options, options), nearest, distance)
+        view = View(
+            Embedded(anchor[None], anchor[None]), Embedded(options, options), nearest, distance
+        )
         return bool(diversity.differ(view, np.array([a]), np.array([b]))[0])
 
     while True:

@@ -84,7 +84,7 @@ def test_pairwise_and_to_own_follow_the_definition(
     assert distance(A, B).shape == (len(A), len(B))
     np.testing.assert_allclose(distance(A, B), expected, rtol=1e-12, atol=1e-300)
     own = np.broadcast_to(B, (len(A), *B.shape))
-    np.testing.assert_allclose(distance.to_own(A, own), expected, rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(distance.rowwise(A, own), expected, rtol=1e-12, atol=1e-300)
 
 
 @given(row_sets(), st.sampled_from(sorted(NORMS)))
@@ -93,10 +93,10 @@ def test_to_own_does_not_depend_on_what_else_is_in_the_batch(
 ) -> None:
     A, B = rows
     distance = distances.get(name)
-    together = distance.to_own(A, np.broadcast_to(B, (len(A), *B.shape)))
+    together = distance.rowwise(A, np.broadcast_to(B, (len(A), *B.shape)))
     for i, a in enumerate(A):
         for j, b in enumerate(B):
-            assert distance.to_own(a[None], b[None, None])[0, 0] == together[i, j]
+            assert distance.rowwise(a[None], b[None, None])[0, 0] == together[i, j]
 
 
 @given(row_sets(3), st.sampled_from(sorted(NORMS)))
@@ -123,7 +123,7 @@ def test_scores_are_within_their_error_of_the_score_of_the_distance(
     scores, errors = distance.scores(A, B)
     assert scores.shape == (len(A), len(B))
     assert errors.shape == (len(A),)
-    exact = distance.to_own(A, np.broadcast_to(B, (len(A), *B.shape)))
+    exact = distance.rowwise(A, np.broadcast_to(B, (len(A), *B.shape)))
     assert np.all(np.abs(scores - distance.score_of(exact)) <= errors[:, None])
 
 
@@ -139,7 +139,7 @@ def test_scores_of_weighted_distances_keep_the_bound(
     distance = NORMS[name](weights=weights)
     A = rows + offset
     scores, errors = distance.scores(A, A)
-    exact = distance.to_own(A, np.broadcast_to(A, (3, *A.shape)))
+    exact = distance.rowwise(A, np.broadcast_to(A, (3, *A.shape)))
     assert np.all(np.abs(scores - distance.score_of(exact)) <= errors[:, None])
 
 
@@ -200,7 +200,7 @@ def test_the_wrong_number_of_weights_is_refused(name: str) -> None:
     with pytest.raises(InvalidInputError, match=r"2 weights, but the rows have 3 features"):
         distance([[0.0, 0.0, 0.0]], [[1.0, 1.0, 1.0]])
     with pytest.raises(InvalidInputError, match=r"Give one weight per feature"):
-        distance.to_own(np.zeros((1, 3)), np.ones((1, 2, 3)))
+        distance.rowwise(np.zeros((1, 3)), np.ones((1, 2, 3)))
 
 
 def test_rows_of_different_length_are_refused() -> None:
@@ -256,7 +256,7 @@ def test_a_function_becomes_a_distance_of_which_nothing_is_assumed() -> None:
     assert not distance.triangle_inequality
     assert distance([[0, 0]], [[3, -4], [1, 1]]).tolist() == [[3.0, 2.0]]
     own = np.array([[[3.0, -4.0]], [[0.0, 0.0]]])
-    assert distance.to_own(np.array([[0.0, 0.0], [1.0, 1.0]]), own).tolist() == [[3.0], [0.0]]
+    assert distance.rowwise(np.array([[0.0, 0.0], [1.0, 1.0]]), own).tolist() == [[3.0], [0.0]]
 
 
 def test_what_is_known_of_a_function_can_be_said() -> None:
@@ -280,4 +280,4 @@ def test_a_function_that_gives_no_distance_is_refused(value: float) -> None:
 
 def test_to_own_of_no_rows_is_empty_for_every_distance() -> None:
     for distance in (*(distances.get(name) for name in NORMS), distances.get(rise_only)):
-        assert distance.to_own(np.empty((0, 2)), np.empty((0, 3, 2))).shape == (0, 3)
+        assert distance.rowwise(np.empty((0, 2)), np.empty((0, 3, 2))).shape == (0, 3)

@@ -40,7 +40,7 @@ from counterset.results.explanation import Explanation, Explanations
 from counterset.steps.cutoffs import CandidatesWithin, NearestCandidates
 from counterset.steps.diversity import AngleDiversity, DistanceDiversity
 from counterset.steps.line_search import LineSearch
-from counterset.tables.table import Schema
+from counterset.tables.schema import Schema
 
 __all__ = [
     "AngleDiversity",

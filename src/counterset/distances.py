@@ -83,7 +83,7 @@ class Distance(ABC):
         """``__call__`` for matrices that are known to fit each other."""
 
     @abstractmethod
-    def to_own(self, x: Matrix, own: Matrix) -> Matrix:
+    def rowwise(self, x: Matrix, own: Matrix) -> Matrix:
         """Give the distances from each ``x[i]`` to its own rows ``own[i]``.
 
         Parameters
@@ -188,7 +188,7 @@ class _Norm(Distance):
             errors += unit * (np.abs(self.stretch(A)).max(axis=1, initial=0.0) + farthest)
         return scores, errors
 
-    def to_own(self, x: Matrix, own: Matrix) -> Matrix:
+    def rowwise(self, x: Matrix, own: Matrix) -> Matrix:
         # numpy adds up a contiguous last axis in an order that depends on its length alone.
         return self._reduce(np.ascontiguousarray(self.stretch(own - x[:, None, :])))
 
@@ -233,8 +233,8 @@ class Gower(L1):
     def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
         return self.for_coordinates(np.arange(A.shape[1])).pairwise(A, B)
 
-    def to_own(self, x: Matrix, own: Matrix) -> Matrix:
-        return self.for_coordinates(np.arange(x.shape[1])).to_own(x, own)
+    def rowwise(self, x: Matrix, own: Matrix) -> Matrix:
+        return self.for_coordinates(np.arange(x.shape[1])).rowwise(x, own)
 
 
 class L2(_Norm):
@@ -321,12 +321,12 @@ class L0(_Norm):
         means *= total
         return np.rint(means, out=means) if self.weights is None else means
 
-    def to_own(self, x: Matrix, own: Matrix) -> Matrix:
+    def rowwise(self, x: Matrix, own: Matrix) -> Matrix:
         differs = (own != x[:, None, :]).astype(np.float64)
         count: Matrix = self.stretch(differs).sum(axis=-1)
         return count
 
-    def _reduce(self, difference: Matrix) -> Matrix:  # pragma: no cover - to_own needs no norm
+    def _reduce(self, difference: Matrix) -> Matrix:  # pragma: no cover - rowwise needs no norm
         raise NotImplementedError
 
 
@@ -381,7 +381,7 @@ class CustomDistance(Distance):
             )
         return values
 
-    def to_own(self, x: Matrix, own: Matrix) -> Matrix:
+    def rowwise(self, x: Matrix, own: Matrix) -> Matrix:
         distances = np.empty(own.shape[:2])
         for i in range(len(x)):
             distances[i] = self.pairwise(x[i : i + 1], own[i])[0]

@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from counterset import distances
-from counterset._base.arrays import Mask, Matrix
+from counterset._base.arrays import Mask, Matrix, to_python
 from counterset._base.checks import check_count
 from counterset.anchors.anchors import Anchors
 from counterset.anchors.search import find_anchors
@@ -27,18 +27,20 @@ from counterset.exceptions import (
     NoCounterfactualError,
     NotFittedError,
 )
-from counterset.models.adapter import Answers, Classes, ModelAdapter, plain
+from counterset.models.adapter import Answers, Classes, ModelAdapter
 from counterset.models.goals import AnyOther, Goal, check_probability, is_confident, set_goal
 from counterset.results.explanation import Explanation, Explanations
 from counterset.steps.acceptance import Questions, Wishes
-from counterset.steps.cutoffs import CandidatePool, Cutoff, NearestCandidates
+from counterset.steps.cutoffs import Cutoff, NearestCandidates
 from counterset.steps.diversity import AngleDiversity, Diversity
 from counterset.steps.line_search import LineSearch
 from counterset.steps.pipeline import CLOSING_IN, Candidates, Pipeline, settings_of
+from counterset.steps.pool import CandidatePool
 from counterset.steps.selection import Selector
 from counterset.steps.shortfall import why_fewer, why_nothing
+from counterset.tables.schema import Schema
 from counterset.tables.space import ScaleLike, Space, TableDistance
-from counterset.tables.table import Schema, Table
+from counterset.tables.table import Table
 
 __all__ = ["DiverseExplainer"]
 
@@ -162,7 +164,7 @@ class DiverseExplainer(BaseEstimator):
         classes, codes = Classes.learn(labels)
         if len(classes) == 1:
             raise NoCounterfactualError(
-                f"The model predicts {plain(classes.labels[0])!r} for all {len(matrix)} training "
+                f"The model predicts {to_python(classes.labels[0])!r} for all {len(matrix)} training "
                 f"rows, so there is nothing to move towards. Fit on data of which the model "
                 f"decides some rows otherwise."
             )
@@ -175,7 +177,7 @@ class DiverseExplainer(BaseEstimator):
         self._plausible: Mask | None = None  # which rows of the pool; None: all
         self._confidence: Answers | None = None  # asked for when it is first needed
         if self.plausibility is not None:
-            places, measure = self.pool_.points.places, self.distance_.in_space
+            places, measure = self.pool_.embedded.coordinates, self.distance_.in_space
             self.support_ = self.plausibility.learn(places, measure)
             self._plausible = self.support_.has(places)
         self.n_features_in_ = len(table.columns)
@@ -332,10 +334,10 @@ class DiverseExplainer(BaseEstimator):
             _matrix=found.rows,
             _labels=questions.recall(found.answers),
             _distances=found.lengths,
-            _examples=self.pool_.rows[found.places],
+            _examples=self.pool_.training_index[found.pool_index],
             _plausibility=None
             if self.support_ is None
-            else self.support_.scores(self.distance_.embed(found.rows)),
+            else self.support_.scores(self.distance_.coordinates(found.rows)),
             _stable_radius=found.stable_radius,
         )
 

@@ -69,7 +69,7 @@ def nearest_anchors(explainer: DiverseExplainer, rows: Rows) -> list[int]:
     anchors = explainer.anchors_
     assert anchors is not None
     found = []
-    for x, label in zip(explainer.distance_.embed(rows), explainer.model(rows), strict=True):
+    for x, label in zip(explainer.distance_.coordinates(rows), explainer.model(rows), strict=True):
         own = np.flatnonzero(explainer.classes_[anchors.codes] == label)
         away = [
             np.abs(anchors.options.points[anchors.sets[i]] - x).sum(axis=1).mean()
@@ -95,7 +95,7 @@ def test_an_input_gets_the_set_of_its_anchor() -> None:
         own = anchors.options.take(anchors.sets[anchor])
         assert sorted(map(tuple, explanation.values)) == sorted(map(tuple, own.rows))
         assert set(explanation.labels) == set(own.labels)
-        assert np.array_equal(own.rows, explainer.pool_.matrix[own.places])  # nothing searched
+        assert np.array_equal(own.rows, explainer.pool_.matrix[own.pool_index])  # nothing searched
 
 
 def test_a_set_that_does_not_give_way_is_given_as_it_is_and_stays_within_the_radius() -> None:
@@ -216,7 +216,7 @@ def test_copies_of_a_row_are_one_anchor() -> None:
     repeated = np.repeat(X[:10], 5, axis=0)
     explainer = anchored(1000, data=repeated)
     assert explainer.anchors_ is not None
-    assert len(np.unique(explainer.anchors_.points.places, axis=0)) <= 10
+    assert len(np.unique(explainer.anchors_.points.coordinates, axis=0)) <= 10
     assert (radii(explainer, X[:10]) >= 0).all()
 
 
@@ -257,8 +257,12 @@ def test_a_target_class_is_chosen_for_from_the_same_anchors() -> None:
         assert explanation.certificate.stable_radius is not None
     anchors = explainer.anchors_
     assert anchors is not None
-    place = anchors.nearest(explainer.distance_.points(rows), thirds(rows))[0]
-    row = (explainer.distance_.embed(X) == anchors.points.places[place]).all(axis=1).argmax()
+    place = anchors.nearest(explainer.distance_.embed(rows), thirds(rows))[0]
+    row = (
+        (explainer.distance_.coordinates(X) == anchors.points.coordinates[place])
+        .all(axis=1)
+        .argmax()
+    )
     assert examples(explainer, rows, target=2)[0] == examples(plain, X[[row]], target=2)[0]
 
 
@@ -297,7 +301,7 @@ def test_settings_changed_after_fit_are_kept_to() -> None:
     explainer.set_params(max_counterfactuals=3)
     assert len(explainer.explain([0.2, 0.3])) == 3
     # The sets that were kept are of no use then: steps 1 to 3 look from the anchor.
-    places = explainer.anchors_.points.places  # type: ignore[union-attr]
+    places = explainer.anchors_.points.coordinates  # type: ignore[union-attr]
     rows = places[nearest_anchors(explainer, X[:20])] / explainer.distance_.space.factor
     rows += explainer.distance_.space.offset
     assert examples(explainer, X[:20]) == examples(fitted(max_counterfactuals=3), rows)
@@ -380,7 +384,7 @@ def test_fitting_twice_finds_the_same() -> None:
     first, second = anchored("auto").anchors_, anchored("auto").anchors_
     assert first is not None
     assert second is not None
-    assert np.array_equal(first.points.places, second.points.places)
+    assert np.array_equal(first.points.coordinates, second.points.coordinates)
     assert np.array_equal(first.sets, second.sets)
     assert np.array_equal(first.options.rows, second.options.rows)
 
@@ -464,7 +468,7 @@ def _attacks(explainer: DiverseExplainer, x: Rows, radius: float, rng: Any) -> R
     """Go towards every other anchor, and anywhere, as far as the radius allows."""
     assert explainer.anchors_ is not None
     space = explainer.distance_.space
-    anchors = explainer.anchors_.points.places / space.factor + space.offset
+    anchors = explainer.anchors_.points.coordinates / space.factor + space.offset
     towards = np.vstack([anchors, x + rng.normal(size=(20, 3)), x + np.eye(3), x - np.eye(3)])
     steps = towards - x
     lengths = explainer.distance_(x, towards)[0]

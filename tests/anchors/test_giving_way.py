@@ -47,14 +47,14 @@ class Setting:
         self.selector = explainer._selector()
         members = np.flatnonzero(pool.codes == 0)
         places = members[:5]
-        chosen = self.selector.select(pool.points.take(places), pool.codes == 1).places
+        chosen = self.selector.select(pool.embedded.take(places), pool.codes == 1).pool_index
         used = np.unique(chosen[chosen != NONE_LEFT])
         self.noise = (
             math.sqrt(GaussianNoise().variance) * np.ptp(X, axis=0) * math.sqrt(2 / math.pi)
         )
         self.sets = np.where(chosen == NONE_LEFT, NONE_LEFT, np.searchsorted(used, chosen))
         labels = adapter.answers(pool.matrix[used]).labels
-        self.options = Options(pool.matrix[used], pool.points.places[used], used, labels)
+        self.options = Options(pool.matrix[used], pool.embedded.coordinates[used], used, labels)
         self.anchors = pool.matrix[places]
         wishes = Wishes(AnyOther(), None, explainer._rules(None), None)
         inputs = pool.matrix[members]
@@ -82,9 +82,9 @@ class Setting:
     def differs(self, i: int, seen: Any, slot: int) -> bool:
         """Say whether step 3 tells one option of a set from the others, as seen from the anchor."""
         table = self.selector.pool.distance
-        x = table.points(self.anchors[[i]])
-        nearest = self.measure.pairwise(x.places, self.options.points).min(axis=1)
-        view = View(x, table.points(np.array(list(seen.values()))), nearest, self.measure)
+        x = table.embed(self.anchors[[i]])
+        nearest = self.measure.pairwise(x.coordinates, self.options.points).min(axis=1)
+        view = View(x, table.embed(np.array(list(seen.values()))), nearest, self.measure)
         keys = list(seen)
         return all(
             bool(self.selector.differ(view, np.array([keys.index(slot)]), np.array([j]))[0])
@@ -214,7 +214,7 @@ def test_options_give_way_as_far_as_the_model_allows(closed_in: bool, way: float
     anchors, rows = explainer.anchors_, rng.random((60, 4))
     assert anchors is not None
     given = moved = 0
-    points, codes = explainer.distance_.points(rows), needs_two(rows).astype(int)
+    points, codes = explainer.distance_.embed(rows), needs_two(rows).astype(int)
     nearest = anchors.nearest(points, codes)
     for i, explanation in enumerate(explainer.explain_many(rows)):
         assert (needs_two(explanation.values) == explanation.labels).all()
@@ -260,7 +260,7 @@ def test_within_the_radius_the_same_options_give_way_in_the_same_features(way: f
         moved = x + 0.999 * radius * steps / explainer.distance_(np.zeros(4), steps)[0][:, None]
         moved = moved[needs_two(moved) == explanation.label]
         codes = np.full(len(moved) + 1, int(explanation.label))
-        nearest = anchors.nearest(explainer.distance_.points(np.vstack([x, moved])), codes)
+        nearest = anchors.nearest(explainer.distance_.embed(np.vstack([x, moved])), codes)
         assert (nearest == nearest[0]).all()
 
 

@@ -110,7 +110,9 @@ def test_options_are_valid_and_either_rows_or_at_the_boundary(closed_in: bool) -
         own = anchors.options.take(numbers[numbers >= 0])
         assert (own.labels != explainer.classes_[code]).all()
         assert (approve(own.rows) == own.labels).all()
-    are_rows = (anchors.options.rows == explainer.pool_.matrix[anchors.options.places]).all(axis=1)
+    are_rows = (anchors.options.rows == explainer.pool_.matrix[anchors.options.pool_index]).all(
+        axis=1
+    )
     assert are_rows.all() != closed_in
     if closed_in:
         assert np.abs(anchors.options.rows.sum(axis=1) - 1).max() <= 0.1
@@ -227,7 +229,7 @@ def test_where_nothing_can_be_held_out_options_are_rows_that_give_way() -> None:
     anchors = explainer.anchors_
     assert anchors is not None
     assert anchors.way == FIRST_WAY
-    assert np.array_equal(anchors.options.rows, explainer.pool_.matrix[anchors.options.places])
+    assert np.array_equal(anchors.options.rows, explainer.pool_.matrix[anchors.options.pool_index])
 
 
 def test_options_stay_rows_where_closing_in_would_cost_too_much() -> None:
@@ -239,7 +241,7 @@ def test_options_stay_rows_where_closing_in_would_cost_too_much() -> None:
     explainer = explainer_of(rows, lambda X: np.asarray(X)[:, 0] > 0.5, anchors=3, diversity=None)
     anchors = explainer.anchors_
     assert anchors is not None
-    assert np.array_equal(anchors.options.rows, explainer.pool_.matrix[anchors.options.places])
+    assert np.array_equal(anchors.options.rows, explainer.pool_.matrix[anchors.options.pool_index])
 
 
 def test_progress_is_shown_only_if_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

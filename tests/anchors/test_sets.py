@@ -27,11 +27,11 @@ def test_swaps_are_those_of_the_literal_descent(
     setting = Setting(seed, diversity, distance)
     found = setting.sets(price)
     pool, measure = setting.selector.pool, setting.near.view.distance
-    for i, place in enumerate(setting.places):
+    for i, place in enumerate(setting.anchor_index):
         expected = swap_literally(
-            pool.points.places[place],
-            pool.points.places[setting.regions[i]],
-            setting.options.places,
+            pool.embedded.coordinates[place],
+            pool.embedded.coordinates[setting.regions[i]],
+            setting.options.coordinates,
             list(setting.own[i][setting.own[i] != NONE_LEFT]),
             price,
             measure,
@@ -57,7 +57,7 @@ def test_a_set_keeps_its_size_and_gains_what_is_paid_for() -> None:
     sizes = (setting.own != NONE_LEFT).sum(axis=1)
 
     def figures(sets: Codes) -> tuple[float, float]:
-        rows, places = setting.selector.pool.points.places, setting.options.places
+        rows, places = setting.selector.pool.embedded.coordinates, setting.options.coordinates
         closeness = [
             metrics.k_distance(row, places[chosen[chosen != NONE_LEFT]])
             for chosen, region in zip(sets, setting.regions, strict=True)
@@ -76,7 +76,7 @@ def test_a_set_keeps_its_size_and_gains_what_is_paid_for() -> None:
 def test_the_diversity_of_a_set_is_its_k_diversity(seed: int, price: float) -> None:
     setting = Setting(seed, AngleDiversity(0.3))
     for chosen, diversity in zip(*setting.improved(price), strict=True):
-        own = setting.options.places[chosen[chosen != NONE_LEFT]]
+        own = setting.options.coordinates[chosen[chosen != NONE_LEFT]]
         assert diversity == pytest.approx(metrics.k_diversity(own))
 
 
@@ -95,7 +95,7 @@ def test_only_the_options_nearest_to_a_region_are_at_hand_and_those_it_starts_wi
 def test_an_anchor_without_options_stays_without() -> None:
     setting = Setting(0, None)
     nothing = np.full_like(setting.own, NONE_LEFT)
-    anchors = setting.selector.pool.points.take(setting.places)
+    anchors = setting.selector.pool.embedded.take(setting.anchor_index)
     near = Neighbourhoods.around(anchors, setting.costs, nothing, setting.options, setting.selector)
     start = near.positions(nothing)
     chosen, diversity = near.improve(start, near.compare(start), 0.2)

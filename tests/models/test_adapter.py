@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from counterset import CountersetError, InvalidInputError, ModelError
-from counterset.models.adapter import Classes, ModelAdapter, plain
+from counterset._base.arrays import to_python
+from counterset.models.adapter import Classes, ModelAdapter
 from counterset.tables.table import Table
 
 ROWS = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
@@ -181,6 +182,6 @@ def test_a_label_never_seen_has_the_code_minus_one() -> None:
 
 
 def test_plain_labels_print_as_people_write_them() -> None:
-    assert repr(plain(np.int64(3))) == "3"
-    assert repr(plain(np.str_("yes"))) == "'yes'"
-    assert plain("yes") == "yes"
+    assert repr(to_python(np.int64(3))) == "3"
+    assert repr(to_python(np.str_("yes"))) == "'yes'"
+    assert to_python("yes") == "yes"

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from counterset import CandidatesWithin, InvalidInputError, NearestCandidates, distances
-from counterset.steps.cutoffs import CandidatePool
+from counterset.steps.pool import CandidatePool
 from counterset.steps.ranking import Ranking
 from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
@@ -89,24 +89,27 @@ def test_the_pool_is_sorted_by_class_then_by_training_row(codes: NDArray[np.intp
     pool = pool_of(codes)
     assert len(pool) == len(codes)
     assert pool.codes.tolist() == sorted(codes.tolist())
-    assert (codes[pool.rows] == pool.codes).all()
-    assert (pool.matrix[:, 0] == pool.rows).all()
+    assert (codes[pool.training_index] == pool.codes).all()
+    assert (pool.matrix[:, 0] == pool.training_index).all()
     for code in range(4):
-        assert pool.rows[pool.codes == code].tolist() == np.flatnonzero(codes == code).tolist()
+        assert (
+            pool.training_index[pool.codes == code].tolist()
+            == np.flatnonzero(codes == code).tolist()
+        )
 
 
 def test_the_points_are_the_scaled_rows() -> None:
     pool = pool_of(np.array([1, 0, 1]))
-    assert pool.rows.tolist() == [1, 0, 2]
-    assert pool.points.places.tolist() == [[2.0, 0.0], [0.0, 1.0], [4.0, 1.0]]
+    assert pool.training_index.tolist() == [1, 0, 2]
+    assert pool.embedded.coordinates.tolist() == [[2.0, 0.0], [0.0, 1.0], [4.0, 1.0]]
 
 
 def test_a_pickle_holds_the_rows_and_not_the_points() -> None:
     pool = pool_of(np.arange(5000) % 2)
-    pool.distance.points(pool.matrix[:1])  # what the space is like is worked out now, and kept
+    pool.distance.embed(pool.matrix[:1])  # what the space is like is worked out now, and kept
     before = len(pickle.dumps(pool))
-    places = pool.points.places
+    places = pool.embedded.coordinates
     assert len(pickle.dumps(pool)) == before
     again = pickle.loads(pickle.dumps(pool))
-    np.testing.assert_array_equal(again.points.places, places)
-    np.testing.assert_array_equal(again.rows, pool.rows)
+    np.testing.assert_array_equal(again.embedded.coordinates, places)
+    np.testing.assert_array_equal(again.rows, pool.training_index)

@@ -12,13 +12,13 @@ from hypothesis.extra import numpy as hnp
 
 from counterset import AngleDiversity, DistanceDiversity, InvalidInputError, distances
 from counterset.steps.diversity import Diversity, View
-from counterset.tables.space import Points
+from counterset.tables.space import Embedded
 
 
-def points(rows: Any) -> Points:
+def points(rows: Any) -> Embedded:
     """Numbers are where they are, for distances and for angles."""
     matrix = np.array(rows, dtype=float)
-    return Points(matrix, matrix)
+    return Embedded(matrix, matrix)
 
 
 def differ(
@@ -112,7 +112,7 @@ def views(draw: st.DrawFn) -> View:
     # A candidate is never the input itself.
     assume(np.abs(rows[None] - x[:, None]).max(axis=2).min() > 1e-12)
     distance = distances.get(draw(st.sampled_from(["l0", "l1", "l2", "linf"])))
-    to_all = distance.to_own(x, np.broadcast_to(rows, (n, m, d)))
+    to_all = distance.rowwise(x, np.broadcast_to(rows, (n, m, d)))
     return View(points(x), points(rows), to_all.min(axis=1), distance)
 
 

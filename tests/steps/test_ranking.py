@@ -31,7 +31,7 @@ class Case:
         return Ranking(self.x, self.points, self.rows, self.distance)
 
     def exact(self, i: int, j: int) -> float:
-        return float(self.distance.to_own(self.x[i : i + 1], self.points[None, j : j + 1])[0, 0])
+        return float(self.distance.rowwise(self.x[i : i + 1], self.points[None, j : j + 1])[0, 0])
 
     def ordered(self, i: int) -> list[int]:
         """All candidates of an input but itself, by distance, then by training row."""

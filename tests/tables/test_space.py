@@ -25,8 +25,8 @@ def distance(inner: Any, scale: Any = "range") -> TableDistance:
 def test_a_changed_category_counts_one(name: str) -> None:
     x, c = np.array([[0.0, 0.0]]), np.array([[0.0, 2.0]])
     np.testing.assert_allclose(distance(name).pairwise(x, c), 1)
-    np.testing.assert_allclose(distance(name).to_own(x, c[:, None]), 1)
-    points = distance(name).points(np.concatenate([x, c])).directions
+    np.testing.assert_allclose(distance(name).rowwise(x, c[:, None]), 1)
+    points = distance(name).embed(np.concatenate([x, c])).directions
     np.testing.assert_allclose(np.linalg.norm(points[1] - points[0]), 1)
 
 

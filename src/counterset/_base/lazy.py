@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Generic, TypeVar
 
-__all__ = ["Later"]
+__all__ = ["Lazy"]
 
 T = TypeVar("T")
 
 
-class Later(Generic[T]):
+class Lazy(Generic[T]):
     """What is computed when it is first looked at; it is computed to be pickled."""
 
     def __init__(self, compute: Callable[[], T]) -> None:

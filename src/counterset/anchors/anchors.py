@@ -19,7 +19,7 @@ from counterset._base.arrays import Codes, Labels, Mask, Matrix
 from counterset.anchors.stability import Sets
 from counterset.distances import Distance
 from counterset.steps.selection import NONE_LEFT
-from counterset.tables.space import Points
+from counterset.tables.space import Embedded
 
 __all__ = ["Anchors", "Options", "renumbered"]
 
@@ -34,7 +34,7 @@ class Options:
         The counterfactuals.
     points
         Where they are in the space.
-    places
+    pool_index
         The row of the pool that each comes from.
     labels
         What the model answered there.
@@ -42,7 +42,7 @@ class Options:
 
     rows: Matrix
     points: Matrix
-    places: Codes
+    pool_index: Codes
     labels: Labels
 
     def __len__(self) -> int:
@@ -50,7 +50,9 @@ class Options:
 
     def take(self, which: Codes) -> Options:
         """Give some of the options."""
-        return Options(self.rows[which], self.points[which], self.places[which], self.labels[which])
+        return Options(
+            self.rows[which], self.points[which], self.pool_index[which], self.labels[which]
+        )
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class Anchors:
         Between points.
     """
 
-    points: Points
+    points: Embedded
     codes: Codes
     options: Options
     sets: Codes
@@ -100,15 +102,15 @@ class Anchors:
         """Put the anchors of several classes together."""
         counts = np.cumsum([0, *(len(part.options) for part in parts)])
         return cls(
-            Points(
-                np.concatenate([part.points.places for part in parts]),
+            Embedded(
+                np.concatenate([part.points.coordinates for part in parts]),
                 np.concatenate([part.points.directions for part in parts]),
             ),
             np.concatenate([part.codes for part in parts]),
             Options(
                 np.concatenate([part.options.rows for part in parts]),
                 np.concatenate([part.options.points for part in parts]),
-                np.concatenate([part.options.places for part in parts]),
+                np.concatenate([part.options.pool_index for part in parts]),
                 np.concatenate([part.options.labels for part in parts]),
             ),
             np.concatenate(
@@ -141,7 +143,7 @@ class Anchors:
             result[int(code)] = int(start), Sets(points, sets, self.bonus[own], self.distance)
         return result
 
-    def nearest(self, x: Points, codes: Codes) -> Codes:
+    def nearest(self, x: Embedded, codes: Codes) -> Codes:
         """Find the anchor of each input's own class with the nearest set.
 
         Parameters
@@ -159,16 +161,16 @@ class Anchors:
             if int(code) in self._sets_of:
                 start, sets = self._sets_of[int(code)]
                 inputs = np.flatnonzero(codes == code)
-                anchors[inputs] = start + sets.nearest(x.places[inputs])
+                anchors[inputs] = start + sets.nearest(x.coordinates[inputs])
         return anchors
 
-    def radius(self, x: Points, codes: Codes) -> Matrix:
+    def radius(self, x: Embedded, codes: Codes) -> Matrix:
         """Give the stable radius of each input; NaN where nothing is proved."""
         radius = np.full(len(x), np.nan)
         for code in np.unique(codes):
             if int(code) in self._sets_of:
                 _, sets = self._sets_of[int(code)]
-                radius[codes == code] = sets.radius(x.places[codes == code])
+                radius[codes == code] = sets.radius(x.coordinates[codes == code])
         return radius
 
 

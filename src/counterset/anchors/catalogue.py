@@ -54,7 +54,7 @@ class Catalogue:
         rows = np.array(self._rows).reshape(-1, pool.matrix.shape[1])
         return Options(
             rows,
-            pool.distance.embed(rows),
+            pool.distance.coordinates(rows),
             np.array(self._places, dtype=np.intp),
             np.array(self._labels, dtype=self.pipeline.classes.labels.dtype),
         )
@@ -71,6 +71,6 @@ class Catalogue:
             number = self._numbers.setdefault(found.rows[i].tobytes(), len(self._rows))
             if number == len(self._rows):
                 self._rows.append(found.rows[i])
-                self._places.append(int(found.places[i]))
+                self._places.append(int(found.pool_index[i]))
                 self._labels.append(labels[i])
             self._known[int(rows[owner])][0].append(number)

@@ -125,8 +125,8 @@ class _GivingWay:
         table = self.selector.pool.distance
         self._here = self.sets != NONE_LEFT
         self._ends = self.options.rows[np.where(self._here, self.sets, 0)]
-        self._points = table.points(self.anchors)
-        measured = table.in_space.pairwise(self._points.places, self.options.points)
+        self._points = table.embed(self.anchors)
+        measured = table.in_space.pairwise(self._points.coordinates, self.options.points)
         self._nearest = measured.min(axis=1)
         self._shown = self._ends.copy()  # as the anchors get them
         self.gives_way: Mask = np.zeros(self._ends.shape, dtype=bool)
@@ -185,7 +185,7 @@ class _GivingWay:
         options = self._shown[who]
         options[:, slot] = shown
         table, size = self.selector.pool.distance, options.shape[1]
-        points = table.points(options.reshape(-1, options.shape[2]))
+        points = table.embed(options.reshape(-1, options.shape[2]))
         view = View(self._points.take(who), points, self._nearest[who], table.in_space)
         # What gives way in all that it changes is no option, and lies in no direction.
         differs: Mask = np.asarray(changed(shown, self.anchors[who]).any(axis=1))

@@ -16,7 +16,7 @@ import numpy as np
 from counterset._base.arrays import AnyMatrix, Codes, Mask, Matrix
 from counterset.steps.diversity import View
 from counterset.steps.selection import NONE_LEFT, Selector
-from counterset.tables.space import Points
+from counterset.tables.space import Embedded
 
 __all__ = ["Neighbourhoods", "cover"]
 
@@ -50,7 +50,7 @@ class Neighbourhoods:
 
     @classmethod
     def around(
-        cls, anchors: Points, costs: Matrix, own: Codes, options: Points, selector: Selector
+        cls, anchors: Embedded, costs: Matrix, own: Codes, options: Embedded, selector: Selector
     ) -> Neighbourhoods:
         """Find what is near some anchors.
 
@@ -66,7 +66,7 @@ class Neighbourhoods:
             All options.
         """
         distance = selector.pool.distance.in_space
-        away = distance.pairwise(anchors.places, options.places)
+        away = distance.pairwise(anchors.coordinates, options.coordinates)
         order = np.where(away > 0, costs, np.inf)
         here = own != NONE_LEFT
         who = np.nonzero(here)[0]
@@ -170,10 +170,10 @@ class Neighbourhoods:
 
     def _compare(self, who: Codes, position: Codes) -> tuple[Matrix, Mask]:
         """Say how far the candidates are from one of them, and which are too much like it."""
-        width, places = self.candidates.shape[1], self.view.candidates.places
+        width, places = self.candidates.shape[1], self.view.candidates.coordinates
         options = np.minimum(self.candidates[who], len(places) - 1)
         kept = self.candidates[who, position]
-        apart = self.view.distance.to_own(places[kept], places[options])
+        apart = self.view.distance.rowwise(places[kept], places[options])
         differ = self.selector.differ(
             self.view.of(np.repeat(who, width)), np.repeat(kept, width), options.ravel()
         )

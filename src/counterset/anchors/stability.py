@@ -92,7 +92,7 @@ class Sets:
             part = slice(start, start + at_once)
             yield (
                 part,
-                self.distance.to_own(
+                self.distance.rowwise(
                     x[part], np.broadcast_to(self.options, (len(x[part]), *self.options.shape))
                 ),
             )
@@ -106,7 +106,7 @@ class Sets:
         first = distances.argmin(axis=1)
         # Distances are sums of rounded differences of rounded coordinates.
         size = away.max(axis=1, initial=0.0) + self._largest_bonus
-        size += self.distance.to_own(x, np.zeros((len(x), 1, x.shape[1])))[:, 0]
+        size += self.distance.rowwise(x, np.zeros((len(x), 1, x.shape[1])))[:, 0]
         own = distances[each, first] + 8 * ROUNDING * size
         gaps = np.maximum(distances - own[:, None], 0.0)
         gaps[each, first] = np.inf

@@ -109,7 +109,7 @@ class _Trial:
         """
         measure = self.pipeline.selector.pool.distance.in_space
         _, sets = self._explain_rows(plan)
-        pairs = zip(self.rows.points.places, sets, strict=True)
+        pairs = zip(self.rows.points.coordinates, sets, strict=True)
         distances = [metrics.k_distance(x, own, measure) for x, own in pairs if len(own)]
         return [
             np.array(distances),
@@ -226,4 +226,4 @@ def _explain(pipeline: Pipeline, questions: Questions) -> list[Matrix]:
     """Give the set of each input, as points of the space."""
     found, distance = pipeline.run(questions), pipeline.selector.pool.distance
     ends = np.searchsorted(found.owners, np.arange(1, len(questions.inputs)))
-    return np.split(distance.embed(found.rows), ends)
+    return np.split(distance.coordinates(found.rows), ends)

@@ -18,7 +18,7 @@ from counterset.anchors.stability import Sets
 from counterset.distances import L2, Distance
 from counterset.steps.acceptance import Questions
 from counterset.steps.selection import NONE_LEFT, Selector
-from counterset.tables.space import Points
+from counterset.tables.space import Embedded
 
 __all__ = ["PRICES", "SEED", "Plan", "Workshop", "medoids"]
 
@@ -91,20 +91,20 @@ class _Regions:
         self,
         anchors: Codes,
         own: Codes,
-        options: Points,
+        options: Embedded,
         away: AnyMatrix,
         first: Codes,
         selector: Selector,
     ) -> None:
         self.anchors, self.own = anchors, own
         self._sets: dict[float, tuple[Codes, Matrix]] = {}
-        points, distance = selector.pool.points.take(anchors), selector.pool.distance.in_space
+        points, distance = selector.pool.embedded.take(anchors), selector.pool.distance.in_space
         order = np.argsort(first, kind="stable")
         present, starts, sizes = np.unique(first[order], return_index=True, return_counts=True)
         costs = np.empty((len(anchors), len(options)))
         costs[present] = (np.add.reduceat(away.T[:, order], starts, axis=1) / sizes).T
         alone = np.setdiff1d(np.arange(len(anchors)), present)
-        costs[alone] = distance.pairwise(points.places[alone], options.places)
+        costs[alone] = distance.pairwise(points.coordinates[alone], options.coordinates)
         self.neighbourhoods = []
         for start in range(0, len(anchors), AT_ONCE):
             who = np.arange(start, min(start + AT_ONCE, len(anchors)))
@@ -142,7 +142,7 @@ class Workshop:
         random = np.random.default_rng(SEED)
         self.rows = rows[np.sort(random.permutation(len(rows))[:MOST_ROWS])]
         pool = self.selector.pool
-        self.served = _with_middles(pool.points.places[self.rows], pool.distance.in_space)
+        self.served = _with_middles(pool.embedded.coordinates[self.rows], pool.distance.in_space)
         # Single precision will do to choose by; whole columns are needed.
         self.away: AnyMatrix = np.empty((len(self.served), 0), dtype=np.float32, order="F")
         self._divided: dict[int, _Regions] = {}
@@ -159,7 +159,7 @@ class Workshop:
         used, sets = renumbered(sets)
         _, n_candidates, reach = self.catalogue.of(anchors)
         return Anchors(
-            pool.points.take(anchors),
+            pool.embedded.take(anchors),
             pool.codes[anchors],
             options.take(used),
             sets,
@@ -225,9 +225,11 @@ class Workshop:
             pool = self.selector.pool
             anchors = self._medoids(count)
             own, _, _ = self.catalogue.of(anchors)
-            options = pool.distance.points(self.catalogue.options().rows)
-            self._measure(options.places[self.away.shape[1] :])
-            scores, _ = pool.distance.in_space.scores(self.served, pool.points.places[anchors])
+            options = pool.distance.embed(self.catalogue.options().rows)
+            self._measure(options.coordinates[self.away.shape[1] :])
+            scores, _ = pool.distance.in_space.scores(
+                self.served, pool.embedded.coordinates[anchors]
+            )
             self._divided[count] = _Regions(
                 anchors, own, options, self.away, scores.argmin(axis=1), self.selector
             )
@@ -243,7 +245,7 @@ class Workshop:
         self.away = np.concatenate([self.away.T, *columns]).T
 
     def _medoids(self, count: int) -> Codes:
-        return self.rows[medoids(self.selector.pool.points.directions[self.rows], count)]
+        return self.rows[medoids(self.selector.pool.embedded.directions[self.rows], count)]
 
 
 def _with_middles(points: Matrix, distance: Distance) -> Matrix:

@@ -137,7 +137,7 @@ def _at_once(
         lower[part], witnesses[part], _ = solve_linear_many(
             linear, model, norm, Inputs(matrix[part], labels, low[part], high[part])
         )
-    upper = question.distance.to_own(matrix, witnesses[:, None, :])[:, 0]
+    upper = question.distance.rowwise(matrix, witnesses[:, None, :])[:, 0]
     upper = np.where(np.isnan(upper), np.inf, upper)
     lower = np.minimum(lower, upper)
     with np.errstate(invalid="ignore"):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from counterset import distances
-from counterset._base.arrays import Mask, Matrix
+from counterset._base.arrays import Mask, Matrix, to_python
 from counterset._base.checks import check_positive
 from counterset.distances import Distance, DistanceLike, Gower
 from counterset.exact.domains import (
@@ -33,7 +33,7 @@ from counterset.exceptions import (
     NoCounterfactualExistsError,
     UnsupportedDistanceError,
 )
-from counterset.models.adapter import ModelAdapter, plain
+from counterset.models.adapter import ModelAdapter
 from counterset.results.bounds import DistanceBounds
 from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
@@ -188,7 +188,7 @@ class Question:
         answer = self._solve(problem, known)
         if answer.none_exists:
             raise NoCounterfactualExistsError(
-                f"The model decides the whole domain {plain(problem.label)!r}, like the input "
+                f"The model decides the whole domain {to_python(problem.label)!r}, like the input "
                 f"({answer.method}), so there is no counterfactual. Widen the domain, or let more "
                 f"features change."
             )

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from counterset._base.arrays import Mask, Matrix
 from counterset._base.checks import numbers
 from counterset.exceptions import DomainError, InvalidInputError, NotFittedError
-from counterset.tables.table import Schema, Table
+from counterset.tables.schema import Schema
+from counterset.tables.table import Table
 
 __all__ = [
     "Box",

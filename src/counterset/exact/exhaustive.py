@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from counterset._base.arrays import Labels, Matrix
+from counterset._base.arrays import Labels, Matrix, to_python
 from counterset._base.checks import check_at_least, check_count
-from counterset._base.lazy import Later
+from counterset._base.lazy import Lazy
 from counterset.distances import DistanceLike
 from counterset.exact.definitions import Answer, is_approximate, is_strong, safety
 from counterset.exact.distance import Question
@@ -25,7 +25,6 @@ from counterset.exceptions import (
     OutOfTimeError,
     TooManyCounterfactualsError,
 )
-from counterset.models.adapter import plain
 from counterset.results.bounds import DistanceBounds
 from counterset.results.certificate import Certificate
 from counterset.results.explanation import Explanation
@@ -147,13 +146,13 @@ class ExhaustiveExplainer(BaseEstimator):
         )
         deltas = np.array([safety(length, bounds, self.epsilon)[0] for length in lengths])
         return Explanation(
-            label=plain(problem.label),
+            label=to_python(problem.label),
             labels=labels,
             distances=lengths,
             examples=np.full(len(rows), -1),
             plausibility=None,
             index=0,
-            _certificate=Later(lambda: Certificate(self.epsilon, bounds, deltas)),
+            _certificate=Lazy(lambda: Certificate(self.epsilon, bounds, deltas)),
             _table=table,
             _input=problem.x,
             _matrix=rows,
@@ -190,7 +189,7 @@ class ExhaustiveExplainer(BaseEstimator):
             yield rows[keep], lengths[keep], labels[keep]
         if np.isinf(reach.limit):
             raise NoCounterfactualExistsError(
-                f"The model decides the whole domain {plain(problem.label)!r}, like the input, so "
+                f"The model decides the whole domain {to_python(problem.label)!r}, like the input, so "
                 f"there is no counterfactual. Widen the domain, or let more features change."
             )
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Codes, Labels, Matrix
+from counterset._base.arrays import Codes, Labels, Matrix, to_python
 from counterset.exceptions import CountersetError, InvalidInputError, ModelError
 from counterset.models.frameworks import as_predictor
 from counterset.tables.table import Table
@@ -126,11 +126,6 @@ class Classes:
         return len(self.labels)
 
 
-def plain(label: Any) -> Any:
-    """Give a label as a plain Python object, so that it prints as people write it."""
-    return label.item() if isinstance(label, np.generic) else label
-
-
 def _predict_function(model: Any) -> Callable[[Any], Any]:
     predict = getattr(model, "predict", None)
     if callable(predict):
@@ -158,15 +153,15 @@ def _of_labels(probabilities: Matrix, model: Any, labels: Labels) -> Matrix:
             f"predict_proba must give one probability per row and class of classes_, got shape "
             f"{probabilities.shape} for {len(labels)} rows and {len(classes)} classes."
         )
-    column_of = {plain(each): column for column, each in enumerate(classes)}
+    column_of = {to_python(each): column for column, each in enumerate(classes)}
     codes, found = pd.factorize(labels)
-    unknown = [plain(each) for each in found if plain(each) not in column_of]
+    unknown = [to_python(each) for each in found if to_python(each) not in column_of]
     if unknown:
         raise ModelError(
             f"The model predicts {unknown[0]!r}, which is not one of its classes_ "
             f"{list(column_of)}, so its probability is not known."
         )
-    columns = np.array([column_of[plain(each)] for each in found], dtype=np.intp)[codes]
+    columns = np.array([column_of[to_python(each)] for each in found], dtype=np.intp)[codes]
     of_label: Matrix = probabilities[np.arange(len(labels)), columns]
     return of_label
 

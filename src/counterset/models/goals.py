@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from counterset._base.arrays import Labels, Mask
+from counterset._base.arrays import Labels, Mask, to_python
 from counterset._base.checks import check_between
 from counterset.exceptions import InvalidInputError, NoCounterfactualError
-from counterset.models.adapter import Answers, Classes, plain
+from counterset.models.adapter import Answers, Classes
 
 __all__ = ["AnyOther", "Goal", "OneOf", "Within", "set_goal"]
 
@@ -102,13 +102,13 @@ def set_goal(
         raise NoCounterfactualError(
             f"No training row is predicted in {interval}, so there is nothing to move towards. "
             f"Fit on data that reaches it, or choose another interval; the predictions go from "
-            f"{plain(classes.labels[0])} to {plain(classes.labels[-1])}."
+            f"{to_python(classes.labels[0])} to {to_python(classes.labels[-1])}."
         )
     there = np.flatnonzero(goal.accepts(labels, labels) & is_confident(answers, probability))
     if len(there):
         raise InvalidInputError(
             f"The model already decides as wanted for {len(there)} of {len(labels)} inputs (first "
-            f"at position {there[0]}: {plain(labels[there[0]])!r}), so there is nothing to "
+            f"at position {there[0]}: {to_python(labels[there[0]])!r}), so there is nothing to "
             f"explain. Leave them out."
         )
     return goal
@@ -143,7 +143,7 @@ def _interval(interval: Any, target: Any, classes: Classes) -> Goal:
     if not np.issubdtype(np.asarray(classes.labels).dtype, np.number):
         raise InvalidInputError(
             "An interval needs a model that predicts numbers, but it predicts "
-            f"{plain(classes.labels[0])!r}. Give a target class instead."
+            f"{to_python(classes.labels[0])!r}. Give a target class instead."
         )
     return Within(low, high)
 
@@ -153,8 +153,8 @@ def _wanted(target: Any, classes: Classes) -> Goal:
         target = target.tolist()  # also of a single value
     several = isinstance(target, Iterable) and not isinstance(target, str | bytes)
     wanted = list(target) if several else [target]
-    known = [plain(label) for label in classes.labels]
-    missing = [plain(label) for label in wanted if plain(label) not in known]
+    known = [to_python(label) for label in classes.labels]
+    missing = [to_python(label) for label in wanted if to_python(label) not in known]
     if missing and classes.are_measurements:
         raise InvalidInputError(
             f"The model predicts numbers, from {known[0]} to {known[-1]}, and never exactly "
@@ -166,4 +166,4 @@ def _wanted(target: Any, classes: Classes) -> Goal:
             f"there is nothing to move towards. Fit on data that holds that class, or choose "
             f"another target of {known[:10]}."
         )
-    return OneOf(classes.labels[[known.index(plain(label)) for label in wanted]])
+    return OneOf(classes.labels[[known.index(to_python(label)) for label in wanted]])

@@ -10,9 +10,8 @@ from typing import Any, overload
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Codes, Labels, Mask, Matrix
-from counterset._base.lazy import Later
-from counterset.models.adapter import plain
+from counterset._base.arrays import Codes, Labels, Mask, Matrix, to_python
+from counterset._base.lazy import Lazy
 from counterset.results.certificate import Certificate
 from counterset.tables.table import Rows, Table, changed
 
@@ -52,7 +51,7 @@ class Explanation:
     examples: Codes
     plausibility: Matrix | None
     index: Any
-    _certificate: Later[Certificate | None]
+    _certificate: Lazy[Certificate | None]
     _table: Table
     _input: Matrix
     _matrix: Matrix
@@ -113,10 +112,10 @@ class Explanation:
         )
 
     def _heading(self) -> str:
-        reached = sorted({repr(plain(label)) for label in self.labels})
+        reached = sorted({repr(to_python(label)) for label in self.labels})
         ways = f"{len(self)} way{'s' if len(self) != 1 else ''}"
-        index = tuple(map(plain, self.index)) if isinstance(self.index, tuple) else self.index
-        return f"Input {plain(index)!r} is decided {self.label!r}. {ways} to " + (
+        index = tuple(map(to_python, self.index)) if isinstance(self.index, tuple) else self.index
+        return f"Input {to_python(index)!r} is decided {self.label!r}. {ways} to " + (
             " or ".join(reached) + ":"
         )
 
@@ -134,7 +133,7 @@ class Explanation:
         if self.certificate is not None and self.certificate.safety is not None:
             rows["safe within"] = list(self.certificate.column())
         if len({str(label) for label in self.labels}) > 1:
-            rows["decided"] = [plain(label) for label in self.labels]
+            rows["decided"] = [to_python(label) for label in self.labels]
         summary = [["", *map(str, values)] for values in rows.values()]
         return pd.concat([text, pd.DataFrame(summary, columns=text.columns, index=list(rows))])
 
@@ -173,7 +172,7 @@ class Explanations(Sequence[Explanation]):
     _distances: Matrix
     _examples: Codes
     _plausibility: Matrix | None
-    _stable_radius: Later[Matrix] | None = None
+    _stable_radius: Lazy[Matrix] | None = None
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
@@ -193,13 +192,13 @@ class Explanations(Sequence[Explanation]):
         first = int(self.counts[:i].sum())
         part = slice(first, first + int(self.counts[i]))
         return Explanation(
-            label=plain(self.labels[i]),
+            label=to_python(self.labels[i]),
             labels=self._labels[part],
             distances=self._distances[part],
             examples=self._examples[part],
             plausibility=None if self._plausibility is None else self._plausibility[part],
             index=self.input_index[i],
-            _certificate=Later(lambda: self._certificate_of(i)),
+            _certificate=Lazy(lambda: self._certificate_of(i)),
             _table=self._table,
             _input=self._inputs[i],
             _matrix=self._matrix[part],
@@ -248,7 +247,7 @@ class Explanations(Sequence[Explanation]):
             _distances=self._distances[rows],
             _examples=self._examples[rows],
             _plausibility=None if self._plausibility is None else self._plausibility[rows],
-            _stable_radius=None if radius is None else Later(lambda: radius.value[which]),
+            _stable_radius=None if radius is None else Lazy(lambda: radius.value[which]),
         )
 
     def _certificate_of(self, i: int) -> Certificate | None:

@@ -13,7 +13,7 @@ from counterset.constraints.plausibility import DataSupport
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, is_confident
 from counterset.steps.line_search import REFUSED
-from counterset.tables.space import Points, TableDistance
+from counterset.tables.space import Embedded, TableDistance
 from counterset.tables.table import changed
 
 __all__ = ["Questions", "Wishes"]
@@ -57,9 +57,9 @@ class Questions:
     _count: int = field(default=0, init=False)
 
     @cached_property
-    def points(self) -> Points:
+    def points(self) -> Embedded:
         """The inputs as points of the space."""
-        return self.distance.points(self.inputs)
+        return self.distance.embed(self.inputs)
 
     def remember(self, labels: Labels) -> Codes:
         """Keep labels, and give the numbers to recall them by."""
@@ -89,7 +89,7 @@ class Questions:
         if self.wishes.rules:
             possible &= self.wishes.rules.hold(x, rows)
         if self.wishes.support is not None and possible.any():
-            possible[possible] = self.wishes.support.has(self.distance.embed(rows[possible]))
+            possible[possible] = self.wishes.support.has(self.distance.coordinates(rows[possible]))
         return possible
 
     def decides_otherwise(self, rows: Matrix, owners: Codes) -> Mask:

@@ -11,7 +11,7 @@ import numpy as np
 from counterset._base.arrays import Codes, Mask, Matrix
 from counterset._base.checks import check_between
 from counterset.distances import L2, ROUNDING, Distance
-from counterset.tables.space import Points
+from counterset.tables.space import Embedded
 
 __all__ = ["AngleDiversity", "DistanceDiversity", "Diversity", "View"]
 
@@ -43,8 +43,8 @@ class View:
         anything for candidates that are out of the question.
     """
 
-    x: Points
-    candidates: Points
+    x: Embedded
+    candidates: Embedded
     nearest: Matrix
     distance: Distance
     squared_lengths: Matrix | None = None
@@ -85,7 +85,7 @@ class AngleDiversity:
 
     >>> from counterset.distances import get
     >>> inputs, candidates = np.zeros((2, 2)), np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
-    >>> view = View(Points(inputs, inputs), Points(candidates, candidates), np.ones(2), get("l2"))
+    >>> view = View(Embedded(inputs, inputs), Embedded(candidates, candidates), np.ones(2), get("l2"))
     >>> AngleDiversity(0.5).differ(view, np.array([0, 0]), np.array([1, 2]))
     array([ True,  True])
     >>> AngleDiversity(0.5, absolute=True).differ(view, np.array([0, 0]), np.array([1, 2]))
@@ -152,7 +152,7 @@ class DistanceDiversity:
     --------
     >>> from counterset.distances import get
     >>> inputs, candidates = np.zeros((2, 2)), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> view = View(Points(inputs, inputs), Points(candidates, candidates), np.ones(2), get("l1"))
+    >>> view = View(Embedded(inputs, inputs), Embedded(candidates, candidates), np.ones(2), get("l1"))
     >>> DistanceDiversity(0.5).differ(view, np.array([0, 0]), np.array([1, 2]))
     array([ True, False])
     """
@@ -164,13 +164,13 @@ class DistanceDiversity:
 
     def differ(self, view: View, a: Codes, b: Codes) -> Mask:
         """Say whether two candidates are far enough apart."""
-        places = view.candidates.places
-        apart = view.distance.to_own(places[a], places[b][:, None, :])[:, 0]
+        places = view.candidates.coordinates
+        apart = view.distance.rowwise(places[a], places[b][:, None, :])[:, 0]
         return apart >= self._least(view)
 
     def filter(self, view: View) -> TooAlike:
         """Prepare a fast filter for all candidates at once."""
-        places = view.candidates.places
+        places = view.candidates.coordinates
         least = view.distance.score_of(self._least(view))
 
         def too_alike(kept: Codes) -> Mask:

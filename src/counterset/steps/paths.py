@@ -99,7 +99,7 @@ def unit_costs(distance: TableDistance, starts: Matrix, ends: Matrix, rules: Rul
     """Give the distance from each input to itself with one unit of its candidate's values."""
     measure = distance.in_space
     if isinstance(measure, L1 | L2):
-        apart = np.abs(measure.stretch(distance.embed(ends) - distance.embed(starts)))
+        apart = np.abs(measure.stretch(distance.coordinates(ends) - distance.coordinates(starts)))
         unit_of = rules.unit_of[distance.feature_of_coordinate]
         order = np.argsort(unit_of, kind="stable")
         first = np.searchsorted(unit_of[order], np.arange(len(rules.units)))
@@ -110,5 +110,5 @@ def unit_costs(distance: TableDistance, starts: Matrix, ends: Matrix, rules: Rul
     for i, unit in enumerate(rules.units):
         moved = starts.copy()
         moved[:, unit] = ends[:, unit]
-        costs[:, i] = distance.to_own(starts, moved[:, None, :])[:, 0]
+        costs[:, i] = distance.rowwise(starts, moved[:, None, :])[:, 0]
     return costs

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from counterset._base.arrays import Codes, Labels, Mask, Matrix
-from counterset._base.lazy import Later
+from counterset._base.lazy import Lazy
 from counterset.anchors.anchors import Anchors
 from counterset.models.adapter import Classes
 from counterset.steps.acceptance import Questions
@@ -19,7 +19,7 @@ from counterset.steps.line_search import REFUSED, LineSearch, Segments
 from counterset.steps.paths import Paths, give_way, unit_costs
 from counterset.steps.selection import NONE_LEFT, Selection, Selector
 from counterset.steps.sparsity import undo_needless_changes
-from counterset.tables.space import Points
+from counterset.tables.space import Embedded
 from counterset.tables.table import changed
 
 __all__ = ["CLOSING_IN", "Candidates", "Pipeline", "settings_of"]
@@ -40,7 +40,7 @@ class Candidates:
     ----------
     owners
         Which input each belongs to, ascending.
-    places
+    pool_index
         The row of the pool that it comes from.
     rows
         The candidate itself: that row, moved onto the constraints, and later towards the input.
@@ -61,14 +61,14 @@ class Candidates:
     """
 
     owners: Codes
-    places: Codes
+    pool_index: Codes
     rows: Matrix
     answers: Codes
     n_candidates: Codes
     reach: Matrix
     lengths: Matrix = field(default_factory=lambda: np.zeros(0))
     n_chosen: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    stable_radius: Later[Matrix] | None = None
+    stable_radius: Lazy[Matrix] | None = None
     settled: Mask | None = None
 
     def take(self, which: Codes) -> Candidates:
@@ -76,7 +76,7 @@ class Candidates:
         return replace(
             self,
             owners=self.owners[which],
-            places=self.places[which],
+            pool_index=self.pool_index[which],
             rows=self.rows[which],
             answers=self.answers[which],
             settled=None if self.settled is None else self.settled[which],
@@ -153,13 +153,13 @@ class Pipeline:
         differs = np.asarray(changed(questions.inputs[found.owners], found.rows).any(axis=1))
         return found if differs.all() else found.take(np.flatnonzero(differs))
 
-    def _from_pool(self, questions: Questions, x: Points) -> Candidates:
+    def _from_pool(self, questions: Questions, x: Embedded) -> Candidates:
         """Choose rows of the pool, as seen from the inputs or from other points."""
         selection = Selection.empty(len(x), self.selector.limit)
         for members, acceptable in self.acceptable(questions):
             selection.put(members, self.selector.select(x.take(members), acceptable))
-        owners, ranks = np.nonzero(selection.places != NONE_LEFT)
-        places = selection.places[owners, ranks]
+        owners, ranks = np.nonzero(selection.pool_index != NONE_LEFT)
+        places = selection.pool_index[owners, ranks]
         answers = questions.remember(self._labels_at(places))
         rows = self.selector.pool.matrix[places]
         return Candidates(owners, places, rows, answers, selection.n_candidates, selection.reach)
@@ -169,7 +169,7 @@ class Pipeline:
         kept = self.sets_are_kept
         x, codes = questions.points, self.classes.codes(questions.input_labels)
         nearest = anchors.nearest(x, codes)
-        radius = Later(lambda: anchors.radius(x, codes))
+        radius = Lazy(lambda: anchors.radius(x, codes))
         if kept:
             familiar, strange = self._from_sets(questions, anchors, nearest), nearest < 0
             if not strange.any():
@@ -191,7 +191,7 @@ class Pipeline:
         answers = questions.remember(chosen.labels)
         found = Candidates(
             owners,
-            chosen.places,
+            chosen.pool_index,
             chosen.rows,
             answers,
             anchors.n_candidates[nearest],
@@ -263,7 +263,7 @@ class Pipeline:
     def _by_distance(self, found: Candidates, questions: Questions) -> Candidates:
         """Sort candidates by input, then by distance, then by training row."""
         lengths = self._lengths(found, questions)
-        rows = self.selector.pool.rows[found.places]
+        rows = self.selector.pool.training_index[found.pool_index]
         return found.take(np.lexsort((rows, lengths, found.owners)))
 
     def _choose_from(self, found: Candidates, questions: Questions) -> Candidates:
@@ -273,7 +273,7 @@ class Pipeline:
         np.minimum.at(nearest, found.owners, self._lengths(found, questions))
         view = View(
             questions.points,
-            distance.points(found.rows),
+            distance.embed(found.rows),
             nearest,
             distance.in_space,
         )
@@ -286,7 +286,7 @@ class Pipeline:
         are tried too; where there are still too few options, ways are looked for that do without
         what an option changes.
         """
-        found = found.take(_near_and_far(found.owners, found.places))
+        found = found.take(_near_and_far(found.owners, found.pool_index))
         sparse = self._by_distance(self._undo(found, questions), questions)
         chosen = self._choose_from(sparse, questions)
         counts = np.bincount(chosen.owners, minlength=len(questions.inputs))
@@ -348,7 +348,7 @@ class Pipeline:
         segments = Segments(
             paths.starts,
             paths.ends,
-            distance.to_own(starts, found.rows[:, None, :])[:, 0],
+            distance.rowwise(starts, found.rows[:, None, :])[:, 0],
             found.answers,
             found.reach[found.owners],
         )
@@ -369,7 +369,7 @@ class Pipeline:
 
     def _lengths(self, found: Candidates, questions: Questions) -> Matrix:
         starts = questions.inputs[found.owners]
-        return self.selector.pool.distance.to_own(starts, found.rows[:, None, :])[:, 0]
+        return self.selector.pool.distance.rowwise(starts, found.rows[:, None, :])[:, 0]
 
 
 def settings_of(pipeline: Pipeline) -> tuple[Any, ...]:
@@ -378,13 +378,13 @@ def settings_of(pipeline: Pipeline) -> tuple[Any, ...]:
     return selector.cutoff, selector.diversity, selector.limit, pipeline.search
 
 
-def _viewpoints(x: Points, anchors: Anchors, nearest: Codes) -> Points:
+def _viewpoints(x: Embedded, anchors: Anchors, nearest: Codes) -> Embedded:
     """Give the points from which candidates are ranked: anchors, or inputs without one."""
     known, seen_from = (nearest >= 0)[:, None], anchors.points.take(nearest)
-    places = np.where(known, seen_from.places, x.places)
-    if x.directions is x.places:
-        return Points(places, places)
-    return Points(places, np.where(known, seen_from.directions, x.directions))
+    places = np.where(known, seen_from.coordinates, x.coordinates)
+    if x.directions is x.coordinates:
+        return Embedded(places, places)
+    return Embedded(places, np.where(known, seen_from.directions, x.directions))
 
 
 def _near_and_far(owners: Codes, places: Codes) -> Codes:
@@ -410,7 +410,7 @@ def _joined(parts: list[Candidates], n_candidates: Codes, reach: Matrix) -> Cand
     ]
     joined = Candidates(
         np.concatenate([part.owners for part in parts]),
-        np.concatenate([part.places for part in parts]),
+        np.concatenate([part.pool_index for part in parts]),
         np.concatenate([part.rows for part in parts]),
         np.concatenate([part.answers for part in parts]),
         n_candidates,

@@ -143,7 +143,7 @@ class Ranking:
         return who[chosen[same]], others[same]
 
     def _exact(self, who: Codes, which: Codes) -> Matrix:
-        return self.distance.to_own(self.x[who], self.points[which][:, None, :])[:, 0]
+        return self.distance.rowwise(self.x[who], self.points[which][:, None, :])[:, 0]
 
     def _in_exact_order(self, who: Codes, which: Codes, inputs: Codes) -> tuple[Codes, Codes]:
         """Sort pairs by input, then by exact distance, then by training row.

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterset._base.arrays import Codes, Mask, Matrix
-from counterset.steps.cutoffs import CandidatePool, Cutoff
+from counterset.steps.cutoffs import Cutoff
 from counterset.steps.diversity import Diversity, View
+from counterset.steps.pool import CandidatePool
 from counterset.steps.ranking import Ranking
-from counterset.tables.space import Points
+from counterset.tables.space import Embedded
 
 __all__ = ["NONE_LEFT", "Selection", "Selector"]
 
@@ -28,7 +29,7 @@ class Selection:
 
     Attributes
     ----------
-    places
+    pool_index
         Where in the pool, ``(n, limit)``, padded with ``NONE_LEFT``.
     n_candidates
         How many candidates step 2 left to choose from, ``(n,)``.
@@ -36,7 +37,7 @@ class Selection:
         The distance of the farthest of them, ``(n,)``; 0 unless the selector looks for it.
     """
 
-    places: Codes
+    pool_index: Codes
     n_candidates: Codes
     reach: Matrix
 
@@ -48,7 +49,7 @@ class Selection:
 
     def put(self, where: Codes, part: Selection) -> None:
         """Fill in the selection of some inputs."""
-        self.places[where] = part.places
+        self.pool_index[where] = part.pool_index
         self.n_candidates[where] = part.n_candidates
         self.reach[where] = part.reach
 
@@ -66,7 +67,7 @@ class Selector:
     limit: int
     find_reach: bool = False
 
-    def select(self, x: Points, acceptable: Mask) -> Selection:
+    def select(self, x: Embedded, acceptable: Mask) -> Selection:
         """Choose diverse candidates for each input.
 
         Parameters
@@ -79,8 +80,8 @@ class Selector:
         selection = Selection.empty(len(x), self.limit)
         for batch, start, ranking in self.rank(x, acceptable):
             n_candidates, reach = ranking.count(), self.reach(ranking)
-            candidates = self.pool.points.take(slice(start, start + len(ranking.points)))
-            same = candidates.directions is candidates.places
+            candidates = self.pool.embedded.take(slice(start, start + len(ranking.points)))
+            same = candidates.directions is candidates.coordinates
             view = View(
                 x.take(batch),
                 candidates,
@@ -98,7 +99,7 @@ class Selector:
         return ranking.farthest_distance() if self.find_reach else np.zeros(len(ranking))
 
     def rank(
-        self, x: Points, acceptable: Mask, ignored: Mask | None = None
+        self, x: Embedded, acceptable: Mask, ignored: Mask | None = None
     ) -> Iterator[tuple[Codes, int, Ranking]]:
         """Rank and cut off the acceptable candidates, for some inputs at a time.
 
@@ -117,12 +118,12 @@ class Selector:
             return
         # The pool is sorted by class, so that there is little between that is not acceptable.
         part = slice(int(found[0]), int(found[-1]) + 1)
-        places, inputs = self.pool.points.places[part], x.places
+        places, inputs = self.pool.embedded.coordinates[part], x.coordinates
         if ignored is not None and ignored.any():
             places, inputs = np.where(ignored, 0.0, places), np.where(ignored, 0.0, inputs)
         for batch in _batches(len(x), len(places)):
             ranking = Ranking(
-                inputs[batch], places, self.pool.rows[part], self.pool.distance.in_space
+                inputs[batch], places, self.pool.training_index[part], self.pool.distance.in_space
             )
             if len(found) < len(places):
                 ranking.drop(~acceptable[part])
@@ -183,7 +184,7 @@ class Selector:
 
     def differ(self, view: View, a: Codes, b: Codes) -> Mask:
         """Decide exactly whether candidates differ from kept ones, one of each for each input."""
-        candidates = view.candidates.places
+        candidates = view.candidates.coordinates
         # The paper's S_2 is a set: a copy of a chosen candidate is never chosen.
         differ: Mask = (candidates[a] != candidates[b]).any(axis=1)
         if self.diversity is not None:

@@ -27,7 +27,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.tables.features import Feature
 from counterset.tables.table import Table
 
-__all__ = ["Points", "ScaleLike", "Space", "TableDistance"]
+__all__ = ["Embedded", "ScaleLike", "Space", "TableDistance"]
 
 ScaleLike: TypeAlias = str | ArrayLike | Mapping[str, float] | None
 
@@ -132,25 +132,25 @@ class Space:
 
 
 @dataclass(frozen=True)
-class Points:
+class Embedded:
     """Rows as points, for distances and for angles.
 
     The two differ only where there are categories: a changed category has length 1 in the
     direction of a counterfactual, whatever size of its coordinates the distance needs.
     """
 
-    places: Matrix
+    coordinates: Matrix
     directions: Matrix
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.coordinates)
 
-    def take(self, which: Any) -> Points:
+    def take(self, which: Any) -> Embedded:
         """Give some of the points."""
-        places = self.places[which]
-        if self.directions is self.places:
-            return Points(places, places)
-        return Points(places, self.directions[which])
+        coordinates = self.coordinates[which]
+        if self.directions is self.coordinates:
+            return Embedded(coordinates, coordinates)
+        return Embedded(coordinates, self.directions[which])
 
 
 @dataclass(frozen=True)
@@ -193,23 +193,25 @@ class TableDistance(Distance):
         matrix, _ = self.table.encode_one(rows) if one else self.table.encode(rows)
         return matrix
 
-    def embed(self, matrix: Matrix) -> Matrix:
-        """Give the rows of a matrix as the points that are compared."""
+    def coordinates(self, matrix: Matrix) -> Matrix:
+        """Give the coordinates of the rows of a matrix: what the distance compares."""
         return self.space.embed(matrix, self.inner.category_size)
 
-    def points(self, matrix: Matrix) -> Points:
+    def embed(self, matrix: Matrix) -> Embedded:
         """Give the rows of a matrix as points, for distances and for angles."""
-        places = self.embed(matrix)
+        coordinates = self.coordinates(matrix)
         if self.space.is_plain or self.inner.category_size == UNIT_LENGTH:
-            return Points(places, places)
-        return Points(places, self.space.embed(matrix, UNIT_LENGTH))
+            return Embedded(coordinates, coordinates)
+        return Embedded(coordinates, self.space.embed(matrix, UNIT_LENGTH))
 
     def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
-        return self.in_space.pairwise(self.embed(A), self.embed(B))
+        return self.in_space.pairwise(self.coordinates(A), self.coordinates(B))
 
-    def to_own(self, x: Matrix, own: Matrix) -> Matrix:
-        points = self.embed(own.reshape(-1, own.shape[-1]))
-        return self.in_space.to_own(self.embed(x), points.reshape(*own.shape[:2], points.shape[1]))
+    def rowwise(self, x: Matrix, own: Matrix) -> Matrix:
+        points = self.coordinates(own.reshape(-1, own.shape[-1]))
+        return self.in_space.rowwise(
+            self.coordinates(x), points.reshape(*own.shape[:2], points.shape[1])
+        )
 
 
 def _scaling(

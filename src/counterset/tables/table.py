@@ -1,4 +1,4 @@
-"""The columns of a table: what the user declares, what is learned, and the way to a matrix.
+"""The columns of a table: what is learned about them, and the way to a matrix and back.
 
 Inside the library a table is a float matrix with one column per feature. A :class:`Table`
 remembers what the training data looked like, checks that later data looks the same, and gives
@@ -7,8 +7,7 @@ rows back as they came: the same container, the same column names, the same dtyp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -19,64 +18,13 @@ from numpy.typing import NDArray
 from counterset._base.arrays import Mask, Matrix
 from counterset.exceptions import InvalidInputError
 from counterset.tables.codecs import decode_numbers
-from counterset.tables.features import Feature, Kind, learn_feature, learn_one_hot
+from counterset.tables.features import Feature, learn_feature, learn_one_hot
+from counterset.tables.schema import Schema
 
-__all__ = ["Rows", "Schema", "Table"]
+__all__ = ["Rows", "Table", "changed"]
 
 #: What users pass and get back.
 Rows: TypeAlias = pd.DataFrame | NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Schema:
-    """What a user declares about the features; the rest is found from the dtypes.
-
-    Without a declaration, floats and times are continuous, whole numbers integer, booleans
-    binary, ordered categories ordinal, and all else (text, categories) categorical.
-
-    Parameters
-    ----------
-    continuous, integer, categorical, binary
-        Names of features of that kind.
-    ordinal
-        From names to their values, from least to most.
-    one_hot
-        From a name for the group to the names of its columns: they are one category.
-
-    Examples
-    --------
-    >>> Schema(ordinal={"savings": ["<100", "100-500", ">500"]}, categorical=["zip"])
-    Schema(ordinal={'savings': ['<100', '100-500', '>500']}, categorical=['zip'])
-    """
-
-    ordinal: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    categorical: Sequence[str] = ()
-    continuous: Sequence[str] = ()
-    integer: Sequence[str] = ()
-    binary: Sequence[str] = ()
-    one_hot: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            if isinstance(getattr(self, each.name), str):
-                raise InvalidInputError(
-                    f"{each.name} takes a list of names, got the text "
-                    f"{getattr(self, each.name)!r}. Put it in brackets."
-                )
-        names = [*self.ordinal, *self.categorical, *self.continuous, *self.integer, *self.binary]
-        names += [column for columns in self.one_hot.values() for column in columns]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise InvalidInputError(f"The schema declares {twice} more than once.")
-
-    def __repr__(self) -> str:
-        declared = ((each.name, getattr(self, each.name)) for each in fields(self))
-        return f"Schema({', '.join(f'{name}={value!r}' for name, value in declared if value)})"
-
-    def kind_of(self, name: str) -> Kind | None:
-        """Give the declared kind of a column."""
-        kinds: tuple[Kind, ...] = ("ordinal", "categorical", "continuous", "integer", "binary")
-        return next((kind for kind in kinds if name in getattr(self, kind)), None)
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,0 +1,53 @@
+"""The candidates: the training rows, sorted by the class that the model predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from counterset._base.arrays import Codes, Matrix
+from counterset.tables.space import Embedded, TableDistance
+
+__all__ = ["CandidatePool"]
+
+
+@dataclass(frozen=True)
+class CandidatePool:
+    """The training rows, sorted by predicted class: each class is a slice, nothing is copied.
+
+    Attributes
+    ----------
+    matrix
+        The rows in the model's own units.
+    training_index
+        The position of each row in the training data.
+    codes
+        The code of the class of each row, ascending.
+    distance
+        How rows are compared.
+    """
+
+    matrix: Matrix
+    training_index: Codes
+    codes: Codes
+    distance: TableDistance
+
+    @classmethod
+    def build(cls, matrix: Matrix, codes: Codes, distance: TableDistance) -> CandidatePool:
+        """Sort the training rows by the code of their predicted class."""
+        order = np.argsort(codes, kind="stable")
+        return cls(matrix[order], order, codes[order], distance)
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    @cached_property
+    def embedded(self) -> Embedded:
+        """The rows as points of the space."""
+        return self.distance.embed(self.matrix)
+
+    def __getstate__(self) -> dict[str, object]:
+        # The points follow from the rows: a pickle need not hold them.
+        return {name: value for name, value in self.__dict__.items() if name != "embedded"}

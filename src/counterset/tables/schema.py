@@ -1,0 +1,64 @@
+"""Schema: what a user declares about the features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from counterset.exceptions import InvalidInputError
+from counterset.tables.features import Kind
+
+__all__ = ["Schema"]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What a user declares about the features; the rest is found from the dtypes.
+
+    Without a declaration, floats and times are continuous, whole numbers integer, booleans
+    binary, ordered categories ordinal, and all else (text, categories) categorical.
+
+    Parameters
+    ----------
+    continuous, integer, categorical, binary
+        Names of features of that kind.
+    ordinal
+        From names to their values, from least to most.
+    one_hot
+        From a name for the group to the names of its columns: they are one category.
+
+    Examples
+    --------
+    >>> Schema(ordinal={"savings": ["<100", "100-500", ">500"]}, categorical=["zip"])
+    Schema(ordinal={'savings': ['<100', '100-500', '>500']}, categorical=['zip'])
+    """
+
+    ordinal: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    categorical: Sequence[str] = ()
+    continuous: Sequence[str] = ()
+    integer: Sequence[str] = ()
+    binary: Sequence[str] = ()
+    one_hot: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            if isinstance(getattr(self, each.name), str):
+                raise InvalidInputError(
+                    f"{each.name} takes a list of names, got the text "
+                    f"{getattr(self, each.name)!r}. Put it in brackets."
+                )
+        names = [*self.ordinal, *self.categorical, *self.continuous, *self.integer, *self.binary]
+        names += [column for columns in self.one_hot.values() for column in columns]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InvalidInputError(f"The schema declares {twice} more than once.")
+
+    def __repr__(self) -> str:
+        declared = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return f"Schema({', '.join(f'{name}={value!r}' for name, value in declared if value)})"
+
+    def kind_of(self, name: str) -> Kind | None:
+        """Give the declared kind of a column."""
+        kinds: tuple[Kind, ...] = ("ordinal", "categorical", "continuous", "integer", "binary")
+        return next((kind for kind in kinds if name in getattr(self, kind)), None)
