@@ -394,7 +394,7 @@ def test_explaining_looks_at_no_candidate_but_those_of_the_anchor() -> None:
     # Without its points the pool cannot be ranked: reaching for them would bring them back.
     again = pickle.loads(pickle.dumps(explainer))
     again.explain_many(X)
-    assert "points" not in vars(again.pool_)
+    assert "embedded" not in vars(again.pool_)
 
 
 @pytest.mark.parametrize("anchors", [0, -1, 2.5, "many", True])

@@ -108,8 +108,8 @@ def test_a_pickle_holds_the_rows_and_not_the_points() -> None:
     pool = pool_of(np.arange(5000) % 2)
     pool.distance.embed(pool.matrix[:1])  # what the space is like is worked out now, and kept
     before = len(pickle.dumps(pool))
-    places = pool.embedded.coordinates
+    coordinates = pool.embedded.coordinates
     assert len(pickle.dumps(pool)) == before
     again = pickle.loads(pickle.dumps(pool))
-    np.testing.assert_array_equal(again.embedded.coordinates, places)
-    np.testing.assert_array_equal(again.rows, pool.training_index)
+    np.testing.assert_array_equal(again.embedded.coordinates, coordinates)
+    np.testing.assert_array_equal(again.training_index, pool.training_index)

@@ -1,21 +1,44 @@
-"""Names for the kinds of arrays that move through the library."""
+"""Names for the arrays that move through the library.
+
+Several names stand for one type: a name tells what the numbers mean and how many axes there are,
+which the type checker does not.
+"""
 
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AnyMatrix", "Codes", "Labels", "Mask", "Matrix", "to_python"]
+__all__ = [
+    "AnyMatrix",
+    "Codes",
+    "Counts",
+    "Indices",
+    "Labels",
+    "Mask",
+    "Matrix",
+    "Stack",
+    "Vector",
+    "to_python",
+]
 
-#: Rows, points or distances, of any number of axes.
+#: One float for each row, ``(n,)``, or for each feature, ``(d,)``.
+Vector: TypeAlias = NDArray[np.float64]
+#: Rows by features, ``(n, d)``, or the distances between two sets of rows, ``(n, m)``.
 Matrix: TypeAlias = NDArray[np.float64]
-#: The same, of any precision: single precision will do to choose by.
+#: Floats with three or more axes, such as the rows of each of several inputs, ``(n, k, d)``.
+Stack: TypeAlias = NDArray[np.float64]
+#: A matrix in any precision: single precision is enough to choose by.
 AnyMatrix: TypeAlias = NDArray[np.floating[Any]]
-#: Positions, counts or class codes.
+#: Positions in another array.
+Indices: TypeAlias = NDArray[np.intp]
+#: How many there are of something.
+Counts: TypeAlias = NDArray[np.intp]
+#: Codes of classes: positions among the labels that the model gave to the training rows.
 Codes: TypeAlias = NDArray[np.intp]
-#: Yes or no.
+#: True or False for each element.
 Mask: TypeAlias = NDArray[np.bool_]
-#: What a model answers.
+#: What a model predicts: numbers, text or booleans.
 Labels: TypeAlias = NDArray[Any]
 
 
