@@ -1,56 +1,49 @@
-"""DiverseExplainer: the four steps of the paper, in order."""
+"""DiverseExplainer: fit on training rows, then explain decisions."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from counterset import distances
-from counterset._base.arrays import Mask, Matrix, to_python
+from counterset._base.arrays import Mask, Matrix
 from counterset._base.checks import check_count
 from counterset.anchors.anchors import Anchors
+from counterset.anchors.chooser import anchored, settings_of
 from counterset.anchors.search import find_anchors
-from counterset.constraints.constraints import Constraints, Rules
+from counterset.constraints.constraints import Constraints
 from counterset.constraints.plausibility import NearData
 from counterset.distances import DistanceLike
-from counterset.exact import Box
 from counterset.exact.certify import certify
-from counterset.exact.domains import DomainLike
-from counterset.exceptions import (
-    FewerCounterfactualsWarning,
-    InvalidInputError,
-    NoCounterfactualError,
-    NotFittedError,
-)
-from counterset.models.adapter import Answers, Classes, ModelAdapter
-from counterset.models.goals import AnyOther, Goal, check_probability, is_confident, set_goal
-from counterset.results.explanation import Explanation, Explanations
-from counterset.steps.acceptance import Questions, Wishes
+from counterset.exact.domains import Box, DomainLike
+from counterset.exceptions import InvalidInputError, NotFittedError
+from counterset.models.adapter import ModelAdapter
+from counterset.models.goals import AnyOther, check_probability, set_goal
+from counterset.results.explanation import Explanation, Explanations, make_explanations
+from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.cutoffs import Cutoff, NearestCandidates
 from counterset.steps.diversity import AngleDiversity, Diversity
-from counterset.steps.line_search import LineSearch
-from counterset.steps.pipeline import CLOSING_IN, Candidates, Pipeline, settings_of
-from counterset.steps.pool import CandidatePool
+from counterset.steps.line_search import LineSearch, Search
+from counterset.steps.parameters import check_parameters
+from counterset.steps.pipeline import Pipeline, paper_pipeline
 from counterset.steps.selection import Selector
-from counterset.steps.shortfall import why_fewer, why_nothing
+from counterset.steps.shortfall import report_shortfall
+from counterset.steps.training import TrainingData
 from counterset.tables.schema import Schema
-from counterset.tables.space import ScaleLike, Space, TableDistance
-from counterset.tables.table import Table
+from counterset.tables.space import ScaleLike
 
 __all__ = ["DiverseExplainer"]
 
 
 class DiverseExplainer(BaseEstimator):
-    """Explain a decision by a small set of close, diverse inputs that the model decides otherwise.
+    """Explain a decision by a small set of diverse, close counterfactuals.
 
-    The approximation of "Promoting Counterfactual Robustness through Diversity" (AAAI 2024):
-    training rows that the model decides otherwise are ordered by distance (step 1), cut off
-    (step 2), filtered by diversity (step 3), and each is moved towards the input up to the
+    The approximation of "Promoting Counterfactual Robustness through Diversity" (AAAI 2024).
+    Training rows that the model puts in another class are ordered by distance (step 1), cut off
+    (step 2) and filtered by diversity (step 3). Each is then moved towards the input, up to the
     decision boundary (step 4).
 
     Parameters
@@ -62,11 +55,14 @@ class DiverseExplainer(BaseEstimator):
         ``"l1"``, ``"l2"``, ``"linf"``, ``"l0"``, a :class:`~counterset.distances.Distance`, or a
         function from (n, d) and (m, d) to (n, m). Taken in the scaled space.
     candidates
-        Step 2: :class:`NearestCandidates` or :class:`CandidatesWithin`.
+        Step 2: :class:`NearestCandidates`, :class:`CandidatesWithin`, or a step of your own, see
+        :class:`~counterset.steps.Cutoff`.
     diversity
-        Step 3: :class:`AngleDiversity` or :class:`DistanceDiversity`; None keeps the nearest.
+        Step 3: :class:`AngleDiversity`, :class:`DistanceDiversity`, or a step of your own, see
+        :class:`~counterset.steps.Diversity`; None keeps the nearest.
     search
-        Step 4: :class:`LineSearch`; None reports the training rows themselves.
+        Step 4: :class:`LineSearch` or a step of your own, see :class:`~counterset.steps.Search`;
+        None reports the training rows themselves.
     max_counterfactuals
         The most to report for one input.
     scale
@@ -77,12 +73,11 @@ class DiverseExplainer(BaseEstimator):
     constraints
         What may change, see :class:`Constraints`.
     sparsify
-        Undo every change that a counterfactual does not need, so that it names few things.
+        Undo the changes that a counterfactual does not need, so that few features change.
     anchors
-        None: the paper's selection, from the input's own point of view. A number: up to that many
-        training rows of each class get a set each, in ``fit``, and an input takes the nearest set
-        of its class, so that nearly equal inputs get the same. ``"auto"`` finds the number, see
-        ``docs/anchors.md``.
+        None: the paper's selection, made for each input. A number: ``fit`` chooses a set for up to
+        that many training rows of each class, and an input takes the nearest set of its class, so
+        that nearly equal inputs get the same. ``"auto"`` finds the number, see ``docs/anchors.md``.
     plausibility
         :class:`NearData` requires counterfactuals to lie near training rows.
 
@@ -123,7 +118,7 @@ class DiverseExplainer(BaseEstimator):
         distance: DistanceLike = "l1",
         candidates: Cutoff = NearestCandidates(1000),
         diversity: Diversity | None = AngleDiversity(0.5),
-        search: LineSearch | None = LineSearch(0.1),
+        search: Search | None = LineSearch(0.1),
         max_counterfactuals: int = 5,
         scale: ScaleLike = "range",
         schema: Schema | None = None,
@@ -158,35 +153,27 @@ class DiverseExplainer(BaseEstimator):
             Show a progress bar on the error stream while anchors are looked for.
         """
         self._check_parameters()
-        table, matrix = Table.learn(X, self.schema)
-        inner = distances.get(self.distance)
-        labels = ModelAdapter(self.model, table).labels(matrix)
-        classes, codes = Classes.learn(labels)
-        if len(classes) == 1:
-            raise NoCounterfactualError(
-                f"The model predicts {to_python(classes.labels[0])!r} for all {len(matrix)} training "
-                f"rows, so there is nothing to move towards. Fit on data of which the model "
-                f"decides some rows otherwise."
-            )
-        self.schema_ = table
-        self.distance_ = TableDistance(table, Space.learn(matrix, table, self.scale), inner)
-        self.pool_ = CandidatePool.build(matrix, codes, self.distance_)
-        self.classes_ = classes.labels
-        self._classes = classes
-        self.support_ = None
-        self._plausible: Mask | None = None  # which rows of the pool; None: all
-        self._confidence: Answers | None = None  # asked for when it is first needed
-        if self.plausibility is not None:
-            places, measure = self.pool_.embedded.coordinates, self.distance_.in_space
-            self.support_ = self.plausibility.learn(places, measure)
-            self._plausible = self.support_.has(places)
-        self.n_features_in_ = len(table.columns)
+        training = TrainingData.learn(
+            X,
+            self.model,
+            schema=self.schema,
+            distance=self.distance,
+            scale=self.scale,
+            plausibility=self.plausibility,
+        )
+        training.rules(self.constraints)  # a constraint that does not fit the data shows now
+        anchors = self._find_anchors(training, progress=progress)
+        self._training = training
+        self.schema_ = training.table
+        self.distance_ = training.distance
+        self.pool_ = training.pool
+        self.classes_ = training.classes.labels
+        self.support_ = training.support
+        self.anchors_ = anchors
+        self.n_features_in_ = len(training.table.columns)
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        if table.array_dtype is None:
-            self.feature_names_in_ = np.asarray(table.columns, dtype=object)
-        self.anchors_ = self._find_anchors(progress=progress)
-        self._no_constraints = Constraints().compile(table, matrix)
-        self._rules(None)  # a constraint that does not fit the data shows now, not later
+        if training.table.array_dtype is None:
+            self.feature_names_in_ = np.asarray(training.table.columns, dtype=object)
         return self
 
     def explain(
@@ -276,8 +263,7 @@ class DiverseExplainer(BaseEstimator):
         Returns
         -------
         explanation
-            The same with a :class:`~counterset.results.certificate.Certificate`. A counterfactual of
-            safety delta is within epsilon of the optimum of every input of the same class that is
+            The same with a :class:`~counterset.Certificate`. A counterfactual of safety delta is within epsilon of the optimum of every input of the same class that is
             nearer than delta / 2 (proposition 2).
 
         Examples
@@ -312,96 +298,64 @@ class DiverseExplainer(BaseEstimator):
         self, matrix: Matrix, index: pd.Index, wanted: _Wanted, if_none: str
     ) -> Explanations:
         self._check_parameters()  # set_params may have come after fit
-        probability = wanted.probability
+        training, probability = self._training, wanted.probability
         check_probability(probability)
-        model = ModelAdapter(self.model, self.schema_, with_confidence=probability is not None)
-        rules = self._rules(wanted.constraints)
+        constraints = self.constraints if wanted.constraints is None else wanted.constraints
+        rules = training.rules(constraints)
+        model = ModelAdapter(self.model, training.table, with_confidence=probability is not None)
         answers = model.answers(matrix)
-        goal = set_goal(answers, self._classes, wanted.target, wanted.interval, probability)
-        wishes = Wishes(goal, probability, rules, self.support_)
-        questions = Questions(model, self.distance_, wishes, matrix, answers.labels)
-        pipeline = self._pipeline(goal, probability)
-        found = pipeline.run(questions)
-        self._check_counts(found, questions, pipeline, if_none)
-        return Explanations(
-            labels=answers.labels,
-            counts=found.counts,
-            input_index=index,
-            model_calls=model.calls,
-            model_rows=model.rows,
-            _table=self.schema_,
-            _inputs=matrix,
-            _matrix=found.rows,
-            _labels=questions.recall(found.answers),
-            _distances=found.lengths,
-            _examples=self.pool_.training_index[found.pool_index],
-            _plausibility=None
-            if self.support_ is None
-            else self.support_.scores(self.distance_.coordinates(found.rows)),
-            _stable_radius=found.stable_radius,
+        goal = set_goal(answers, training.classes, wanted.target, wanted.interval, probability)
+        requirements = Requirements(goal, probability, rules, training.support)
+        acceptance = Acceptance(
+            model, training.distance, training.classes, requirements, matrix, answers.labels
+        )
+        pipeline = self._pipeline(requirements)
+        found = pipeline.run(acceptance)
+        report_shortfall(found, pipeline.selector, acceptance, if_none, stacklevel=4)
+        best, support = found.counterfactuals, training.support
+        return make_explanations(
+            training.table,
+            matrix,
+            answers.labels,
+            index,
+            owners=best.owners,
+            rows=best.rows,
+            row_labels=acceptance.labels(best.codes),
+            distances=best.lengths,
+            examples=training.pool.training_index[best.pool_index],
+            plausibility=None if support is None else support.scores(best.embedded.coordinates),
+            stable_radius=best.stable_radius,
+            asked=(model.calls, model.rows),
         )
 
-    def _pipeline(self, goal: Goal, probability: float | None) -> Pipeline:
-        usable = self._plausible
-        if probability is not None:
-            if self._confidence is None:
-                model = ModelAdapter(self.model, self.schema_, with_confidence=True)
-                self._confidence = model.answers(self.pool_.matrix)
-            confident = is_confident(self._confidence, probability)
-            usable = confident if usable is None else usable & confident
-        paper = Pipeline(self._selector(), self.search, self.sparsify, self._classes, usable)
+    def _pipeline(self, requirements: Requirements) -> Pipeline:
+        """Return the pipeline of one call: the paper's, or the anchored one."""
+        probability = requirements.probability
+        selector = self._selector(self._training, self._training.usable(probability))
+        paper = paper_pipeline(selector, self.search, requirements.rules, sparsify=self.sparsify)
         if self.anchors is None or self.anchors_ is None:
             return paper
-        usual = isinstance(goal, AnyOther) and probability is None
+        usual = isinstance(requirements.goal, AnyOther) and probability is None
         kept = usual and self.anchors_.settings == settings_of(paper)
-        return replace(paper, anchors=self.anchors_, sets_are_kept=kept, finer=CLOSING_IN)
+        return anchored(paper, self.anchors_, sets_are_kept=kept)
 
-    def _selector(self) -> Selector:
+    def _selector(self, training: TrainingData, usable: Mask | None) -> Selector:
         return Selector(
-            self.pool_,
+            training.pool,
+            usable,
             self.candidates,
             self.diversity,
             self.max_counterfactuals,
-            find_reach=self.search is not None and self.search.needs_reach,
+            find_farthest=self.search is not None and self.search.needs_farthest,
         )
 
-    def _find_anchors(self, *, progress: bool) -> Anchors | None:
+    def _find_anchors(self, training: TrainingData, *, progress: bool) -> Anchors | None:
         """Find the anchors of each class, and choose their sets."""
         if self.anchors is None:
             return None
-        model = ModelAdapter(self.model, self.schema_)
-        wishes = Wishes(AnyOther(), None, self._rules(Constraints()), self.support_)
-
-        def ask(rows: Matrix) -> Questions:
-            return Questions(model, self.distance_, wishes, rows, model.answers(rows).labels)
-
-        pipeline = Pipeline(self._selector(), self.search, False, self._classes, self._plausible)
-        return find_anchors(self.anchors, pipeline, ask, progress=progress)
-
-    def _rules(self, constraints: Constraints | None) -> Rules:
-        constraints = constraints if constraints is not None else self.constraints
-        if constraints is None:
-            return self._no_constraints
-        return constraints.compile(self.schema_, self.pool_.matrix)
-
-    def _check_counts(
-        self, found: Candidates, questions: Questions, pipeline: Pipeline, if_none: str
-    ) -> None:
-        """Raise or warn if an input has no counterfactual; warn if it has fewer than asked."""
-        counts = found.counts
-        if not counts.all():
-            nothing = np.flatnonzero(counts == 0)
-            reason = why_nothing(pipeline, questions, int(nothing[0]))
-            message = (
-                f"No counterfactual for {len(nothing)} of {len(counts)} inputs (first at position "
-                f"{nothing[0]}): {reason}"
-            )
-            if if_none == "raise":
-                raise NoCounterfactualError(message)
-            warnings.warn(message, FewerCounterfactualsWarning, stacklevel=4)
-        shortage = why_fewer(found, self.max_counterfactuals)
-        if shortage:
-            warnings.warn(shortage, FewerCounterfactualsWarning, stacklevel=4)
+        selector = self._selector(training, training.usable(None))
+        pipeline = paper_pipeline(selector, self.search, training.rules(None), sparsify=False)
+        return find_anchors(self.anchors, pipeline, training, progress=progress)
 
     def _check_parameters(self) -> None:
         check_count(self.max_counterfactuals, "max_counterfactuals")
@@ -412,17 +366,7 @@ class DiverseExplainer(BaseEstimator):
             )
         if self.anchors is not None and self.anchors != "auto":
             check_count(self.anchors, "anchors")
-        for name, value, method, examples in (
-            ("candidates", self.candidates, "cut", "NearestCandidates or CandidatesWithin"),
-            ("diversity", self.diversity, "differ", "AngleDiversity, DistanceDiversity or None"),
-            ("search", self.search, "search", "LineSearch or None"),
-            ("schema", self.schema, "kind_of", "Schema or None"),
-            ("constraints", self.constraints, "compile", "Constraints or None"),
-            ("plausibility", self.plausibility, "learn", "NearData or None"),
-        ):
-            optional = name != "candidates"
-            if not (optional and value is None) and not callable(getattr(value, method, None)):
-                raise InvalidInputError(f"{name} must be {examples}, got {value!r}.")
+        check_parameters(self)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "pool_"):

@@ -21,7 +21,7 @@ from counterset.anchors.workshop import Plan
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import AnyOther
 from counterset.noise import GaussianNoise
-from counterset.steps.acceptance import Questions, Wishes
+from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.diversity import View
 from counterset.steps.selection import NONE_LEFT
 

@@ -24,7 +24,7 @@ from counterset.anchors.trials import (
 from counterset.anchors.workshop import Plan
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import AnyOther
-from counterset.steps.acceptance import Questions, Wishes
+from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.pipeline import Pipeline
 
 

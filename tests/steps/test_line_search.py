@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from counterset import InvalidInputError, LineSearch
 from counterset.steps import line_search
-from counterset.steps.line_search import REFUSED, Segments
+from counterset.steps.acceptance import REFUSED
+from counterset.steps.line_search import Segments
 
 Points = NDArray[np.float64]
 

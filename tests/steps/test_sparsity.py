@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterset.steps.line_search import REFUSED
+from counterset.steps.acceptance import REFUSED
 from counterset.steps.sparsity import undo_needless_changes
 
 

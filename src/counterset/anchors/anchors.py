@@ -77,7 +77,7 @@ class Anchors:
         allows, ``(m, limit, features)``.
     way
         The share of the way to the input's own values that it goes there.
-    n_candidates, reach
+    n_candidates, farthest
         How many candidates there were for each, and how far the farthest of them was.
     settings
         How the sets were chosen: sets for other settings have to be chosen anew.
@@ -93,7 +93,7 @@ class Anchors:
     gives_way: Mask
     way: float
     n_candidates: Codes
-    reach: Matrix
+    farthest: Matrix
     settings: tuple[Any, ...]
     distance: Distance
 
@@ -123,7 +123,7 @@ class Anchors:
             np.concatenate([part.gives_way for part in parts]),
             parts[0].way,
             np.concatenate([part.n_candidates for part in parts]),
-            np.concatenate([part.reach for part in parts]),
+            np.concatenate([part.farthest for part in parts]),
             parts[0].settings,
             parts[0].distance,
         )

@@ -7,16 +7,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Matrix
+from counterset._base.arrays import Codes, Matrix, to_python
 from counterset.anchors.anchors import Options
-from counterset.steps.acceptance import Questions
+from counterset.steps.acceptance import Acceptance
 from counterset.steps.pipeline import Pipeline
 from counterset.steps.selection import NONE_LEFT
 
-__all__ = ["Ask", "Catalogue"]
+__all__ = ["AcceptanceOf", "Catalogue"]
 
-#: Makes the questions of rows.
-Ask: TypeAlias = Callable[[Matrix], Questions]
+#: Makes the acceptance of rows.
+AcceptanceOf: TypeAlias = Callable[[Matrix], Acceptance]
 
 
 class Catalogue:
@@ -26,12 +26,12 @@ class Catalogue:
     ----------
     pipeline
         The paper's method.
-    ask
-        Makes the questions of rows.
+    acceptance_of
+        Makes the acceptance of rows.
     """
 
-    def __init__(self, pipeline: Pipeline, ask: Ask) -> None:
-        self.pipeline, self.ask = pipeline, ask
+    def __init__(self, pipeline: Pipeline, acceptance_of: AcceptanceOf) -> None:
+        self.pipeline, self.acceptance_of = pipeline, acceptance_of
         self._numbers: dict[bytes, int] = {}  # of each option, by its row
         self._rows: list[Matrix] = []
         self._places: list[int] = []
@@ -46,7 +46,7 @@ class Catalogue:
         for i, (numbers, _, _) in enumerate(known):
             own[i, : len(numbers)] = numbers
         n_candidates = np.array([count for _, count, _ in known], dtype=np.intp)
-        return own, n_candidates, np.array([reach for _, _, reach in known])
+        return own, n_candidates, np.array([farthest for _, _, farthest in known])
 
     def options(self) -> Options:
         """Give all options so far; equal ones have one number."""
@@ -56,21 +56,21 @@ class Catalogue:
             rows,
             pool.distance.coordinates(rows),
             np.array(self._places, dtype=np.intp),
-            np.array(self._labels, dtype=self.pipeline.classes.labels.dtype),
+            np.array(self._labels, dtype=object),
         )
 
     def _find(self, rows: Codes) -> None:
         if not len(rows):
             return
-        questions = self.ask(self.pipeline.selector.pool.matrix[rows])
-        found = self.pipeline.run(questions)
-        for row, count, reach in zip(rows, found.n_candidates, found.reach, strict=True):
-            self._known[int(row)] = ([], int(count), float(reach))
-        labels = questions.recall(found.answers)
+        acceptance = self.acceptance_of(self.pipeline.selector.pool.matrix[rows])
+        found = self.pipeline.run(acceptance).counterfactuals
+        for row, count, farthest in zip(rows, found.n_candidates, found.farthest, strict=True):
+            self._known[int(row)] = ([], int(count), float(farthest))
+        labels = acceptance.labels(found.codes)
         for i, owner in enumerate(found.owners):
             number = self._numbers.setdefault(found.rows[i].tobytes(), len(self._rows))
             if number == len(self._rows):
                 self._rows.append(found.rows[i])
                 self._places.append(int(found.pool_index[i]))
-                self._labels.append(labels[i])
+                self._labels.append(to_python(labels[i]))
             self._known[int(rows[owner])][0].append(number)

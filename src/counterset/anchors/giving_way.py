@@ -17,9 +17,8 @@ from counterset._base.arrays import AnyMatrix, Codes, Mask, Matrix
 from counterset.anchors.anchors import Options
 from counterset.constraints.constraints import Rules
 from counterset.noise import GaussianNoise, NumericColumns
-from counterset.steps.acceptance import Questions
+from counterset.steps.acceptance import REFUSED, Acceptance
 from counterset.steps.diversity import View
-from counterset.steps.line_search import REFUSED
 from counterset.steps.paths import give_way, unit_costs
 from counterset.steps.selection import NONE_LEFT, Selector
 from counterset.tables.space import TableDistance
@@ -38,7 +37,7 @@ def find_giving_way(
     sets: Codes,
     options: Options,
     anchors: Matrix,
-    rows: Questions,
+    rows: Acceptance,
     away: AnyMatrix,
     selector: Selector,
     way: float,
@@ -74,7 +73,7 @@ def find_giving_way(
     gives_way
         ``(m, k, d)``.
     """
-    rules, distance = rows.wishes.rules, selector.pool.distance
+    rules, distance = rows.requirements.rules, selector.pool.distance
     found, witnesses = _GivingWay(sets, options, anchors, rows, selector, way), _witnesses(away)
     who, slots = np.nonzero(sets != NONE_LEFT)
     surplus = found.gains(witnesses[:, ::STRIDE], price)[who, slots]
@@ -107,7 +106,7 @@ def _noise(distance: TableDistance, row: Matrix, rules: Rules) -> Matrix:
     size = math.sqrt(2 / math.pi * GaussianNoise().variance)
     least[:, columns.positions] = columns.low
     moved[:, columns.positions] = columns.low + size * (columns.high - columns.low)
-    return unit_costs(distance, least, moved, rules)
+    return unit_costs(distance, distance.coordinates(least), distance.coordinates(moved), rules)
 
 
 @dataclass
@@ -117,7 +116,7 @@ class _GivingWay:
     sets: Codes
     options: Options
     anchors: Matrix
-    rows: Questions
+    rows: Acceptance
     selector: Selector
     way: float
 
@@ -147,14 +146,15 @@ class _GivingWay:
         gains
             The mean over the rows, ``(m, k, units)``.
         """
-        table, rules = self.selector.pool.distance, self.rows.wishes.rules
+        table, rules = self.selector.pool.distance, self.rows.requirements.rules
         x, count = self.rows.inputs[witnesses.ravel()], witnesses.shape[1]
         options = [np.repeat(ends, count, axis=0) for ends in self._ends.swapaxes(0, 1)]
-        from_x = [unit_costs(table, x, ends, rules) for ends in options]
+        coordinates, of_x = [table.coordinates(ends) for ends in options], table.coordinates(x)
+        from_x = [unit_costs(table, of_x, ends, rules) for ends in coordinates]
         gains = np.stack(from_x)
         weight = 2 * price / np.maximum(self._here.sum(axis=1) - 1, 1)
         for slot, other in itertools.permutations(range(len(options)), 2):
-            lost = unit_costs(table, options[other], options[slot], rules) - from_x[other]
+            lost = unit_costs(table, coordinates[other], coordinates[slot], rules) - from_x[other]
             each = np.where(self._here[:, other], weight, 0.0)
             gains[slot] -= np.repeat(each, count)[:, None] * lost
         means: Matrix = gains.reshape(len(options), *witnesses.shape, -1).mean(axis=2)
@@ -197,7 +197,7 @@ class _GivingWay:
 
     def _seen(self, x: Matrix, ends: Matrix, gives_way: Mask) -> Matrix:
         """Give options as inputs get them."""
-        table, rules = self.selector.pool.distance, self.rows.wishes.rules
+        table, rules = self.selector.pool.distance, self.rows.requirements.rules
         return give_way(table, ends, x, gives_way, self.way, rules)
 
 

@@ -14,12 +14,17 @@ from typing import Literal
 
 import numpy as np
 
+from counterset._base.arrays import Matrix
 from counterset._base.progress import Progress
 from counterset.anchors.anchors import Anchors
-from counterset.anchors.catalogue import Ask
+from counterset.anchors.catalogue import AcceptanceOf
 from counterset.anchors.trials import Trials, Workshops
 from counterset.anchors.workshop import PRICES, Plan
+from counterset.models.adapter import ModelAdapter
+from counterset.models.goals import AnyOther
+from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.pipeline import Pipeline
+from counterset.steps.training import TrainingData
 
 __all__ = ["find_anchors"]
 
@@ -41,7 +46,11 @@ COMFORTABLE = 0.75
 
 
 def find_anchors(
-    count: int | Literal["auto"], pipeline: Pipeline, ask: Ask, *, progress: bool = False
+    count: int | Literal["auto"],
+    pipeline: Pipeline,
+    training: TrainingData,
+    *,
+    progress: bool = False,
 ) -> Anchors:
     """Find the anchors of all classes, and choose their sets.
 
@@ -51,27 +60,36 @@ def find_anchors(
         How many for each class, or ``"auto"``.
     pipeline
         The paper's method, without anchors.
-    ask
-        Makes the questions of rows.
+    training
+        The training rows, of which the pipeline chooses.
     progress
         Show a progress bar on the error stream.
     """
+    model = ModelAdapter(training.model, training.table)
+    requirements = Requirements(AnyOther(), None, training.rules(None), training.support)
+
+    def acceptance_of(rows: Matrix) -> Acceptance:
+        labels = model.answers(rows).labels
+        return Acceptance(model, training.distance, training.classes, requirements, rows, labels)
+
     rows = np.arange(len(pipeline.selector.pool.codes))
     with Progress(5, "anchors", shown=progress) as bar:
-        plan = _find_plan(count, pipeline, ask, bar)
+        plan = _find_plan(count, pipeline, acceptance_of, bar)
         bar.advance(bar.total - 1 - bar.done)
-        anchors = Workshops(pipeline, ask, rows).anchors(plan)
+        anchors = Workshops(pipeline, acceptance_of, rows).anchors(plan)
         bar.advance()
     return anchors
 
 
-def _find_plan(count: int | Literal["auto"], pipeline: Pipeline, ask: Ask, bar: Progress) -> Plan:
+def _find_plan(
+    count: int | Literal["auto"], pipeline: Pipeline, acceptance_of: AcceptanceOf, bar: Progress
+) -> Plan:
     """Find the plan that keeps all limits best."""
     searched = pipeline.search is not None
     as_they_are = Plan(FIRST_COUNT if count == "auto" else count, closed_in=searched)
     giving_way = [replace(as_they_are, closed_in=own, way=FIRST_WAY) for own in (True, False)]
     plans = [as_they_are, *(giving_way if searched else [])]
-    trials = Trials.hold_out(pipeline, ask)
+    trials = Trials.hold_out(pipeline, acceptance_of)
     if trials is None:
         return plans[-1]  # nothing tells how far sets as they are would be from other inputs
     counts = [each for each in COUNTS if not searched or each <= MOST_SEARCHED]

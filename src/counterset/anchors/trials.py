@@ -12,13 +12,14 @@ from typing import Self
 import numpy as np
 
 from counterset import metrics
-from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Codes, Counts, Mask, Matrix
 from counterset.anchors.anchors import Anchors
-from counterset.anchors.catalogue import Ask, Catalogue
+from counterset.anchors.catalogue import AcceptanceOf, Catalogue
+from counterset.anchors.chooser import anchored, closed_in, settings_of
 from counterset.anchors.workshop import SEED, Plan, Workshop
 from counterset.noise import GaussianNoise, NumericColumns
-from counterset.steps.acceptance import Questions
-from counterset.steps.pipeline import CLOSING_IN, Pipeline, settings_of
+from counterset.steps.acceptance import Acceptance
+from counterset.steps.pipeline import Pipeline
 
 __all__ = ["Trials", "Workshops"]
 
@@ -43,8 +44,8 @@ SMALLEST = float(np.finfo(float).tiny)
 class Workshops:
     """The workshops of all classes, for some rows of the pool."""
 
-    def __init__(self, pipeline: Pipeline, ask: Ask, rows: Codes) -> None:
-        self.pipeline, self.ask = pipeline, ask
+    def __init__(self, pipeline: Pipeline, acceptance_of: AcceptanceOf, rows: Codes) -> None:
+        self.pipeline, self.acceptance_of = pipeline, acceptance_of
         codes = pipeline.selector.pool.codes[rows]
         self.classes = [rows[codes == code] for code in np.unique(codes)]
         self._made: dict[bool, list[Workshop]] = {}
@@ -53,11 +54,10 @@ class Workshops:
         """Make the anchors that a plan has in mind."""
         if plan.closed_in not in self._made:
             paper = self.pipeline
-            how = (
-                replace(paper, finer=CLOSING_IN) if plan.closed_in else replace(paper, search=None)
-            )
+            search = closed_in(paper.search) if plan.closed_in else None
+            how = replace(paper, search=search)
             self._made[plan.closed_in] = [
-                Workshop(Catalogue(how, self.ask), members, settings_of(paper))
+                Workshop(Catalogue(how, self.acceptance_of), members, settings_of(paper))
                 for members in self.classes
             ]
         return Anchors.joined([each.anchors(plan) for each in self._made[plan.closed_in]])
@@ -70,21 +70,21 @@ class _Trial:
     ----------
     pipeline
         The paper's method.
-    ask
-        Makes the questions of rows.
+    acceptance_of
+        Makes the acceptance of rows.
     held_out
         Rows of the pool.
     """
 
-    def __init__(self, pipeline: Pipeline, ask: Ask, held_out: Codes) -> None:
+    def __init__(self, pipeline: Pipeline, acceptance_of: AcceptanceOf, held_out: Codes) -> None:
         self.pipeline = pipeline
         pool = pipeline.selector.pool
         others = np.setdiff1d(np.arange(len(pool.codes)), held_out)
-        self.workshops = Workshops(pipeline, ask, others)
-        rows = ask(pool.matrix[held_out])
+        self.workshops = Workshops(pipeline, acceptance_of, others)
+        rows = acceptance_of(pool.matrix[held_out])
 
         def same_class(copies: Matrix, owners: Codes) -> Mask:
-            return np.asarray(ask(copies).input_labels == rows.input_labels[owners])
+            return np.asarray(acceptance_of(copies).input_labels == rows.input_labels[owners])
 
         copies, found = GaussianNoise(attempts=1).copies(
             rows.inputs,
@@ -96,11 +96,12 @@ class _Trial:
         # A row on an island of its own is one that the model has learnt by heart.
         typical = np.flatnonzero(found.mean(axis=1) >= LEAST_ALIKE)
         typical = typical if len(typical) else np.arange(len(found))
-        self.rows = ask(rows.inputs[typical])
+        self.rows = acceptance_of(rows.inputs[typical])
         first = found[typical] & (found[typical].cumsum(axis=1) <= MOST_COPIES)
         self.owners = np.nonzero(first)[0]
-        self.copies = ask(copies[typical][first]) if first.any() else None
-        self._explained: dict[Plan | None, tuple[Pipeline, list[Matrix]]] = {}  # the last plan's
+        self.copies = acceptance_of(copies[typical][first]) if first.any() else None
+        # Of the last plan: the pipeline, the number of anchors of each class, and the sets.
+        self._explained: dict[Plan | None, tuple[Pipeline, Counts, list[Matrix]]] = {}
 
     def cost(self, plan: Plan | None) -> list[Matrix]:
         """Give the k-distances and the k-diversities of the held-out rows' sets.
@@ -108,8 +109,8 @@ class _Trial:
         Of the paper's selection, if there is no plan.
         """
         measure = self.pipeline.selector.pool.distance.in_space
-        _, sets = self._explain_rows(plan)
-        pairs = zip(self.rows.points.coordinates, sets, strict=True)
+        _, _, sets = self._explain_rows(plan)
+        pairs = zip(self.rows.embedded.coordinates, sets, strict=True)
         distances = [metrics.k_distance(x, own, measure) for x, own in pairs if len(own)]
         return [
             np.array(distances),
@@ -119,7 +120,7 @@ class _Trial:
     def change(self, plan: Plan | None) -> list[Matrix]:
         """Give the set-distances, max and mean, of the held-out rows from their copies."""
         measure = self.pipeline.selector.pool.distance.in_space
-        pipeline, sets = self._explain_rows(plan)
+        pipeline, _, sets = self._explain_rows(plan)
         others = [] if self.copies is None else _explain(pipeline, self.copies)
         pairs = [
             (sets[i], other)
@@ -133,21 +134,18 @@ class _Trial:
 
     def has(self, plan: Plan) -> bool:
         """Say whether some class has as many anchors as the plan has in mind."""
-        pipeline, _ = self._explain_rows(plan)
-        return pipeline.anchors is not None and plan.count in np.bincount(pipeline.anchors.codes)
+        _, counts, _ = self._explain_rows(plan)
+        return plan.count in counts
 
-    def _explain_rows(self, plan: Plan | None) -> tuple[Pipeline, list[Matrix]]:
+    def _explain_rows(self, plan: Plan | None) -> tuple[Pipeline, Counts, list[Matrix]]:
         """Give the method that a plan comes to, and the sets of the held-out rows."""
         if plan not in self._explained:
-            pipeline = self.pipeline
+            pipeline, counts = self.pipeline, np.empty(0, dtype=np.intp)
             if plan is not None:
-                pipeline = replace(
-                    pipeline,
-                    anchors=self.workshops.anchors(plan),
-                    sets_are_kept=True,
-                    finer=CLOSING_IN,
-                )
-            self._explained = {plan: (pipeline, _explain(pipeline, self.rows))}
+                anchors = self.workshops.anchors(plan)
+                pipeline = anchored(pipeline, anchors, sets_are_kept=True)
+                counts = np.bincount(anchors.codes)
+            self._explained = {plan: (pipeline, counts, _explain(pipeline, self.rows))}
         return self._explained[plan]
 
 
@@ -155,10 +153,14 @@ class Trials:
     """What several trials say together; there must be one at least."""
 
     @classmethod
-    def hold_out(cls, pipeline: Pipeline, ask: Ask) -> Self | None:
+    def hold_out(cls, pipeline: Pipeline, acceptance_of: AcceptanceOf) -> Self | None:
         """Hold rows out, and let the paper's selection explain them; None if there are too few."""
         splits = _splits(pipeline.selector.pool.codes)
-        return cls([_Trial(pipeline, ask, held_out) for held_out in splits]) if splits else None
+        return (
+            cls([_Trial(pipeline, acceptance_of, held_out) for held_out in splits])
+            if splits
+            else None
+        )
 
     def __init__(self, trials: list[_Trial]) -> None:
         self._trials = trials
@@ -222,8 +224,8 @@ def _beyond(figure: float, limit: float) -> float:
     return float(figure / max(limit, SMALLEST)) if figure else 0.0
 
 
-def _explain(pipeline: Pipeline, questions: Questions) -> list[Matrix]:
+def _explain(pipeline: Pipeline, acceptance: Acceptance) -> list[Matrix]:
     """Give the set of each input, as points of the space."""
-    found, distance = pipeline.run(questions), pipeline.selector.pool.distance
-    ends = np.searchsorted(found.owners, np.arange(1, len(questions.inputs)))
-    return np.split(distance.coordinates(found.rows), ends)
+    found = pipeline.run(acceptance).counterfactuals
+    ends = np.searchsorted(found.owners, np.arange(1, len(acceptance.inputs)))
+    return np.split(found.embedded.coordinates, ends)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from counterset.anchors.giving_way import find_giving_way
 from counterset.anchors.sets import Neighbourhoods, cover
 from counterset.anchors.stability import Sets
 from counterset.distances import L2, Distance
-from counterset.steps.acceptance import Questions
+from counterset.steps.acceptance import Acceptance
 from counterset.steps.selection import NONE_LEFT, Selector
 from counterset.tables.space import Embedded
 
@@ -157,7 +157,7 @@ class Workshop:
         gives_way = self._find_giving_way(sets, bonus, anchors, plan)
         pool, options = self.selector.pool, self.catalogue.options()
         used, sets = renumbered(sets)
-        _, n_candidates, reach = self.catalogue.of(anchors)
+        _, n_candidates, farthest = self.catalogue.of(anchors)
         return Anchors(
             pool.embedded.take(anchors),
             pool.codes[anchors],
@@ -167,7 +167,7 @@ class Workshop:
             gives_way,
             plan.way,
             n_candidates,
-            reach,
+            farthest,
             self.settings,
             pool.distance.in_space,
         )
@@ -208,7 +208,7 @@ class Workshop:
             sets,
             self.catalogue.options(),
             matrix[anchors],
-            replace(self._questions),  # which forgets its answers again
+            self._acceptance,
             self._costs(sets, bonus, self.away[: len(self.rows)]),
             self.selector,
             plan.way,
@@ -216,8 +216,8 @@ class Workshop:
         )
 
     @cached_property
-    def _questions(self) -> Questions:
-        return self.catalogue.ask(self.selector.pool.matrix[self.rows])
+    def _acceptance(self) -> Acceptance:
+        return self.catalogue.acceptance_of(self.selector.pool.matrix[self.rows])
 
     def _divide(self, count: int) -> _Regions:
         """Divide the rows into so many regions."""

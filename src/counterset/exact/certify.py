@@ -9,7 +9,6 @@ import numpy as np
 
 from counterset._base.arrays import Matrix
 from counterset._base.checks import check_at_least
-from counterset._base.lazy import Lazy
 from counterset.distances import Distance
 from counterset.exact.definitions import safety
 from counterset.exact.distance import Question
@@ -52,7 +51,7 @@ def certify(
     proved[[not question.holds(problem, row) for row in rows]] = -np.inf
     held = explanation.certificate or Certificate()
     certificate = replace(held, epsilon=epsilon, distance_bounds=bounds, safety=proved)
-    return replace(explanation, _certificate=Lazy(lambda: certificate))
+    return explanation.with_certificate(certificate)
 
 
 def _check_own(explanation: Explanation, lengths: Matrix) -> None:

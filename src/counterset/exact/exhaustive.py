@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator
 
 from counterset._base.arrays import Labels, Matrix, to_python
 from counterset._base.checks import check_at_least, check_count
-from counterset._base.lazy import Lazy
 from counterset.distances import DistanceLike
 from counterset.exact.definitions import Answer, is_approximate, is_strong, safety
 from counterset.exact.distance import Question
@@ -27,7 +26,7 @@ from counterset.exceptions import (
 )
 from counterset.results.bounds import DistanceBounds
 from counterset.results.certificate import Certificate
-from counterset.results.explanation import Explanation
+from counterset.results.explanation import Explanation, make_explanations
 
 __all__ = ["ExhaustiveExplainer"]
 
@@ -145,18 +144,17 @@ class ExhaustiveExplainer(BaseEstimator):
             nearest, nearest, True, rows[0], problem.clock.seconds, "enumeration"
         )
         deltas = np.array([safety(length, bounds, self.epsilon)[0] for length in lengths])
-        return Explanation(
-            label=to_python(problem.label),
-            labels=labels,
+        explanations = make_explanations(
+            table,
+            problem.x[None, :],
+            np.array([problem.label]),
+            pd.RangeIndex(1),
+            owners=np.zeros(len(rows), dtype=np.intp),
+            rows=rows,
+            row_labels=labels,
             distances=lengths,
-            examples=np.full(len(rows), -1),
-            plausibility=None,
-            index=0,
-            _certificate=Lazy(lambda: Certificate(self.epsilon, bounds, deltas)),
-            _table=table,
-            _input=problem.x,
-            _matrix=rows,
         )
+        return explanations[0].with_certificate(Certificate(self.epsilon, bounds, deltas))
 
     def _within(self, problem: Problem, domain: Points | Grid) -> Iterator[_Batch]:
         """Give the counterfactuals up to the optimum and epsilon, the nearest first."""

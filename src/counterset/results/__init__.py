@@ -1,0 +1,11 @@
+"""What explainers return: explanations, certificates, and bounds on distances.
+
+Begin with :mod:`counterset.results.explanation`; every explanation is made by its
+``make_explanations``. May import ``models`` and what lies below it.
+"""
+
+from counterset.results.bounds import DistanceBounds
+from counterset.results.certificate import Certificate
+from counterset.results.explanation import Explanation, Explanations
+
+__all__ = ["Certificate", "DistanceBounds", "Explanation", "Explanations"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Matrix
+from counterset._base.arrays import Vector
 from counterset.results.bounds import DistanceBounds
 
 __all__ = ["Certificate"]
@@ -40,16 +40,16 @@ class Certificate:
 
     epsilon: float | None = None
     distance_bounds: DistanceBounds | None = None
-    safety: Matrix | None = None
+    safety: Vector | None = None
     stable_radius: float | None = None
 
     @property
-    def radii(self) -> Matrix | None:
+    def radii(self) -> Vector | None:
         """For each counterfactual, the radius in which it stays an option: delta / 2."""
         return None if self.safety is None else np.maximum(self.safety, 0.0) / 2
 
     def column(self) -> list[str]:
-        """Give the radius of each counterfactual, for a table."""
+        """Return the radius of each counterfactual as text, for a table."""
         if self.radii is None:
             return []
         return [_rounded_down(radius) if radius > 0 else "-" for radius in self.radii]
@@ -63,7 +63,7 @@ class Certificate:
                 f"{self.epsilon:g} of their optimum{unsure}."
             )
         if self.distance_bounds is not None:
-            sentences.append(f"Your own optimum is {_told(self.distance_bounds)} away.")
+            sentences.append(f"Your own optimum is {_as_text(self.distance_bounds)} away.")
         if self.stable_radius == float("inf"):
             sentences.append("Anyone of your class gets the same examples.")
         elif self.stable_radius is not None and self.stable_radius > 0:
@@ -75,7 +75,7 @@ class Certificate:
         return " ".join(sentences)
 
 
-def _told(bounds: DistanceBounds) -> str:
+def _as_text(bounds: DistanceBounds) -> str:
     if bounds.exact:
         return f"{bounds.upper:.3g}"
     if math.isinf(bounds.upper):
@@ -84,7 +84,7 @@ def _told(bounds: DistanceBounds) -> str:
 
 
 def _rounded_down(value: float, digits: int = 3) -> str:
-    """Give a positive number with a few digits, never more than it is."""
+    """Return a positive number as text with a few digits, never more than it is."""
     text = f"{value:.{digits}g}"
     if float(text) <= value:
         return text

@@ -1,4 +1,4 @@
-"""What an explainer gives: one explanation, or a sequence of them."""
+"""What an explainer returns: one explanation, or a sequence of them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any, overload
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Codes, Labels, Mask, Matrix, to_python
+from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, Vector, to_python
 from counterset._base.lazy import Lazy
 from counterset.results.certificate import Certificate
 from counterset.tables.table import Rows, Table, changed
 
-__all__ = ["Explanation", "Explanations"]
+__all__ = ["Explanation", "Explanations", "make_explanations"]
 
 
 UNCHANGED = "·"
-#: A readable answer lists this many features, the most changed first.
+#: A readable answer lists at most 20 features, those that change most often first.
 MOST_FEATURES = 20
 
 
@@ -27,7 +27,7 @@ MOST_FEATURES = 20
 class Explanation:
     """A set of counterfactuals for one input, nearest first.
 
-    Made by an explainer, never by hand. Everything is read-only.
+    Made by an explainer, through :func:`make_explanations`. Everything is read-only.
 
     Attributes
     ----------
@@ -47,19 +47,23 @@ class Explanation:
 
     label: Any
     labels: Labels
-    distances: Matrix
-    examples: Codes
-    plausibility: Matrix | None
+    distances: Vector
+    examples: Indices
+    plausibility: Vector | None
     index: Any
     _certificate: Lazy[Certificate | None]
     _table: Table
-    _input: Matrix
+    _input: Vector
     _matrix: Matrix
 
     @property
     def certificate(self) -> Certificate | None:
         """What is certain about this explanation, or None; proved when it is first asked for."""
         return self._certificate.value
+
+    def with_certificate(self, certificate: Certificate) -> Explanation:
+        """Return the same explanation with a certificate."""
+        return replace(self, _certificate=Lazy(lambda: certificate))
 
     @property
     def counterfactuals(self) -> Rows:
@@ -115,12 +119,12 @@ class Explanation:
         reached = sorted({repr(to_python(label)) for label in self.labels})
         ways = f"{len(self)} way{'s' if len(self) != 1 else ''}"
         index = tuple(map(to_python, self.index)) if isinstance(self.index, tuple) else self.index
-        return f"Input {to_python(index)!r} is decided {self.label!r}. {ways} to " + (
+        return f"Input {to_python(index)!r} is classified as {self.label!r}. {ways} to " + (
             " or ".join(reached) + ":"
         )
 
     def _for_people(self) -> pd.DataFrame:
-        """Give the changes as text, with a mark where nothing changes."""
+        """Return the changes as text, with a mark where nothing changes."""
         changes = self.changes.head(MOST_FEATURES)
         text = changes.map(_as_text).astype(object)
         for column in text.columns[1:]:
@@ -133,7 +137,7 @@ class Explanation:
         if self.certificate is not None and self.certificate.safety is not None:
             rows["safe within"] = list(self.certificate.column())
         if len({str(label) for label in self.labels}) > 1:
-            rows["decided"] = [to_python(label) for label in self.labels]
+            rows["classified as"] = [to_python(label) for label in self.labels]
         summary = [["", *map(str, values)] for values in rows.values()]
         return pd.concat([text, pd.DataFrame(summary, columns=text.columns, index=list(rows))])
 
@@ -161,7 +165,7 @@ class Explanations(Sequence[Explanation]):
     """
 
     labels: Labels
-    counts: Codes
+    counts: Counts
     input_index: pd.Index
     model_calls: int
     model_rows: int
@@ -169,10 +173,10 @@ class Explanations(Sequence[Explanation]):
     _inputs: Matrix
     _matrix: Matrix
     _labels: Labels
-    _distances: Matrix
-    _examples: Codes
-    _plausibility: Matrix | None
-    _stable_radius: Lazy[Matrix] | None = None
+    _distances: Vector
+    _examples: Indices
+    _plausibility: Vector | None
+    _stable_radius: Lazy[Vector] | None
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
@@ -208,7 +212,7 @@ class Explanations(Sequence[Explanation]):
         return (self[i] for i in range(len(self)))
 
     def to_frame(self) -> pd.DataFrame:
-        """Give one row per counterfactual, indexed by the input's index and the rank.
+        """Return one row per counterfactual, indexed by the input's index and the rank.
 
         The columns are the features, then the counterfactual's ``label`` and ``distance``
         (``counterfactual_label`` and so on where a feature has that name).
@@ -231,7 +235,7 @@ class Explanations(Sequence[Explanation]):
         )
         return frame
 
-    def _take(self, which: Codes) -> Explanations:
+    def _take(self, which: Indices) -> Explanations:
         firsts = self.counts.cumsum() - self.counts
         parts = [np.arange(firsts[i], firsts[i] + self.counts[i]) for i in which]
         rows = np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
@@ -264,6 +268,59 @@ class Explanations(Sequence[Explanation]):
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self))}</p>{self.to_frame().head(MOST_FEATURES).to_html()}"
+
+
+def make_explanations(
+    table: Table,
+    inputs: Matrix,
+    labels: Labels,
+    index: pd.Index,
+    *,
+    owners: Indices,
+    rows: Matrix,
+    row_labels: Labels,
+    distances: Vector,
+    examples: Indices | None = None,
+    plausibility: Vector | None = None,
+    stable_radius: Lazy[Vector] | None = None,
+    asked: tuple[int, int] = (0, 0),
+) -> Explanations:
+    """Make the explanations of some inputs: the only way to make one.
+
+    Parameters
+    ----------
+    table
+        The columns of inputs and counterfactuals.
+    inputs, labels, index
+        The inputs, ``(n, d)``, with their labels and index.
+    owners
+        The input that each counterfactual belongs to, ascending.
+    rows, row_labels, distances
+        The counterfactuals, nearest first for each input, with their labels and distances.
+    examples
+        The training row that each was searched towards; None: there are none, marked by -1.
+    plausibility
+        How far each is from training rows, if that is known.
+    stable_radius
+        For each input, within what distance the choice stays the same, if that is known.
+    asked
+        How many calls the model was asked in, and about how many rows.
+    """
+    return Explanations(
+        labels=labels,
+        counts=np.bincount(owners, minlength=len(inputs)),
+        input_index=index,
+        model_calls=asked[0],
+        model_rows=asked[1],
+        _table=table,
+        _inputs=inputs,
+        _matrix=rows,
+        _labels=row_labels,
+        _distances=distances,
+        _examples=np.full(len(rows), -1) if examples is None else examples,
+        _plausibility=plausibility,
+        _stable_radius=stable_radius,
+    )
 
 
 def _as_text(value: Any) -> str:

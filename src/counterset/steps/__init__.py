@@ -1,0 +1,32 @@
+"""The four steps of the paper, and the pipeline that takes them in order.
+
+1. ``pool`` and ``ranking``: training rows of other classes, ordered by distance.
+2. ``cutoffs``: keep the nearest ones.
+3. ``diversity`` and ``selection``: keep those that differ from the ones already kept.
+4. ``line_search`` along ``paths``: move each towards the input, up to the decision boundary.
+
+Begin with :mod:`counterset.steps.pipeline`. ``choosers`` are the ways to take steps 1 to 3,
+``acceptance`` decides which rows count as counterfactuals, and ``shortfall`` says why there are few.
+A step of your own is an object with the methods of ``Cutoff``, ``Diversity`` or ``Search``.
+
+May import ``constraints``, ``results`` and what lies below them. The steps do not import each other.
+"""
+
+from counterset.steps.cutoffs import CandidatesWithin, Cutoff, NearestCandidates
+from counterset.steps.diversity import AngleDiversity, DistanceDiversity, Diversity, View
+from counterset.steps.line_search import LineSearch, Search, Segments
+from counterset.steps.ranking import Ranking
+
+__all__ = [
+    "AngleDiversity",
+    "CandidatesWithin",
+    "Cutoff",
+    "DistanceDiversity",
+    "Diversity",
+    "LineSearch",
+    "NearestCandidates",
+    "Ranking",
+    "Search",
+    "Segments",
+    "View",
+]

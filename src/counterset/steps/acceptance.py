@@ -1,34 +1,42 @@
-"""Ask whether a row is an acceptable counterfactual, and remember what the model answered."""
+"""Acceptance: which rows count as counterfactuals of the inputs of a batch."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Labels, Mask, Matrix
+from counterset._base.arrays import Codes, Indices, Labels, Mask, Matrix, Vector, to_python
 from counterset.constraints.constraints import Rules
 from counterset.constraints.plausibility import DataSupport
-from counterset.models.adapter import ModelAdapter
+from counterset.models.adapter import Classes, ModelAdapter
 from counterset.models.goals import Goal, is_confident
-from counterset.steps.line_search import REFUSED
 from counterset.tables.space import Embedded, TableDistance
 from counterset.tables.table import changed
 
-__all__ = ["Questions", "Wishes"]
+__all__ = ["REFUSED", "Acceptance", "Ask", "Requirements"]
+
+#: In place of a class code: the row is no counterfactual.
+REFUSED = -1
+
+#: Takes rows, and the position of what each belongs to (an input, a segment). Returns the class code
+#: of each row that is acceptable there, and ``REFUSED`` for the others.
+Ask: TypeAlias = Callable[[Matrix, Indices], Codes]
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What a counterfactual must be, besides close and different.
+class Requirements:
+    """What a counterfactual must satisfy, besides being close and different.
 
     Attributes
     ----------
     goal
-        Which answers of the model are acceptable.
+        Which labels of the model are acceptable.
     probability
-        How probable the model must find its answer, or None.
+        How probable the model must find its label, or None.
     rules
         The constraints.
     support
@@ -42,63 +50,94 @@ class Wishes:
 
 
 @dataclass
-class Questions:
-    """Asks about rows on behalf of the inputs of a batch.
+class Acceptance:
+    """Judges rows on behalf of the inputs of a batch.
 
-    An answer is a number, at least 0 if it is acceptable, by which its label can be recalled.
+    Attributes
+    ----------
+    model
+        What is asked for labels.
+    distance
+        How rows are compared.
+    classes
+        The labels of the training rows, and their codes.
+    requirements
+        What a counterfactual must satisfy.
+    inputs, input_labels
+        The inputs, ``(n, d)``, and what the model predicts for them.
     """
 
     model: ModelAdapter
     distance: TableDistance
-    wishes: Wishes
+    classes: Classes
+    requirements: Requirements
     inputs: Matrix
     input_labels: Labels
-    _labels: list[Labels] = field(default_factory=list, init=False)
-    _count: int = field(default=0, init=False)
+    _unseen: dict[Any, int] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
-    def points(self) -> Embedded:
-        """The inputs as points of the space."""
+    def embedded(self) -> Embedded:
+        """The inputs as points of the space, embedded once."""
         return self.distance.embed(self.inputs)
 
-    def remember(self, labels: Labels) -> Codes:
-        """Keep labels, and give the numbers to recall them by."""
-        numbers = np.arange(self._count, self._count + len(labels))
-        self._labels.append(labels)
-        self._count += len(labels)
-        return numbers
+    @cached_property
+    def input_codes(self) -> Codes:
+        """The class codes of the inputs."""
+        return self.codes(self.input_labels)
 
-    def recall(self, numbers: Codes) -> Labels:
-        """Give the labels behind the numbers."""
-        return np.concatenate([self.input_labels[:0], *self._labels])[numbers]
+    def codes(self, labels: Labels) -> Codes:
+        """Return the class codes of labels; one that no training row has gets a code of its own."""
+        codes = self.classes.codes(labels)
+        for i in np.flatnonzero(codes < 0):
+            next_code = len(self.classes) + len(self._unseen)
+            codes[i] = self._unseen.setdefault(to_python(labels[i]), next_code)
+        return codes
 
-    def ask(self, rows: Matrix, owners: Codes) -> Codes:
-        """Say which rows are acceptable counterfactuals of the inputs that own them."""
-        possible = self.keeps_the_rules(rows, owners)
+    def labels(self, codes: Codes) -> Labels:
+        """Return the labels that class codes stand for."""
+        known = self.classes.labels
+        if not self._unseen:
+            return known[codes]
+        unseen = np.array(list(self._unseen))
+        if "O" in (known.dtype.kind, unseen.dtype.kind) or known.dtype.kind != unseen.dtype.kind:
+            known, unseen = known.astype(object), np.array([*self._unseen, None], dtype=object)[:-1]
+        return np.concatenate([known, unseen])[codes]
+
+    def lengths(self, embedded: Embedded, owners: Indices) -> Vector:
+        """Return the distance of each embedded row from the input that owns it."""
+        return self.distance.in_space.rowwise(
+            self.embedded.coordinates[owners], embedded.coordinates[:, None, :]
+        )[:, 0]
+
+    def ask(self, rows: Matrix, owners: Indices) -> Codes:
+        """Return the class codes of acceptable rows, ``REFUSED`` for the others; see ``Ask``."""
+        possible = self.is_possible(rows, owners)
         if possible.all() and len(rows):
             return self._ask_model(rows, owners)
-        replies = np.full(len(rows), REFUSED, dtype=np.intp)
+        codes = np.full(len(rows), REFUSED, dtype=np.intp)
         if possible.any():
-            replies[possible] = self._ask_model(rows[possible], owners[possible])
-        return replies
+            codes[possible] = self._ask_model(rows[possible], owners[possible])
+        return codes
 
-    def keeps_the_rules(self, rows: Matrix, owners: Codes) -> Mask:
-        """Say which rows differ from their inputs, keep the constraints, and lie near data."""
-        x = self.inputs[owners]
+    def is_possible(self, rows: Matrix, owners: Indices) -> Mask:
+        """Return which rows differ from their inputs, keep the constraints, and are plausible."""
+        x, required = self.inputs[owners], self.requirements
         possible = np.asarray(changed(x, rows).any(axis=1))
-        if self.wishes.rules:
-            possible &= self.wishes.rules.hold(x, rows)
-        if self.wishes.support is not None and possible.any():
-            possible[possible] = self.wishes.support.has(self.distance.coordinates(rows[possible]))
+        if required.rules:
+            possible &= required.rules.hold(x, rows)
+        if required.support is not None and possible.any():
+            possible[possible] = required.support.has(self.distance.coordinates(rows[possible]))
         return possible
 
-    def decides_otherwise(self, rows: Matrix, owners: Codes) -> Mask:
-        """Say for which rows the model's answer is acceptable, whatever else they break."""
+    def meets_goal(self, rows: Matrix, owners: Indices) -> Mask:
+        """Return for which rows the model's label is acceptable, whatever constraint they break."""
         return np.asarray(self._ask_model(rows, owners) != REFUSED)
 
-    def _ask_model(self, rows: Matrix, owners: Codes) -> Codes:
+    def _ask_model(self, rows: Matrix, owners: Indices) -> Codes:
         answers = self.model.answers(rows)
-        accepted = self.wishes.goal.accepts(answers.labels, self.input_labels[owners])
-        if self.wishes.probability is not None:
-            accepted &= is_confident(answers, self.wishes.probability)
-        return np.where(accepted, self.remember(answers.labels), REFUSED)
+        accepted = self.requirements.goal.accepts(answers.labels, self.input_labels[owners])
+        if self.requirements.probability is not None:
+            accepted &= is_confident(answers, self.requirements.probability)
+        codes = np.full(len(rows), REFUSED, dtype=np.intp)
+        codes[accepted] = self.codes(answers.labels[accepted])
+        return codes

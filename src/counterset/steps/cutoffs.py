@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from counterset._base.checks import check_at_least, check_count
 from counterset.steps.ranking import Ranking
@@ -11,6 +11,7 @@ from counterset.steps.ranking import Ranking
 __all__ = ["CandidatesWithin", "Cutoff", "NearestCandidates"]
 
 
+@runtime_checkable
 class Cutoff(Protocol):
     """Step 2: which of the ordered candidates are close enough."""
 

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset._base.checks import check_between
 from counterset.distances import L2, ROUNDING, Distance
 from counterset.tables.space import Embedded
 
-__all__ = ["AngleDiversity", "DistanceDiversity", "Diversity", "View"]
+__all__ = ["AngleDiversity", "DistanceDiversity", "Diversity", "FilteringDiversity", "View"]
 
-#: Given one kept candidate of each input: the candidates, ``(n, m)``, that are surely too much
-#: like it. A few on the brink may be missing; ``differ`` decides those.
-TooAlike: TypeAlias = Callable[[Codes], Mask]
+#: Takes one kept candidate of each input, and returns the candidates, ``(n, m)``, that are certainly
+#: too much like it. A few borderline ones may be missing; ``differ`` decides those.
+TooAlike: TypeAlias = Callable[[Indices], Mask]
 
-
-#: Longer directions than this, squared, do not fit single precision.
+#: Squared lengths above 1e60 are cut to it: the length itself must fit single precision, 3e38.
 LONGEST = 1e60
 
 
 @dataclass(frozen=True)
 class View:
-    """What a batch of inputs sees: itself, the candidates, and the distance to the nearest.
+    """What step 3 is told: the inputs of a batch, the candidates, and the distance to the nearest.
 
     Attributes
     ----------
@@ -40,26 +39,48 @@ class View:
         The distance that is in use, between points.
     squared_lengths
         The squared lengths of the directions to the candidates, ``(n, m)``, if they are at hand;
-        anything for candidates that are out of the question.
+        the entries of dropped candidates mean nothing.
     """
 
     x: Embedded
     candidates: Embedded
-    nearest: Matrix
+    nearest: Vector
     distance: Distance
     squared_lengths: Matrix | None = None
 
-    def of(self, who: Codes) -> View:
-        """Give what some of the inputs see; an input may be named more than once."""
+    def of(self, who: Indices) -> View:
+        """Return the view of some of the inputs; an input may be named more than once."""
         return View(self.x.take(who), self.candidates, self.nearest[who], self.distance)
 
 
+@runtime_checkable
 class Diversity(Protocol):
-    """Step 3: when do two candidates differ enough to report both."""
+    """Step 3: when do two candidates differ enough to report both.
 
-    def differ(self, view: View, a: Codes, b: Codes) -> Mask:
-        """Say for each input of the view whether two candidates, ``(n,)``, differ enough."""
+    A step of your own needs this method only:
+
+    >>> class OtherFirstFeature:
+    ...     def differ(self, view, a, b):
+    ...         first = view.candidates.coordinates[:, 0]
+    ...         return np.abs(first[a] - first[b]) > 0.2
+    >>> from counterset import DiverseExplainer
+    >>> X = np.random.default_rng(0).random((100, 2))
+    >>> explainer = DiverseExplainer(
+    ...     lambda rows: rows.sum(axis=1) > 1, diversity=OtherFirstFeature(), max_counterfactuals=3,
+    ...     search=None,
+    ... ).fit(X)
+    >>> (np.diff(np.sort(explainer.explain([0.2, 0.2]).values[:, 0])) > 0.19).tolist()
+    [True, True]
+    """
+
+    def differ(self, view: View, a: Indices, b: Indices) -> Mask:
+        """Return for each input of the view whether two candidates, ``(n,)``, differ enough."""
         ...
+
+
+@runtime_checkable
+class FilteringDiversity(Diversity, Protocol):
+    """Step 3 with a fast filter, which spares most of the exact comparisons."""
 
     def filter(self, view: View) -> TooAlike:
         """Prepare a fast filter for all candidates at once."""
@@ -75,8 +96,8 @@ class AngleDiversity:
     beta
         The least cosine distance between the two directions, from 0 (any) to 1 (a right angle).
     absolute
-        Compare ``|cos| <= beta`` instead, as the prototype of the paper's authors does. It takes
-        opposite directions for equal, and a larger ``beta`` lets more through. At 0.5 the two
+        Compare ``|cos| <= beta`` instead, as the prototype of the paper's authors does. It treats
+        opposite directions as equal, and a larger ``beta`` lets more through. At 0.5 the two
         rules agree on acute angles.
 
     Examples
@@ -98,11 +119,11 @@ class AngleDiversity:
     def __post_init__(self) -> None:
         check_between(self.beta, 0, 1, "beta")
 
-    def differ(self, view: View, a: Codes, b: Codes) -> Mask:
-        """Say whether the directions to two candidates are far enough apart."""
+    def differ(self, view: View, a: Indices, b: Indices) -> Mask:
+        """Return whether the directions to two candidates are far enough apart."""
         x, candidates = view.x.directions, view.candidates.directions
         u, v = candidates[a] - x, candidates[b] - x
-        cosine: Matrix = np.einsum("nd,nd->n", u, v) / (_length(u) * _length(v))
+        cosine: Vector = np.einsum("nd,nd->n", u, v) / (_length(u) * _length(v))
         if self.absolute:
             return np.abs(cosine) <= self.beta + ROUNDING
         return 1 - cosine >= self.beta - ROUNDING
@@ -115,8 +136,8 @@ class AngleDiversity:
         squared = view.squared_lengths
         if squared is None:
             squared, _ = L2().scores(x, candidates)
-        reach = np.sqrt(np.einsum("md,md->m", candidates, candidates).max()) + _length(x)
-        error = 8 * (x.shape[1] + 8) * float(np.finfo(np.float32).eps) * reach
+        farthest = np.sqrt(np.einsum("md,md->m", candidates, candidates).max()) + _length(x)
+        error = 8 * (x.shape[1] + 8) * float(np.finfo(np.float32).eps) * farthest
         lengths = np.clip(squared, 0, LONGEST)
         bounds = np.sqrt(lengths, out=lengths).astype(np.float32)
         bounds *= np.float32(self.beta if self.absolute else 1 - self.beta)
@@ -124,7 +145,7 @@ class AngleDiversity:
         single = candidates.astype(np.float32)
         along = np.empty_like(bounds)
 
-        def too_alike(kept: Codes) -> Mask:
+        def too_alike(kept: Indices) -> Mask:
             u = candidates[kept] - x
             u /= np.maximum(_length(u), np.finfo(np.float64).tiny)[:, None]
             np.matmul(u.astype(np.float32), single.T, out=along)
@@ -162,27 +183,27 @@ class DistanceDiversity:
     def __post_init__(self) -> None:
         check_between(self.beta, 0, 1, "beta")
 
-    def differ(self, view: View, a: Codes, b: Codes) -> Mask:
-        """Say whether two candidates are far enough apart."""
-        places = view.candidates.coordinates
-        apart = view.distance.rowwise(places[a], places[b][:, None, :])[:, 0]
+    def differ(self, view: View, a: Indices, b: Indices) -> Mask:
+        """Return whether two candidates are far enough apart."""
+        candidates = view.candidates.coordinates
+        apart = view.distance.rowwise(candidates[a], candidates[b][:, None, :])[:, 0]
         return apart >= self._least(view)
 
     def filter(self, view: View) -> TooAlike:
         """Prepare a fast filter for all candidates at once."""
-        places = view.candidates.coordinates
+        candidates = view.candidates.coordinates
         least = view.distance.score_of(self._least(view))
 
-        def too_alike(kept: Codes) -> Mask:
-            scores, errors = view.distance.scores(places[kept], places)
+        def too_alike(kept: Indices) -> Mask:
+            scores, errors = view.distance.scores(candidates[kept], candidates)
             return np.less(scores, (least - errors)[:, None])
 
         return too_alike
 
-    def _least(self, view: View) -> Matrix:
+    def _least(self, view: View) -> Vector:
         return (1 + self.beta) * view.nearest * (1 - ROUNDING)
 
 
-def _length(vectors: Matrix) -> Matrix:
-    lengths: Matrix = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
+def _length(vectors: Matrix) -> Vector:
+    lengths: Vector = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
     return lengths

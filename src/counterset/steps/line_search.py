@@ -5,26 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Codes, Counts, Indices, Mask, Matrix, Vector
 from counterset._base.checks import check_positive
 from counterset.exceptions import InvalidInputError
+from counterset.steps.acceptance import REFUSED, Ask
 
-__all__ = ["LineSearch", "Segments"]
+__all__ = ["LineSearch", "Search", "Segments"]
 
 
-#: Given points, and which segment each is on: a number that stands for the model's answer there,
-#: at least 0 where the answer is acceptable, ``REFUSED`` where it is not.
-Ask: TypeAlias = Callable[[Matrix, Codes], Codes]
-REFUSED = -1
-
-#: Up to so many segments, a call of the model costs more than the rows in it: it is asked about
-#: all that so many halvings could come to.
+#: How many halvings are asked about in one call of the model: 6 for up to 8 segments, 4 for up to 32,
+#: 3 for up to 256, else 1. A call costs more than the rows in it, and 6 halvings take 63 rows.
 HALVINGS_PER_CALL = ((8, 6), (32, 4), (256, 3))
-#: A steady search looks at all that so many halvings could come to before it goes on.
+#: A search for the first crossing looks at the 7 points of 3 halvings before it goes on.
 STRIDE = 3
 
 
@@ -39,17 +35,37 @@ class Segments:
         start is not.
     lengths
         The distance from start to end, ``(n,)``.
-    answers
-        What the model answered at the end, see ``Ask``.
-    reach
+    codes
+        The class code at the end, ``(n,)``.
+    farthest
         The distance of the farthest candidate that step 2 left to the input, ``(n,)``, if known.
     """
 
     starts: Matrix
     ends: Matrix
-    lengths: Matrix
-    answers: Codes
-    reach: Matrix | None = None
+    lengths: Vector
+    codes: Codes
+    farthest: Vector | None = None
+
+
+@runtime_checkable
+class Search(Protocol):
+    """Step 4: shorten the way from each input to its candidates.
+
+    Attributes
+    ----------
+    needs_farthest
+        Whether ``Segments.farthest`` must be known.
+    """
+
+    @property
+    def needs_farthest(self) -> bool:
+        """Whether ``Segments.farthest`` must be known."""
+        ...
+
+    def search(self, segments: Segments, ask: Ask) -> Segments:
+        """Return segments with other ends, each of which ``ask`` accepted, and their codes."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -66,16 +82,21 @@ class LineSearch:
         ``"segment"``: as many as the segment's own length needs. ``"farthest"``: for all
         segments of an input as many as its farthest candidate of step 2 would need, kept by
         step 3 or not, as the prototype of the paper's authors does.
+    first_crossing
+        Where a segment crosses the boundary more than once, halving ends at any crossing, and a
+        small move of the input leads to another one. True looks at seven points at a time, and
+        ends at the first crossing as seen from the candidate.
 
     Examples
     --------
-    The boundary is at 0.3; the answer is the nearest point beyond it that was asked:
+    The boundary is at 0.3; found is the nearest point beyond it that the model was asked about:
 
+    >>> from counterset.steps.acceptance import REFUSED
     >>> def ask(points, segments):
     ...     return np.where(points[:, 0] >= 0.3, 1, REFUSED)
     >>> segments = Segments(
     ...     starts=np.array([[0.0]]), ends=np.array([[1.0]]), lengths=np.array([1.0]),
-    ...     answers=np.array([1]),
+    ...     codes=np.array([1]),
     ... )
     >>> LineSearch(0.1).search(segments, ask).ends
     array([[0.3125]])
@@ -83,6 +104,7 @@ class LineSearch:
 
     gamma: float = 0.1
     halvings: Literal["segment", "farthest"] = "segment"
+    first_crossing: bool = False
 
     def __post_init__(self) -> None:
         check_positive(self.gamma, "gamma")
@@ -91,52 +113,41 @@ class LineSearch:
                 f"halvings must be 'segment' or 'farthest', got {self.halvings!r}."
             )
 
-    def search(
-        self, segments: Segments, ask: Ask, finer: float = 1, *, steady: bool = False
-    ) -> Segments:
-        """Shorten each segment to its last acceptable point before the boundary.
-
-        Parameters
-        ----------
-        finer
-            How many times more accurate than ``gamma`` the search shall be.
-        steady
-            Where a segment crosses the boundary more than once, halving it ends at any crossing,
-            and a small move of the input leads to another one. A steady search looks at seven
-            points at a time, and ends at the first crossing as seen from the candidate.
-        """
-        ends, answers = segments.ends.copy(), segments.answers.copy()
-        left = self._count_halvings(segments, self.gamma / finer)
-        open_, near, far, found = np.arange(len(left)), segments.starts, ends, answers
+    def search(self, segments: Segments, ask: Ask) -> Segments:
+        """Shorten each segment to its last acceptable point before the boundary."""
+        ends, codes = segments.ends.copy(), segments.codes.copy()
+        left = self._count_halvings(segments)
+        open_, near, far, found = np.arange(len(left)), segments.starts, ends, codes
         while (more := left > 0).any():
             open_, left, found = open_[more], left[more], found[more]
             near, far = near[more], far[more]
             most = next((each for few, each in HALVINGS_PER_CALL if len(open_) <= few), 1)
-            if steady:
+            if self.first_crossing:
                 most = max(most // STRIDE, 1) * STRIDE
             else:
                 calls = math.ceil(left.max() / most)
                 most = math.ceil(left.max() / calls)
             steps = np.minimum(left, most)
-            near, far, found = _halve(near, far, found, steps, open_, ask, steady=steady)
-            ends[open_], answers[open_] = far, found
+            follow = _first_crossings if self.first_crossing else _halvings
+            near, far, found = _halve(near, far, found, steps, open_, ask, follow)
+            ends[open_], codes[open_] = far, found
             left = left - steps
-        return Segments(segments.starts, ends, segments.lengths, answers, segments.reach)
+        return Segments(segments.starts, ends, segments.lengths, codes, segments.farthest)
 
     @property
-    def needs_reach(self) -> bool:
+    def needs_farthest(self) -> bool:
         """Whether the segments must tell how far the farthest candidate of step 2 is."""
         return self.halvings == "farthest"
 
-    def _count_halvings(self, segments: Segments, gamma: float) -> Codes:
-        lengths = segments.lengths
-        if self.needs_reach:
-            if segments.reach is None:
+    def _count_halvings(self, segments: Segments) -> Counts:
+        lengths, gamma = segments.lengths, self.gamma
+        if self.needs_farthest:
+            if segments.farthest is None:
                 raise InvalidInputError(
-                    "halvings='farthest' needs segments that tell their reach. "
-                    "Set Segments.reach, or choose halvings='segment'."
+                    "halvings='farthest' needs to know the farthest candidate of each input. Set "
+                    "Segments.farthest, or choose halvings='segment'."
                 )
-            lengths = segments.reach
+            lengths = segments.farthest
         count = np.zeros(len(lengths), dtype=np.intp)
         longest = lengths.max(initial=0.0)
         while longest > gamma:
@@ -148,12 +159,11 @@ class LineSearch:
 def _halve(
     near: Matrix,
     far: Matrix,
-    answers: Codes,
-    steps: Codes,
-    segments: Codes,
+    codes: Codes,
+    steps: Counts,
+    segments: Indices,
     ask: Ask,
-    *,
-    steady: bool,
+    follow: Callable[[Mask, Counts, int], tuple[Indices, Indices]],
 ) -> tuple[Matrix, Matrix, Codes]:
     """Halve each bracket ``steps`` times with one call of the model.
 
@@ -170,14 +180,14 @@ def _halve(
         middle = np.add(grid[:-1:gap], grid[gap::gap], out=grid[gap // 2 :: gap])
         middle /= 2
         asked[gap // 2 :: gap] = steps > step
-    answer = np.full(asked.shape, REFUSED, dtype=np.intp)
-    answer[last] = answers
-    answer[asked] = ask(grid[asked], segments[np.nonzero(asked)[1]])
-    at, width = (_last_crossings if steady else _halvings)(answer != REFUSED, steps, depth)
-    return grid[at, each], grid[at + width, each], answer[at + width, each]
+    found = np.full(asked.shape, REFUSED, dtype=np.intp)
+    found[last] = codes
+    found[asked] = ask(grid[asked], segments[np.nonzero(asked)[1]])
+    at, width = follow(found != REFUSED, steps, depth)
+    return grid[at, each], grid[at + width, each], found[at + width, each]
 
 
-def _halvings(accepted: Mask, steps: Codes, depth: int) -> tuple[Codes, Codes]:
+def _halvings(accepted: Mask, steps: Counts, depth: int) -> tuple[Indices, Indices]:
     """Follow the halvings: the near end of each bracket, and how wide it is, in grid points."""
     # A segment that has taken its steps meets only points that were not asked: its far end stays,
     # and its near end matters no more.
@@ -189,7 +199,7 @@ def _halvings(accepted: Mask, steps: Codes, depth: int) -> tuple[Codes, Codes]:
     return at, np.ones_like(at)
 
 
-def _last_crossings(accepted: Mask, steps: Codes, depth: int) -> tuple[Codes, Codes]:
+def _first_crossings(accepted: Mask, steps: Counts, depth: int) -> tuple[Indices, Indices]:
     """Find the crossing nearest to the far end, first among few points, then between two."""
     each = np.arange(accepted.shape[1])
     at, width = np.zeros_like(each), np.full_like(each, 2**depth)

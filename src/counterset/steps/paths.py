@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Indices, Mask, Matrix
 from counterset.constraints.constraints import Rules
 from counterset.distances import L1, L2
 from counterset.tables.space import TableDistance
@@ -29,13 +29,22 @@ class Paths:
     ----------
     starts, ends
         The inputs and their candidates, ``(n, d)``.
+    coordinates
+        The same as points of the space.
     distance
-        What a change costs.
+        By which changes are compared.
     rules
         Which features change together.
     """
 
-    def __init__(self, distance: TableDistance, starts: Matrix, ends: Matrix, rules: Rules) -> None:
+    def __init__(
+        self,
+        distance: TableDistance,
+        starts: Matrix,
+        ends: Matrix,
+        coordinates: tuple[Matrix, Matrix],
+        rules: Rules,
+    ) -> None:
         self._table = distance.table
         self._starts, self._ends = starts, ends
         self._any_switch = False
@@ -47,7 +56,7 @@ class Paths:
         if self._any_switch:
             costs = np.zeros((len(starts), len(rules.units)))
             if not distance.space.is_plain:
-                costs = unit_costs(distance, starts, ends, rules)
+                costs = unit_costs(distance, *coordinates, rules)
             self._shares = self._share_of_each_switch(rules.units, costs)
 
     @property
@@ -60,8 +69,8 @@ class Paths:
         """The ends of the lines."""
         return np.where(self._switches, 1.0, self._ends) if self._any_switch else self._ends
 
-    def rows(self, points: Matrix, which: Codes) -> Matrix:
-        """Give the rows that belong to points on the lines."""
+    def rows(self, points: Matrix, which: Indices) -> Matrix:
+        """Return the rows that belong to points on the lines."""
         if self._any_switch:
             switched = np.where(
                 points >= self._shares[which], self._ends[which], self._starts[which]
@@ -71,7 +80,7 @@ class Paths:
             return points
         return self._table.snap(points, self._starts[which])
 
-    def _share_of_each_switch(self, units: list[Codes], costs: Matrix) -> Matrix:
+    def _share_of_each_switch(self, units: list[Indices], costs: Matrix) -> Matrix:
         """Spread the switches of each path evenly over it, the cheapest first."""
         switching = np.column_stack([self._switches[:, unit].any(axis=1) for unit in units])
         order = np.argsort(np.where(switching, costs, np.inf), axis=1, kind="stable")
@@ -90,25 +99,30 @@ def give_way(
     starts = np.where(features, x, ends)
     if way == 1:
         return starts
-    paths = Paths(distance, starts, ends, rules)
+    coordinates = distance.coordinates(starts), distance.coordinates(ends)
+    paths = Paths(distance, starts, ends, coordinates, rules)
     points = paths.ends + way * (paths.starts - paths.ends)
     return paths.rows(points, np.arange(len(starts)))
 
 
 def unit_costs(distance: TableDistance, starts: Matrix, ends: Matrix, rules: Rules) -> Matrix:
-    """Give the distance from each input to itself with one unit of its candidate's values."""
-    measure = distance.in_space
+    """Return how far each input moves if one unit takes its candidate's values, ``(n, units)``.
+
+    Parameters
+    ----------
+    starts, ends
+        The coordinates of the inputs and of their candidates.
+    """
+    measure, unit_of = distance.in_space, rules.unit_of[distance.feature_of_coordinate]
     if isinstance(measure, L1 | L2):
-        apart = np.abs(measure.stretch(distance.coordinates(ends) - distance.coordinates(starts)))
-        unit_of = rules.unit_of[distance.feature_of_coordinate]
+        apart = np.abs(measure.stretch(ends - starts))
         order = np.argsort(unit_of, kind="stable")
         first = np.searchsorted(unit_of[order], np.arange(len(rules.units)))
         if isinstance(measure, L1):
             return np.add.reduceat(apart[:, order], first, axis=1)
         return np.sqrt(np.add.reduceat(apart[:, order] ** 2, first, axis=1))
     costs = np.empty((len(starts), len(rules.units)))
-    for i, unit in enumerate(rules.units):
-        moved = starts.copy()
-        moved[:, unit] = ends[:, unit]
-        costs[:, i] = distance.rowwise(starts, moved[:, None, :])[:, 0]
+    for unit in range(len(rules.units)):
+        moved = np.where(unit_of == unit, ends, starts)
+        costs[:, unit] = measure.rowwise(starts, moved[:, None, :])[:, 0]
     return costs

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Matrix
+from counterset._base.arrays import Codes, Indices, Matrix
 from counterset.tables.space import Embedded, TableDistance
 
 __all__ = ["CandidatePool"]
@@ -15,7 +15,7 @@ __all__ = ["CandidatePool"]
 
 @dataclass(frozen=True)
 class CandidatePool:
-    """The training rows, sorted by predicted class: each class is a slice, nothing is copied.
+    """The training rows, sorted by predicted class, so that each class is a slice.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class CandidatePool:
     """
 
     matrix: Matrix
-    training_index: Codes
+    training_index: Indices
     codes: Codes
     distance: TableDistance
 

@@ -1,21 +1,20 @@
 """Step 1 of the paper: the candidates of each input, by distance.
 
 Sorting every candidate exactly would be wasted, since only a few are ever chosen. A ranking works
-on scores that are fast to compute and nearly right, and computes distances exactly, candidate by
-candidate, only where two scores are too close to call. What it answers is what exact sorting
-would have answered.
+on scores that are fast to compute and nearly right. It computes distances exactly, candidate by
+candidate, only where two scores are too close to call. Its results are those of exact sorting.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
 from counterset.distances import L2, ROUNDING, Distance
 
 __all__ = ["Ranking"]
 
-#: The score of a dropped candidate: beyond any other.
+#: The score of a dropped candidate: the largest float there is.
 DROPPED = np.finfo(np.float64).max
 
 
@@ -34,21 +33,21 @@ class Ranking:
         By which they are ranked.
     """
 
-    def __init__(self, x: Matrix, points: Matrix, rows: Codes, distance: Distance) -> None:
+    def __init__(self, x: Matrix, points: Matrix, rows: Indices, distance: Distance) -> None:
         self.x = x
         self.points = points
         self.distance = distance
         self._rows = rows
         self._scores, self._errors = distance.scores(x, points)
-        self._spare = np.empty_like(self._scores)  # large arrays are dear to get
+        self._spare = np.empty_like(self._scores)  # large arrays take long to allocate
         self._drop_the_inputs_themselves()
 
     def __len__(self) -> int:
         return len(self.x)
 
-    def count(self) -> Codes:
+    def count(self) -> Counts:
         """Count the candidates that are left to each input."""
-        left: Codes = np.count_nonzero(self._scores < DROPPED, axis=1)
+        left: Counts = np.count_nonzero(self._scores < DROPPED, axis=1)
         return left
 
     def drop(self, mask: Mask) -> None:
@@ -57,7 +56,7 @@ class Ranking:
         np.multiply(mask, DROPPED, out=self._spare)
         np.maximum(self._scores, self._spare, out=self._scores)
 
-    def drop_at(self, who: Codes, which: Codes) -> None:
+    def drop_at(self, who: Indices, which: Indices) -> None:
         """Drop single candidates of single inputs."""
         self._scores[who, which] = DROPPED
 
@@ -91,22 +90,22 @@ class Ranking:
         beyond = self._exact(who, which) > limit[who]
         self.drop_at(who[beyond], which[beyond])
 
-    def nearest_distance(self) -> Matrix:
-        """Give the distance from each input to its nearest candidate, ``inf`` without any."""
+    def nearest_distance(self) -> Vector:
+        """Return the distance from each input to its nearest candidate, ``inf`` without any."""
         everyone = np.arange(len(self))
         nearest, found = self.first(everyone)
         return np.where(found, self._exact(everyone, nearest), np.inf)
 
-    def farthest_distance(self) -> Matrix:
-        """Give the distance from each input to the farthest candidate that is left, 0 if none."""
+    def farthest_distance(self) -> Vector:
+        """Return the distance from each input to the farthest candidate that is left, 0 if none."""
         scores = np.where(self._scores < DROPPED, self._scores, -1.0)
         farthest = scores.argmax(axis=1)
         everyone = np.arange(len(self))
         found = scores[everyone, farthest] >= 0
         return np.where(found, self._exact(everyone, farthest), 0.0)
 
-    def first(self, who: Codes) -> tuple[Codes, Mask]:
-        """Give the nearest candidate left to each of these inputs, and whether there is one."""
+    def first(self, who: Indices) -> tuple[Indices, Mask]:
+        """Return the nearest candidate left to each of these inputs, and whether there is one."""
         scores = self._scores if len(who) == len(self) else self._scores[who]
         each = np.arange(len(who))
         nearest = scores.argmin(axis=1)
@@ -125,16 +124,16 @@ class Ranking:
         return nearest, found
 
     def squared_lengths(self) -> Matrix | None:
-        """Give the squared Euclidean distances of the candidates that are left, if known."""
+        """Return the squared Euclidean distances of the candidates that are left, if known."""
         plain = isinstance(self.distance, L2) and self.distance.weights is None
         return self._scores if plain else None
 
-    def left(self) -> tuple[Codes, Codes]:
-        """Give all candidates that are left, as inputs and candidates."""
+    def left(self) -> tuple[Indices, Indices]:
+        """Return all candidates that are left, as inputs and candidates."""
         who, which = np.nonzero(self._scores < DROPPED)
         return who, which
 
-    def copies_of(self, who: Codes, which: Codes) -> tuple[Codes, Codes]:
+    def copies_of(self, who: Indices, which: Indices) -> tuple[Indices, Indices]:
         """Find the candidates equal to one that was chosen, given the inputs and the choices."""
         scores = self.distance.score_of(self._exact(who, which))
         alike = np.abs(self._scores[who] - scores[:, None]) <= 2 * self._errors[who][:, None]
@@ -142,10 +141,12 @@ class Ranking:
         same = (self.points[others] == self.points[which[chosen]]).all(axis=1)
         return who[chosen[same]], others[same]
 
-    def _exact(self, who: Codes, which: Codes) -> Matrix:
+    def _exact(self, who: Indices, which: Indices) -> Vector:
         return self.distance.rowwise(self.x[who], self.points[which][:, None, :])[:, 0]
 
-    def _in_exact_order(self, who: Codes, which: Codes, inputs: Codes) -> tuple[Codes, Codes]:
+    def _in_exact_order(
+        self, who: Indices, which: Indices, inputs: Indices
+    ) -> tuple[Indices, Indices]:
         """Sort pairs by input, then by exact distance, then by training row.
 
         ``who`` counts among ``inputs``.

@@ -7,18 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Counts, Indices, Mask, Vector
+from counterset.models.adapter import Classes
+from counterset.steps.acceptance import Acceptance
 from counterset.steps.cutoffs import Cutoff
-from counterset.steps.diversity import Diversity, View
+from counterset.steps.diversity import Diversity, FilteringDiversity, View
 from counterset.steps.pool import CandidatePool
 from counterset.steps.ranking import Ranking
 from counterset.tables.space import Embedded
 
 __all__ = ["NONE_LEFT", "Selection", "Selector"]
 
+#: In place of a position in the pool: nothing was left to choose.
 NONE_LEFT = -1
-#: Distances held at once (8 bytes each): small enough to be quick, large enough for a product of
-#: matrices to pay.
+#: Half a million distances at once take 4 MB: that fits the cache of most processors, and is large
+#: enough for a product of matrices to pay. At least 16 inputs are taken at a time.
 BATCH_DISTANCES = 500_000
 LEAST_BATCH = 16
 
@@ -30,56 +33,81 @@ class Selection:
     Attributes
     ----------
     pool_index
-        Where in the pool, ``(n, limit)``, padded with ``NONE_LEFT``.
+        The rows of the pool, ``(n, limit)``, padded with ``NONE_LEFT``.
     n_candidates
         How many candidates step 2 left to choose from, ``(n,)``.
-    reach
+    farthest
         The distance of the farthest of them, ``(n,)``; 0 unless the selector looks for it.
     """
 
-    pool_index: Codes
-    n_candidates: Codes
-    reach: Matrix
+    pool_index: Indices
+    n_candidates: Counts
+    farthest: Vector
 
     @classmethod
     def empty(cls, n: int, limit: int) -> Selection:
-        """Give a selection to fill in."""
+        """Return a selection of nothing, to fill in."""
         none = np.full((n, limit), NONE_LEFT, dtype=np.intp)
         return cls(none, np.zeros(n, dtype=np.intp), np.zeros(n))
 
-    def put(self, where: Codes, part: Selection) -> None:
+    def put(self, where: Indices, part: Selection) -> None:
         """Fill in the selection of some inputs."""
         self.pool_index[where] = part.pool_index
         self.n_candidates[where] = part.n_candidates
-        self.reach[where] = part.reach
+        self.farthest[where] = part.farthest
 
 
 @dataclass(frozen=True)
 class Selector:
-    """Order, cut off, filter.
+    """Order the candidates, cut them off, and choose diverse ones.
 
-    ``find_reach`` also looks for the farthest candidate that step 2 leaves.
+    Attributes
+    ----------
+    pool
+        The training rows.
+    usable
+        Which of them are plausible and probable enough to be candidates; None: all.
+    cutoff, diversity
+        Steps 2 and 3.
+    limit
+        The most candidates to choose for one input.
+    find_farthest
+        Whether to look for the distance of the farthest candidate that step 2 leaves.
     """
 
     pool: CandidatePool
+    usable: Mask | None
     cutoff: Cutoff
     diversity: Diversity | None
     limit: int
-    find_reach: bool = False
+    find_farthest: bool = False
 
-    def select(self, x: Embedded, acceptable: Mask) -> Selection:
+    def eligible(self, acceptance: Acceptance) -> Iterator[tuple[Indices, Mask]]:
+        """Yield groups of inputs, and which rows of the pool each group may move towards."""
+        goal, labels = acceptance.requirements.goal, acceptance.input_labels
+        pool_labels = acceptance.classes.labels[self.pool.codes]
+        usable = True if self.usable is None else self.usable
+        if not goal.per_label:
+            yield np.arange(len(labels)), usable & goal.accepts(pool_labels, pool_labels)
+            return
+        known, groups = Classes.learn(labels)
+        for group in range(len(known)):
+            own = np.repeat(known.labels[[group]], len(pool_labels))
+            yield np.flatnonzero(groups == group), usable & goal.accepts(pool_labels, own)
+
+    def select(self, x: Embedded, eligible: Mask) -> Selection:
         """Choose diverse candidates for each input.
 
         Parameters
         ----------
         x
             The inputs.
-        acceptable
+        eligible
             Which rows of the pool can be chosen.
         """
         selection = Selection.empty(len(x), self.limit)
-        for batch, start, ranking in self.rank(x, acceptable):
-            n_candidates, reach = ranking.count(), self.reach(ranking)
+        for batch, start, ranking in self.rank(x, eligible):
+            n_candidates, farthest = ranking.count(), self.farthest(ranking)
             candidates = self.pool.embedded.take(slice(start, start + len(ranking.points)))
             same = candidates.directions is candidates.coordinates
             view = View(
@@ -90,18 +118,18 @@ class Selector:
                 ranking.squared_lengths() if same else None,
             )
             chosen = self._choose(ranking, view)
-            places = np.where(chosen == NONE_LEFT, NONE_LEFT, chosen + start)
-            selection.put(batch, Selection(places, n_candidates, reach))
+            pool_index = np.where(chosen == NONE_LEFT, NONE_LEFT, chosen + start)
+            selection.put(batch, Selection(pool_index, n_candidates, farthest))
         return selection
 
-    def reach(self, ranking: Ranking) -> Matrix:
-        """Give the distance of the farthest candidate that is left, if it is looked for."""
-        return ranking.farthest_distance() if self.find_reach else np.zeros(len(ranking))
+    def farthest(self, ranking: Ranking) -> Vector:
+        """Return the distance of the farthest candidate that is left, if it is looked for."""
+        return ranking.farthest_distance() if self.find_farthest else np.zeros(len(ranking))
 
     def rank(
-        self, x: Embedded, acceptable: Mask, ignored: Mask | None = None
-    ) -> Iterator[tuple[Codes, int, Ranking]]:
-        """Rank and cut off the acceptable candidates, for some inputs at a time.
+        self, x: Embedded, eligible: Mask, ignored: Mask | None = None
+    ) -> Iterator[tuple[Indices, int, Ranking]]:
+        """Rank and cut off the eligible candidates, for some inputs at a time.
 
         Parameters
         ----------
@@ -113,27 +141,33 @@ class Selector:
         batch, start, ranking
             Which inputs, and their candidates, of which the first is at ``start`` of the pool.
         """
-        found = np.flatnonzero(acceptable)
+        found = np.flatnonzero(eligible)
         if not len(found):
             return
-        # The pool is sorted by class, so that there is little between that is not acceptable.
+        # The pool is sorted by class, so that few rows between the first and the last are not
+        # eligible.
         part = slice(int(found[0]), int(found[-1]) + 1)
-        places, inputs = self.pool.embedded.coordinates[part], x.coordinates
+        candidates, inputs = self.pool.embedded.coordinates[part], x.coordinates
         if ignored is not None and ignored.any():
-            places, inputs = np.where(ignored, 0.0, places), np.where(ignored, 0.0, inputs)
-        for batch in _batches(len(x), len(places)):
+            candidates, inputs = np.where(ignored, 0.0, candidates), np.where(ignored, 0.0, inputs)
+        for batch in _batches(len(x), len(candidates)):
             ranking = Ranking(
-                inputs[batch], places, self.pool.training_index[part], self.pool.distance.in_space
+                inputs[batch],
+                candidates,
+                self.pool.training_index[part],
+                self.pool.distance.in_space,
             )
-            if len(found) < len(places):
-                ranking.drop(~acceptable[part])
+            if len(found) < len(candidates):
+                ranking.drop(~eligible[part])
             self.cutoff.cut(ranking)
             yield batch, part.start, ranking
 
-    def _choose(self, ranking: Ranking, view: View) -> Codes:
+    def _choose(self, ranking: Ranking, view: View) -> Indices:
         """Choose greedily: the nearest, then the next that differs from all chosen ones."""
         chosen = np.full((len(ranking), self.limit), NONE_LEFT, dtype=np.intp)
-        too_alike = self.diversity.filter(view) if self.diversity and self.limit > 1 else None
+        too_alike = None
+        if isinstance(self.diversity, FilteringDiversity) and self.limit > 1:
+            too_alike = self.diversity.filter(view)
         open_ = np.arange(len(ranking))
         for i in range(self.limit):
             pending = open_
@@ -155,7 +189,7 @@ class Selector:
                 ranking.drop(too_alike(chosen[:, i]))
         return chosen
 
-    def choose_from_own(self, view: View, owners: Codes) -> Codes:
+    def choose_from_own(self, view: View, owners: Indices) -> Indices:
         """Choose greedily where each input has candidates of its own.
 
         Parameters
@@ -170,7 +204,7 @@ class Selector:
         chosen
             Positions of the chosen candidates.
         """
-        chosen: list[Codes] = []
+        chosen: list[Indices] = []
         kept = np.full(len(view.x), NONE_LEFT, dtype=np.intp)
         open_ = np.arange(len(owners))
         while len(open_) and len(chosen) < self.limit:
@@ -182,8 +216,8 @@ class Selector:
             open_ = open_[differs]
         return np.concatenate(chosen) if chosen else np.empty(0, dtype=np.intp)
 
-    def differ(self, view: View, a: Codes, b: Codes) -> Mask:
-        """Decide exactly whether candidates differ from kept ones, one of each for each input."""
+    def differ(self, view: View, a: Indices, b: Indices) -> Mask:
+        """Return whether candidates differ from kept ones, one of each for each input."""
         candidates = view.candidates.coordinates
         # The paper's S_2 is a set: a copy of a chosen candidate is never chosen.
         differ: Mask = (candidates[a] != candidates[b]).any(axis=1)
@@ -192,7 +226,7 @@ class Selector:
         return differ
 
 
-def _batches(n: int, distances_each: int) -> Iterator[Codes]:
+def _batches(n: int, distances_each: int) -> Iterator[Indices]:
     at_once = max(LEAST_BATCH, BATCH_DISTANCES // distances_each)
     for start in range(0, n, at_once):
         yield np.arange(start, min(start + at_once, n))

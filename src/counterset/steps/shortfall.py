@@ -1,36 +1,61 @@
-"""Say why there are fewer counterfactuals than were asked for, or none."""
+"""Why there are fewer counterfactuals than were asked for, or none, in words for users."""
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
-from counterset.steps.acceptance import Questions
-from counterset.steps.pipeline import Candidates, Pipeline
+from counterset.exceptions import FewerCounterfactualsWarning, NoCounterfactualError
+from counterset.steps.acceptance import Acceptance
+from counterset.steps.pipeline import Found
+from counterset.steps.selection import Selector
 
-__all__ = ["why_fewer", "why_nothing"]
+__all__ = ["report_shortfall", "why_fewer", "why_nothing"]
 
 
-def why_fewer(found: Candidates, wanted: int) -> str | None:
-    """Name the steps that left some inputs with too few counterfactuals, if any were left so."""
-    counts = found.counts
+def report_shortfall(
+    found: Found, selector: Selector, acceptance: Acceptance, if_none: str, stacklevel: int
+) -> None:
+    """Raise or warn if an input has no counterfactual; warn if it has fewer than asked for."""
+    counts = found.counterfactuals.counts
+    if not counts.all():
+        nothing = np.flatnonzero(counts == 0)
+        reason = why_nothing(selector, acceptance, int(nothing[0]))
+        message = (
+            f"No counterfactual for {len(nothing)} of {len(counts)} inputs (first at position "
+            f"{nothing[0]}): {reason}"
+        )
+        if if_none == "raise":
+            raise NoCounterfactualError(message)
+        warnings.warn(message, FewerCounterfactualsWarning, stacklevel=stacklevel + 1)
+    shortfall = why_fewer(found, selector)
+    if shortfall:
+        warnings.warn(shortfall, FewerCounterfactualsWarning, stacklevel=stacklevel + 1)
+
+
+def why_fewer(found: Found, selector: Selector) -> str | None:
+    """Return why some inputs have too few counterfactuals; None if none have."""
+    wanted, counts = selector.limit, found.counterfactuals.counts
     short = (counts < wanted) & (counts > 0)
     if not short.any():
         return None
-    few_candidates = short & (found.n_candidates < wanted)
+    few_candidates = short & (found.counterfactuals.n_candidates < wanted)
     few_different = short & ~few_candidates & (found.n_chosen < wanted)
     reasons = (
         (
             few_candidates,
-            "step 2 left too few acceptable candidates: raise alpha or epsilon, fit on more rows, "
-            "or loosen the constraints",
+            f"candidates={selector.cutoff!r} left fewer than {wanted} acceptable training rows to "
+            f"choose from; keep more candidates, fit on more rows, or loosen the constraints",
         ),
         (
             few_different,
-            "step 3 found too few that differ enough: lower beta, or raise alpha or epsilon",
+            f"too few candidates differ enough for diversity={selector.diversity!r}; ask for less "
+            f"diversity, or keep more candidates than candidates={selector.cutoff!r}",
         ),
         (
             short & ~few_candidates & ~few_different,
-            "step 4 led several candidates to the same point",
+            "the search moved several candidates to the same point",
         ),
     )
     told = "; ".join(f"{int(who.sum())} because {reason}" for who, reason in reasons if who.any())
@@ -40,37 +65,36 @@ def why_fewer(found: Candidates, wanted: int) -> str | None:
     )
 
 
-def why_nothing(pipeline: Pipeline, questions: Questions, position: int) -> str:
+def why_nothing(selector: Selector, acceptance: Acceptance, position: int) -> str:
     """Find out what ruled out every candidate of one input."""
-    one = np.array([position])
-    pool = pipeline.selector.pool
-    acceptable = next(
-        mask for members, mask in pipeline.acceptable(questions) if position in members
-    )
-    places = np.flatnonzero(acceptable)
-    if not len(places):
+    pool = selector.pool
+    eligible = next(mask for members, mask in selector.eligible(acceptance) if position in members)
+    pool_index = np.flatnonzero(eligible)
+    if not len(pool_index):
         return (
-            "no training row is both acceptable to the model and plausible or probable enough. "
-            "Loosen the plausibility or the probability, or fit on more rows."
+            "no training row of an acceptable class is plausible and probable enough. Loosen "
+            "plausibility= or target_probability=, or fit on more rows."
         )
-    owners = np.repeat(one, len(places))
-    rules, x = questions.wishes.rules, questions.inputs[owners]
-    before = len(places)
+    owners = np.repeat(np.array([position]), len(pool_index))
+    rules, x = acceptance.requirements.rules, acceptance.inputs[owners]
+    before = len(pool_index)
     for count in range(1, len(rules.rules) + 1):
         some = rules.first(count)
-        rows = pool.distance.table.snap(some.project(x, pool.matrix[places]), x)
-        left = some.hold(x, rows) & (questions.decides_otherwise(rows, owners))
+        rows = pool.distance.table.snap(some.project(x, pool.matrix[pool_index]), x)
+        left = some.hold(x, rows) & acceptance.meets_goal(rows, owners)
         if not left.any():
             return (
                 f"the constraint '{rules.rules[count - 1].text}' rules out the last {before} of "
-                f"{len(places)} candidates. Loosen it, or fit on more rows."
+                f"{len(pool_index)} candidates. Loosen it, or fit on more rows."
             )
         before = int(left.sum())
+    if not rules:
+        return (
+            "every candidate is equal to the input, so the model gives one row two labels. Pass a "
+            "model that gives the same row the same label always."
+        )
     return (
-        f"{before} of {len(places)} candidates keep the constraints, but none of those is among "
-        f"the nearest that were looked at, or plausible. Raise alpha or epsilon, or loosen the "
-        f"plausibility."
-        if rules
-        else "every candidate is equal to the input: the model gives one row two labels. Pass a "
-        "model that answers the same row always alike."
+        f"{before} of {len(pool_index)} candidates keep the constraints, but none of those is "
+        f"plausible and among the candidates={selector.cutoff!r} that were looked at. Keep more "
+        f"candidates, or loosen plausibility=."
     )

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Mask, Matrix
-from counterset.steps.line_search import REFUSED, Ask
+from counterset._base.arrays import Codes, Indices, Mask, Matrix
+from counterset.steps.acceptance import REFUSED, Ask
 from counterset.tables.table import changed
 
 __all__ = ["undo_needless_changes"]
 
 
 def undo_needless_changes(
-    starts: Matrix, ends: Matrix, answers: Codes, units: list[Codes], costs: Matrix, ask: Ask
+    starts: Matrix, ends: Matrix, codes: Codes, units: list[Indices], costs: Matrix, ask: Ask
 ) -> tuple[Matrix, Codes]:
-    """Give candidates of which no single change can be undone, and the answers there.
+    """Return candidates of which no single change can be undone, and their class codes.
 
     Each round asks the model twice, about all candidates at once: which changes can be undone
-    alone, and how many of those, the dearest first, can be undone together.
+    alone, and how many of those, the costliest first, can be undone together.
 
     Parameters
     ----------
     starts, ends
         The inputs and their candidates, ``(n, d)``.
-    answers
-        The model's answers at the candidates, see ``Ask``.
+    codes
+        The class codes of the candidates.
     units
         The features, in groups that change together.
     costs
-        What changing each unit costs, ``(n, units)``.
+        The distance that changing each unit adds, ``(n, units)``.
     ask
-        Asks the model about candidates.
+        Tells which rows are acceptable in place of which candidates.
     """
-    ends, answers = ends.copy(), answers.copy()
+    ends, codes = ends.copy(), codes.copy()
     open_ = np.arange(len(starts))
     while len(open_):
         undone = _undo_alone(starts, ends, units, ask, open_)
@@ -40,12 +40,14 @@ def undo_needless_changes(
         undone = undone[undone.any(axis=1)]
         if len(open_):
             lists = _by_cost(undone, costs[open_])
-            open_ = _undo_most(starts, ends, answers, units, ask, open_, lists)
-    return ends, answers
+            open_ = _undo_most(starts, ends, codes, units, ask, open_, lists)
+    return ends, codes
 
 
-def _undo_alone(starts: Matrix, ends: Matrix, units: list[Codes], ask: Ask, which: Codes) -> Mask:
-    """Say which changes of which candidates can be undone alone."""
+def _undo_alone(
+    starts: Matrix, ends: Matrix, units: list[Indices], ask: Ask, which: Indices
+) -> Mask:
+    """Return which changes of which candidates can be undone alone."""
     differs = np.column_stack(
         [changed(starts[which][:, unit], ends[which][:, unit]).any(axis=1) for unit in units]
     )
@@ -61,8 +63,8 @@ def _undo_alone(starts: Matrix, ends: Matrix, units: list[Codes], ask: Ask, whic
     return can
 
 
-def _by_cost(undone: Mask, costs: Matrix) -> list[Codes]:
-    """List the units that can be undone, the dearest first, for each candidate."""
+def _by_cost(undone: Mask, costs: Matrix) -> list[Indices]:
+    """List the units that can be undone, the costliest first, for each candidate."""
     order = np.argsort(-costs, axis=1, kind="stable")
     return [ranked[can[ranked]] for ranked, can in zip(order, undone, strict=True)]
 
@@ -70,15 +72,15 @@ def _by_cost(undone: Mask, costs: Matrix) -> list[Codes]:
 def _undo_most(
     starts: Matrix,
     ends: Matrix,
-    answers: Codes,
-    units: list[Codes],
+    codes: Codes,
+    units: list[Indices],
     ask: Ask,
-    which: Codes,
-    lists: list[Codes],
-) -> Codes:
+    which: Indices,
+    lists: list[Indices],
+) -> Indices:
     """Undo as many listed changes of each candidate together as the model allows, in place.
 
-    Gives the candidates that were changed.
+    Returns the candidates that were changed.
     """
     owners = np.repeat(np.arange(len(which)), [len(listed) for listed in lists])
     rows = []
@@ -94,5 +96,5 @@ def _undo_most(
     owner, last = np.unique(owners[accepted][::-1], return_index=True)
     best = accepted[::-1][last]
     ends[which[owner]] = tried[best]
-    answers[which[owner]] = replies[best]
+    codes[which[owner]] = replies[best]
     return which[owner]

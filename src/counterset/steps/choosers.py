@@ -1,0 +1,157 @@
+"""Ways to take steps 1 to 3: which candidates are chosen for the inputs of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from counterset._base.arrays import Indices
+from counterset.steps.acceptance import REFUSED, Acceptance
+from counterset.steps.chosen import Chosen
+from counterset.steps.diversity import View
+from counterset.steps.selection import NONE_LEFT, Selection, Selector
+from counterset.tables.space import Embedded
+from counterset.tables.table import changed
+
+__all__ = ["Chooser", "MovedChooser", "Pick", "PoolChooser", "Viewpoints", "pick_diverse"]
+
+#: Returns the points from which the candidates of each input are ranked.
+Viewpoints: TypeAlias = Callable[[Acceptance], Embedded]
+#: Takes step 3 among candidates of each input's own, sorted by distance.
+Pick: TypeAlias = Callable[[Selector, Chosen, Acceptance], Chosen]
+
+
+class Chooser(Protocol):
+    """A way to take steps 1 to 3."""
+
+    @property
+    def selector(self) -> Selector:
+        """What candidates there are, and how they are cut off and compared."""
+        ...
+
+    def choose(self, acceptance: Acceptance) -> Chosen:
+        """Choose candidates for every input of a batch."""
+        ...
+
+
+def own_viewpoints(acceptance: Acceptance) -> Embedded:
+    """Return the inputs themselves."""
+    return acceptance.embedded
+
+
+@dataclass(frozen=True)
+class PoolChooser:
+    """Choose training rows as they are: the paper's steps 1 to 3.
+
+    Attributes
+    ----------
+    viewpoints
+        From where candidates are ranked and compared: from the inputs, unless said otherwise.
+    """
+
+    selector: Selector
+    viewpoints: Viewpoints = own_viewpoints
+
+    def choose(self, acceptance: Acceptance) -> Chosen:
+        """Choose candidates for every input."""
+        pool, x = self.selector.pool, self.viewpoints(acceptance)
+        selection = Selection.empty(len(x), self.selector.limit)
+        for members, eligible in self.selector.eligible(acceptance):
+            selection.put(members, self.selector.select(x.take(members), eligible))
+        owners, ranks = np.nonzero(selection.pool_index != NONE_LEFT)
+        pool_index = selection.pool_index[owners, ranks]
+        embedded = pool.embedded.take(pool_index)
+        chosen = Chosen(
+            owners,
+            pool_index,
+            pool.matrix[pool_index],
+            pool.codes[pool_index],
+            embedded,
+            acceptance.lengths(embedded, owners),
+            np.zeros(len(owners), dtype=bool),
+            selection.n_candidates,
+            selection.farthest,
+        )
+        return without_inputs(chosen, acceptance)
+
+
+def without_inputs(chosen: Chosen, acceptance: Acceptance) -> Chosen:
+    """Drop candidates that are equal to their inputs.
+
+    They are chosen only from another viewpoint, or where the model gives one row two labels.
+    """
+    differs = np.asarray(changed(acceptance.inputs[chosen.owners], chosen.rows).any(axis=1))
+    return chosen if differs.all() else chosen.take(np.flatnonzero(differs))
+
+
+@dataclass(frozen=True)
+class MovedChooser:
+    """Choose among candidates that are moved onto the constraints before step 3 compares them.
+
+    Attributes
+    ----------
+    pick
+        Takes step 3.
+    viewpoints
+        From where candidates are ranked and cut off.
+    """
+
+    selector: Selector
+    pick: Pick
+    viewpoints: Viewpoints = own_viewpoints
+
+    def choose(self, acceptance: Acceptance) -> Chosen:
+        """Choose candidates for every input."""
+        selector, x = self.selector, self.viewpoints(acceptance)
+        # What cannot change makes no candidate farther than another.
+        fixed = np.flatnonzero(acceptance.requirements.rules.fixed)
+        ignored = np.isin(selector.pool.distance.feature_of_coordinate, fixed)
+        n_candidates, farthest = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
+        nothing = np.empty(0, dtype=np.intp)
+        parts = [self._move(acceptance, nothing, nothing)]
+        for members, eligible in selector.eligible(acceptance):
+            for batch, start, ranking in selector.rank(x.take(members), eligible, ignored):
+                farthest[members[batch]] = selector.farthest(ranking)
+                who, which = ranking.left()
+                moved = self._move(acceptance, members[batch[who]], start + which)
+                n_candidates += moved.counts
+                moved = moved.nearest_first(selector.pool.training_index)
+                parts.append(self.pick(selector, moved, acceptance))
+        return Chosen.joined(parts, n_candidates, farthest)
+
+    def _move(self, acceptance: Acceptance, owners: Indices, pool_index: Indices) -> Chosen:
+        """Move candidates onto the constraints, and keep those that are still acceptable."""
+        pool, rules = self.selector.pool, acceptance.requirements.rules
+        rows, x = pool.matrix[pool_index], acceptance.inputs[owners]
+        if rules:
+            rows = pool.distance.table.snap(rules.project(x, rows), x)
+            codes = acceptance.ask(rows, owners)
+        else:
+            codes = pool.codes[pool_index]
+        # From another viewpoint, the input itself can be among the candidates.
+        kept = np.flatnonzero((codes != REFUSED) & changed(x, rows).any(axis=1))
+        owners, pool_index, rows = owners[kept], pool_index[kept], rows[kept]
+        embedded = pool.distance.embed(rows) if rules else pool.embedded.take(pool_index)
+        n_inputs = len(acceptance.inputs)
+        return Chosen(
+            owners,
+            pool_index,
+            rows,
+            codes[kept],
+            embedded,
+            acceptance.lengths(embedded, owners),
+            np.zeros(len(kept), dtype=bool),
+            np.zeros(n_inputs, dtype=np.intp),
+            np.zeros(n_inputs),
+        )
+
+
+def pick_diverse(selector: Selector, found: Chosen, acceptance: Acceptance) -> Chosen:
+    """Take step 3 among candidates of each input's own, sorted by distance."""
+    nearest = np.full(len(acceptance.inputs), np.inf)
+    np.minimum.at(nearest, found.owners, found.lengths)
+    view = View(acceptance.embedded, found.embedded, nearest, selector.pool.distance.in_space)
+    return found.take(np.sort(selector.choose_from_own(view, found.owners)))

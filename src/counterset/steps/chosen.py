@@ -1,0 +1,114 @@
+"""Chosen: candidates that were chosen for the inputs of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from counterset._base.arrays import Codes, Counts, Indices, Mask, Matrix, Vector
+from counterset._base.lazy import Lazy
+from counterset.steps.acceptance import Acceptance
+from counterset.tables.space import Embedded
+
+__all__ = ["Chosen"]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Chosen candidates, each for one input.
+
+    Attributes
+    ----------
+    owners
+        The input that each belongs to, ascending.
+    pool_index
+        The row of the pool that each comes from.
+    rows
+        The candidates themselves: rows of the pool, moved onto the constraints or towards the input.
+    codes
+        The class code of each.
+    embedded
+        The candidates as points of the space.
+    lengths
+        The distance of each from its input.
+    settled
+        Which of them step 4 leaves where they are.
+    n_candidates
+        For each input, how many candidates step 2 left to choose from.
+    farthest
+        For each input, the distance of the farthest of those, if step 4 needs it; else 0.
+    stable_radius
+        For each input, within what distance the choice stays the same (NaN: not proved), or None.
+    """
+
+    owners: Indices
+    pool_index: Indices
+    rows: Matrix
+    codes: Codes
+    embedded: Embedded
+    lengths: Vector
+    settled: Mask
+    n_candidates: Counts
+    farthest: Vector
+    stable_radius: Lazy[Vector] | None = None
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How many candidates each input has."""
+        return np.bincount(self.owners, minlength=len(self.n_candidates))
+
+    def take(self, which: Indices) -> Chosen:
+        """Return some of the candidates."""
+        return replace(
+            self,
+            owners=self.owners[which],
+            pool_index=self.pool_index[which],
+            rows=self.rows[which],
+            codes=self.codes[which],
+            embedded=self.embedded.take(which),
+            lengths=self.lengths[which],
+            settled=self.settled[which],
+        )
+
+    def with_rows(self, rows: Matrix, codes: Codes, acceptance: Acceptance) -> Chosen:
+        """Return the candidates with other rows in their place."""
+        embedded = acceptance.distance.embed(rows)
+        lengths = acceptance.lengths(embedded, self.owners)
+        return replace(self, rows=rows, codes=codes, embedded=embedded, lengths=lengths)
+
+    def nearest_first(self, training_index: Indices) -> Chosen:
+        """Sort the candidates by input, then by distance, then by training row.
+
+        Parameters
+        ----------
+        training_index
+            The training row of each row of the pool.
+        """
+        rows = training_index[self.pool_index]
+        return self.take(np.lexsort((rows, self.lengths, self.owners)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Chosen], n_candidates: Counts, farthest: Vector) -> Chosen:
+        """Put candidates together, in the order of the inputs."""
+        joined = cls(
+            np.concatenate([part.owners for part in parts]),
+            np.concatenate([part.pool_index for part in parts]),
+            np.concatenate([part.rows for part in parts]),
+            np.concatenate([part.codes for part in parts]),
+            _joined([part.embedded for part in parts]),
+            np.concatenate([part.lengths for part in parts]),
+            np.concatenate([part.settled for part in parts]),
+            n_candidates,
+            farthest,
+        )
+        return joined.take(np.argsort(joined.owners, kind="stable"))
+
+
+def _joined(parts: list[Embedded]) -> Embedded:
+    coordinates = np.concatenate([part.coordinates for part in parts])
+    if all(part.directions is part.coordinates for part in parts):
+        return Embedded(coordinates, coordinates)
+    return Embedded(coordinates, np.concatenate([part.directions for part in parts]))

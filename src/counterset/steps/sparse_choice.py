@@ -1,0 +1,86 @@
+"""Step 3 for answers that change few features.
+
+The changes that a candidate does not need are undone before candidates are compared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterset._base.arrays import Indices
+from counterset.steps.acceptance import REFUSED, Acceptance
+from counterset.steps.choosers import pick_diverse
+from counterset.steps.chosen import Chosen
+from counterset.steps.paths import unit_costs
+from counterset.steps.selection import Selector
+from counterset.steps.sparsity import undo_needless_changes
+from counterset.tables.table import changed
+
+__all__ = ["pick_sparse"]
+
+#: Sparse answers start from the 15 nearest candidates of each input, and from every 16th row of the
+#: pool that is a candidate, up to 40 of those. Fewer find fewer different ways; more ask the model
+#: more often than they find.
+NEAREST, LANDMARK_STRIDE, MOST_LANDMARKS = 15, 16, 40
+
+
+def pick_sparse(selector: Selector, found: Chosen, acceptance: Acceptance) -> Chosen:
+    """Undo the changes that are not needed, then take step 3.
+
+    The nearest candidates lead to the same few changes, so some from farther away are tried too.
+    Where there are still too few options, ways are looked for that do without what an option
+    changes.
+    """
+    training_index = selector.pool.training_index
+    found = found.take(_near_and_far(found.owners, found.pool_index))
+    sparse = _undo(found, acceptance).nearest_first(training_index)
+    chosen = pick_diverse(selector, sparse, acceptance)
+    short = found.take(np.flatnonzero(chosen.counts[found.owners] < selector.limit))
+    without = _undo(_do_without(chosen, short, acceptance), acceptance)
+    both = Chosen.joined([chosen, without], found.n_candidates, found.farthest)
+    return pick_diverse(selector, both.nearest_first(training_index), acceptance)
+
+
+def _near_and_far(owners: Indices, pool_index: Indices) -> Indices:
+    """Pick candidates of each input: the nearest, and landmarks among all of them.
+
+    Landmarks are fixed rows of the pool, so that nearly equal inputs share them; picking by rank
+    would give each its own.
+    """
+    landmark = pool_index % LANDMARK_STRIDE == 0
+    first = np.searchsorted(owners, owners)
+    rank = np.arange(len(owners)) - first
+    landmarks_before = landmark.cumsum() - landmark
+    landmark_rank = landmarks_before - landmarks_before[first]
+    picked = (rank < NEAREST) | landmark & (landmark_rank < MOST_LANDMARKS)
+    return np.flatnonzero(picked)
+
+
+def _undo(found: Chosen, acceptance: Acceptance) -> Chosen:
+    if not len(found.owners):
+        return found
+    starts, rules = acceptance.inputs[found.owners], acceptance.requirements.rules
+    from_, to = acceptance.embedded.coordinates[found.owners], found.embedded.coordinates
+    rows, codes = undo_needless_changes(
+        starts,
+        found.rows,
+        found.codes,
+        rules.units,
+        unit_costs(acceptance.distance, from_, to, rules),
+        lambda tried, which: acceptance.ask(tried, found.owners[which]),
+    )
+    return found.with_rows(rows, codes, acceptance)
+
+
+def _do_without(options: Chosen, found: Chosen, acceptance: Acceptance) -> Chosen:
+    """Undo in each candidate all that an option of the same input changes, where possible."""
+    first, last = (np.searchsorted(found.owners, options.owners, s) for s in ("left", "right"))
+    counts = last - first
+    option = np.repeat(np.arange(len(counts)), counts)
+    which = np.arange(len(option)) - np.repeat(counts.cumsum() - counts, counts) + first[option]
+    tried = found.take(which)
+    x = acceptance.inputs[tried.owners]
+    rows = np.where(changed(x, options.rows[option]), x, tried.rows)
+    codes = acceptance.ask(rows, tried.owners)
+    kept = np.flatnonzero(codes != REFUSED)
+    return tried.take(kept).with_rows(rows[kept], codes[kept], acceptance)

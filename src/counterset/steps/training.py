@@ -1,0 +1,106 @@
+"""TrainingData: what ``fit`` learns from the training rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from counterset import distances
+from counterset._base.arrays import Mask, to_python
+from counterset.constraints.constraints import Constraints, Rules
+from counterset.constraints.plausibility import DataSupport, NearData
+from counterset.distances import DistanceLike
+from counterset.exceptions import NoCounterfactualError
+from counterset.models.adapter import Answers, Classes, ModelAdapter
+from counterset.models.goals import is_confident
+from counterset.steps.pool import CandidatePool
+from counterset.tables.schema import Schema
+from counterset.tables.space import ScaleLike, Space, TableDistance
+from counterset.tables.table import Table
+
+__all__ = ["TrainingData"]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """The training rows, their columns, and what the model predicts for them.
+
+    Attributes
+    ----------
+    model
+        The model that was asked.
+    table
+        The columns.
+    distance
+        How rows are compared.
+    classes
+        The labels that the model gives to the rows, and their codes.
+    pool
+        The rows, sorted by class.
+    support
+        What is plausible, or None.
+    """
+
+    model: Any
+    table: Table
+    distance: TableDistance
+    classes: Classes
+    pool: CandidatePool
+    support: DataSupport | None
+
+    @classmethod
+    def learn(
+        cls,
+        X: Any,
+        model: Any,
+        *,
+        schema: Schema | None,
+        distance: DistanceLike,
+        scale: ScaleLike,
+        plausibility: NearData | None,
+    ) -> TrainingData:
+        """Learn the columns and the scale, and ask the model about every row, once."""
+        table, matrix = Table.learn(X, schema)
+        inner = distances.get(distance)
+        classes, codes = Classes.learn(ModelAdapter(model, table).labels(matrix))
+        if len(classes) == 1:
+            raise NoCounterfactualError(
+                f"The model predicts {to_python(classes.labels[0])!r} for all {len(matrix)} "
+                f"training rows, so there is nothing to move towards. Fit on data in which the "
+                f"model predicts at least two classes."
+            )
+        measure = TableDistance(table, Space.learn(matrix, table, scale), inner)
+        pool = CandidatePool.build(matrix, codes, measure)
+        support = None
+        if plausibility is not None:
+            support = plausibility.learn(pool.embedded.coordinates, measure.in_space)
+        return cls(model, table, measure, classes, pool, support)
+
+    def rules(self, constraints: Constraints | None) -> Rules:
+        """Compile constraints; None: no constraints."""
+        if constraints is None:
+            return self._no_rules
+        return constraints.compile(self.table, self.pool.matrix)
+
+    def usable(self, probability: float | None) -> Mask | None:
+        """Return which rows of the pool are plausible and probable enough; None: all."""
+        if probability is None:
+            return self._plausible
+        confident = is_confident(self._answers, probability)
+        return confident if self._plausible is None else self._plausible & confident
+
+    @cached_property
+    def _no_rules(self) -> Rules:
+        return Constraints().compile(self.table, self.pool.matrix)
+
+    @cached_property
+    def _plausible(self) -> Mask | None:
+        if self.support is None:
+            return None
+        return self.support.has(self.pool.embedded.coordinates)
+
+    @cached_property
+    def _answers(self) -> Answers:
+        """The model's labels of the pool with their probabilities, asked for when first needed."""
+        return ModelAdapter(self.model, self.table, with_confidence=True).answers(self.pool.matrix)
