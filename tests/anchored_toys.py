@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterset import AngleDiversity, DistanceDiversity, DiverseExplainer
-from counterset._base.arrays import Codes
+from counterset import AngleDiversity, Constraints, DistanceDiversity, DiverseExplainer
+from counterset._base.arrays import Codes, Matrix
 from counterset.anchors.sets import Neighbourhoods
 from counterset.anchors.workshop import Plan
+from counterset.models.adapter import Classes, ModelAdapter
+from counterset.models.goals import AnyOther
+from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.selection import NONE_LEFT, Selector
 from counterset.tables.space import Embedded
 
-__all__ = ["DIVERSITIES", "LIMIT", "Setting", "following"]
+__all__ = ["DIVERSITIES", "LIMIT", "Setting", "acceptance_of", "following", "selector_of"]
 
 LIMIT = 3
 
@@ -27,6 +30,21 @@ def following(plan: Plan) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("counterset.anchors.search._find_plan", lambda *_: plan)
         yield
+
+
+def selector_of(explainer: DiverseExplainer) -> Selector:
+    """Return steps 1 to 3 as a fitted explainer takes them."""
+    limit = explainer.max_counterfactuals
+    return Selector(explainer.pool_, None, explainer.candidates, explainer.diversity, limit)
+
+
+def acceptance_of(explainer: DiverseExplainer, rows: Matrix) -> Acceptance:
+    """Return what judges candidates for rows, without constraints."""
+    model = ModelAdapter(explainer.model, explainer.schema_)
+    rules = Constraints().compile(explainer.schema_, explainer.pool_.matrix)
+    requirements = Requirements(AnyOther(), None, rules, None)
+    labels, classes = model.labels(rows), Classes(explainer.classes_)
+    return Acceptance(model, explainer.distance_, classes, requirements, rows, labels)
 
 
 class Setting:
@@ -44,7 +62,7 @@ class Setting:
             max_counterfactuals=LIMIT,
         ).fit(X)
         pool = explainer.pool_
-        self.selector: Selector = explainer._selector()
+        self.selector = selector_of(explainer)
         self.anchor_index: Codes = np.flatnonzero(pool.codes == 0)[:anchors]
         self.members: Codes = np.flatnonzero(pool.codes == 0)
         chosen = self.selector.select(

@@ -119,10 +119,10 @@ def test_a_target_that_is_already_reached_is_refused() -> None:
     [
         ("distance", "l3", r"Unknown distance 'l3'\. Choose one of"),
         ("distance", 2, r"A distance is .*, got int"),
-        ("candidates", 50, r"candidates must be NearestCandidates or .*, got 50"),
+        ("candidates", 50, r"candidates must be NearestCandidates, .*, got 50"),
         ("candidates", None, r"candidates must be .*, got None"),
         ("diversity", 0.5, r"diversity must be AngleDiversity.*, got 0\.5"),
-        ("search", 0.1, r"search must be LineSearch or None, got 0\.1"),
+        ("search", 0.1, r"search must be LineSearch, .* or None, got 0\.1"),
         ("max_counterfactuals", 0, r"max_counterfactuals must be .* at least 1, got 0"),
         ("max_counterfactuals", 2.5, r"max_counterfactuals must be .* at least 1, got 2\.5"),
         ("scale", "z", r"Unknown scale 'z'\. Choose 'range'"),
@@ -216,5 +216,5 @@ def test_a_model_that_contradicts_itself_gives_no_input_as_its_own_counterfactua
 
     for distance in ("l1", "l2", lambda A, B: np.abs(A[:, None] - B[None]).sum(axis=2)):
         explainer = fitted(np.ones((4, 2)), fickle, distance=distance)
-        with pytest.raises(NoCounterfactualError, match=r"equal to the input.*always alike"):
+        with pytest.raises(NoCounterfactualError, match=r"equal to the input.*the same label"):
             explainer.explain([1.0, 1.0])

@@ -311,7 +311,7 @@ class DiverseExplainer(BaseEstimator):
         )
         pipeline = self._pipeline(requirements)
         found = pipeline.run(acceptance)
-        report_shortfall(found, pipeline.selector, acceptance, if_none, stacklevel=4)
+        report_shortfall(found, pipeline.selector, acceptance, if_none, stacklevel=3)
         best, support = found.counterfactuals, training.support
         return make_explanations(
             training.table,

@@ -371,7 +371,7 @@ def test_pickling_keeps_the_sets_to_the_last_bit(anchors: Any) -> None:
     explainer = anchored(anchors)
     again = pickle.loads(pickle.dumps(explainer))
     assert explainer.anchors_ is not None
-    for name in ("sets", "bonus", "gives_way", "n_candidates", "reach"):
+    for name in ("sets", "bonus", "gives_way", "n_candidates", "farthest"):
         kept = getattr(explainer.anchors_, name)
         assert np.array_equal(kept, getattr(again.anchors_, name))
     assert np.array_equal(explainer.anchors_.options.rows, again.anchors_.options.rows)

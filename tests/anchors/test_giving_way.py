@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from anchored_toys import DIVERSITIES, LIMIT, following
+from anchored_toys import DIVERSITIES, LIMIT, acceptance_of, following, selector_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,9 +19,7 @@ from counterset.anchors.anchors import Options
 from counterset.anchors.giving_way import AGREEING, STRIDE, WITNESSES, WORTH, find_giving_way
 from counterset.anchors.workshop import Plan
 from counterset.models.adapter import ModelAdapter
-from counterset.models.goals import AnyOther
 from counterset.noise import GaussianNoise
-from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.diversity import View
 from counterset.steps.selection import NONE_LEFT
 
@@ -44,7 +42,7 @@ class Setting:
             max_counterfactuals=LIMIT,
         ).fit(X)
         pool, adapter = explainer.pool_, ModelAdapter(needs_two, explainer.schema_)
-        self.selector = explainer._selector()
+        self.selector = selector_of(explainer)
         members = np.flatnonzero(pool.codes == 0)
         places = members[:5]
         chosen = self.selector.select(pool.embedded.take(places), pool.codes == 1).pool_index
@@ -56,11 +54,8 @@ class Setting:
         labels = adapter.answers(pool.matrix[used]).labels
         self.options = Options(pool.matrix[used], pool.embedded.coordinates[used], used, labels)
         self.anchors = pool.matrix[places]
-        wishes = Wishes(AnyOther(), None, explainer._rules(None), None)
         inputs = pool.matrix[members]
-        self.rows = Questions(
-            adapter, explainer.distance_, wishes, inputs, adapter.answers(inputs).labels
-        )
+        self.rows = acceptance_of(explainer, inputs)
         self.measure = pool.distance.in_space
         to_options = self.measure.pairwise(inputs, self.options.rows)
         self.away = np.stack(

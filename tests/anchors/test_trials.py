@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from anchored_toys import acceptance_of, selector_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,9 +24,7 @@ from counterset.anchors.trials import (
     _Trial,
 )
 from counterset.anchors.workshop import Plan
-from counterset.models.adapter import ModelAdapter
-from counterset.models.goals import AnyOther
-from counterset.steps.acceptance import Acceptance, Requirements
+from counterset.steps.choosers import PoolChooser
 from counterset.steps.pipeline import Pipeline
 
 
@@ -44,16 +44,10 @@ def test_no_row_is_held_out_twice_and_every_class_keeps_some(counts: list[int]) 
 
 
 def tools(X: Matrix, model: Any, search: LineSearch | None = None) -> tuple[Pipeline, Any]:
-    """Give the paper's method, and what makes questions of rows."""
+    """Return the paper's method, and what makes the acceptance of rows."""
     explainer = DiverseExplainer(model, scale=None, search=search, max_counterfactuals=2).fit(X)
-    pipeline = explainer._pipeline(AnyOther(), None)
-    adapter = ModelAdapter(model, explainer.schema_)
-    wishes = Wishes(AnyOther(), None, explainer._rules(None), None)
-
-    def ask(rows: Matrix) -> Questions:
-        return Questions(adapter, explainer.distance_, wishes, rows, adapter.answers(rows).labels)
-
-    return pipeline, ask
+    pipeline = Pipeline(PoolChooser(selector_of(explainer)), search)
+    return pipeline, partial(acceptance_of, explainer)
 
 
 ISLAND = np.array([0.2, 0.2])
@@ -88,13 +82,13 @@ def test_figures_are_those_of_the_metrics(rows: Matrix) -> None:
     pipeline, ask = tools(rows, lambda X: X.sum(axis=1) > 1)
     trial = _Trial(pipeline, ask, np.arange(0, 200, 10))
     distances, diversities = trial.cost(None)
-    found = pipeline.run(trial.rows)
+    found = pipeline.run(trial.rows).counterfactuals
     for i, x in enumerate(trial.rows.inputs):
         own = found.rows[found.owners == i]
         assert distances[i] == pytest.approx(metrics.k_distance(x, own))
         assert diversities[i] == pytest.approx(metrics.k_diversity(own))
     assert trial.copies is not None
-    copies = pipeline.run(trial.copies)
+    copies = pipeline.run(trial.copies).counterfactuals
     for i, (owner, largest, mean) in enumerate(zip(trial.owners, *trial.change(None), strict=True)):
         pair = found.rows[found.owners == owner], copies.rows[copies.owners == i]
         assert largest == pytest.approx(metrics.set_distance(*pair, how="max"))

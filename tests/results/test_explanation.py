@@ -53,7 +53,7 @@ def test_the_attributes_worked_out_by_hand(explanation: Explanation) -> None:
 
 def test_a_person_can_read_it(explanation: Explanation) -> None:
     text = repr(explanation)
-    assert text.splitlines()[0] == "Input 'ann' is decided 'no'. 2 ways to 'yes':"
+    assert text.splitlines()[0] == "Input 'ann' is classified as 'no'. 2 ways to 'yes':"
     rows = {line.split()[0]: line.split()[1:] for line in text.splitlines()[2:]}
     assert rows["income"] == ["1000", "3000", "4000"]
     assert rows["age"] == ["30", "·", "50"]  # the mark of what does not change
@@ -72,9 +72,9 @@ def test_several_classes_are_told_apart() -> None:
         return (rows["income"] // 2000).astype(int).to_numpy()
 
     text = repr(explainer_of(FRAME, three, max_counterfactuals=3).explain(FRAME.loc["ann"]))
-    assert text.startswith("Input 'ann' is decided 0. 3 ways to 1 or 2:")
+    assert text.startswith("Input 'ann' is classified as 0. 3 ways to 1 or 2:")
     # Cem is at 2/3, Bob at 5/6, Dee at 2.
-    assert text.splitlines()[-1].split() == ["decided", "1", "1", "2"]
+    assert text.splitlines()[-1].split() == ["classified", "as", "1", "1", "2"]
 
 
 def test_the_most_features_are_not_all_listed() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from counterset import AngleDiversity, DistanceDiversity, InvalidInputError, distances
-from counterset.steps.diversity import Diversity, View
+from counterset.steps.diversity import Diversity, FilteringDiversity, View
 from counterset.tables.space import Embedded
 
 
@@ -118,7 +118,7 @@ def views(draw: st.DrawFn) -> View:
 
 @given(views(), rules, st.data())
 def test_the_filter_never_drops_what_differs(
-    view: View, rule: Diversity, data: st.DataObject
+    view: View, rule: FilteringDiversity, data: st.DataObject
 ) -> None:
     n, m = len(view.x), len(view.candidates)
     kept = np.array(data.draw(st.lists(st.integers(0, m - 1), min_size=n, max_size=n)))
@@ -149,7 +149,7 @@ def test_the_filter_drops_most_of_what_is_alike() -> None:
     rows = np.random.default_rng(0).normal(size=(500, 4))
     view = View(points(np.zeros((1, 4))), points(rows), np.array([0.3]), distances.get("l1"))
     first = np.array([0])
-    rules: list[Diversity] = [
+    rules: list[FilteringDiversity] = [
         AngleDiversity(0.5),
         AngleDiversity(0.5, absolute=True),
         DistanceDiversity(0.5),

@@ -33,7 +33,7 @@ class Asked:
     def __call__(self, points: Points, segments: NDArray[np.intp]) -> NDArray[np.intp]:
         assert len(points) == len(segments)
         self.points.append(points.copy())
-        # The answer's number tells the question, so that a mix-up of answers shows.
+        # The code tells the point that was asked about, so that a mix-up shows.
         numbers = [_number(point) for point in points]
         return np.where(self.accepts(points), np.array(numbers, dtype=np.intp), REFUSED)
 
@@ -42,11 +42,11 @@ def _number(point: Points) -> int:
     return hash(tuple(point.tolist())) % 2**40
 
 
-def segments(starts: Any, ends: Any, lengths: Any, reach: Any = None) -> Segments:
+def segments(starts: Any, ends: Any, lengths: Any, farthest: Any = None) -> Segments:
     starts, ends = np.array(starts, dtype=float), np.array(ends, dtype=float)
-    answers = np.array([_number(end) for end in ends], dtype=np.intp)
-    far = np.array(lengths if reach is None else reach, dtype=float)
-    return Segments(starts, ends, np.array(lengths, dtype=float), answers, far)
+    codes = np.array([_number(end) for end in ends], dtype=np.intp)
+    far = np.array(lengths if farthest is None else farthest, dtype=float)
+    return Segments(starts, ends, np.array(lengths, dtype=float), codes, far)
 
 
 def algorithm_1(
@@ -66,9 +66,10 @@ def algorithm_1(
 def test_an_example_worked_out_by_hand() -> None:
     # Accepted from 3 on. 0..8: 4 yes, 2 no, 3 yes; the bracket 2..3 has length 1.
     ask = Asked(lambda points: points[:, 0] >= 3)
-    found = LineSearch(1.0).search(segments([[0.0]], [[8.0]], [8.0]), ask)
+    search = LineSearch(1.0, first_crossing=True)
+    found = search.search(segments([[0.0]], [[8.0]], [8.0]), ask)
     assert found.ends.tolist() == [[3.0]]
-    assert found.answers.tolist() == [_number(np.array([3.0]))]
+    assert found.codes.tolist() == [_number(np.array([3.0]))]
     # One call, about all that three halvings could come to.
     assert [sorted(points[:, 0].tolist()) for points in ask.points] == [[1, 2, 3, 4, 5, 6, 7]]
 
@@ -86,7 +87,7 @@ def test_a_segment_shorter_than_gamma_is_left_alone() -> None:
     found = LineSearch(0.1).search(given_, ask)
     assert ask.points == []
     np.testing.assert_array_equal(found.ends, given_.ends)
-    np.testing.assert_array_equal(found.answers, given_.answers)
+    np.testing.assert_array_equal(found.codes, given_.codes)
 
 
 def test_what_is_passed_in_is_not_changed() -> None:
@@ -134,12 +135,12 @@ class Case:
     starts: Points
     ends: Points
     lengths: Points
-    reach: Points
+    farthest: Points
     accepts: Callable[[Points], Any]
     gamma: float
 
     def segments(self) -> Segments:
-        return segments(self.starts, self.ends, self.lengths, self.reach)
+        return segments(self.starts, self.ends, self.lengths, self.farthest)
 
 
 @st.composite
@@ -150,9 +151,9 @@ def cases(draw: st.DrawFn) -> Case:
     )
     starts, ends = (draw(hnp.arrays(np.float64, (n, d), elements=values)) for _ in range(2))
     lengths = np.abs(starts - ends).sum(axis=1)
-    reach = lengths + draw(hnp.arrays(np.float64, n, elements=st.sampled_from([0.0, 1.0, 9.0])))
+    farthest = lengths + draw(hnp.arrays(np.float64, n, elements=st.sampled_from([0.0, 1.0, 9.0])))
     gamma = draw(st.sampled_from([2.0, 0.5, 0.1, 0.003]))
-    return Case(starts, ends, lengths, reach, draw(models(d)), gamma)
+    return Case(starts, ends, lengths, farthest, draw(models(d)), gamma)
 
 
 @given(cases())
@@ -161,7 +162,7 @@ def test_the_search_is_algorithm_1_to_the_last_bit(case: Case) -> None:
     for i, (x, c) in enumerate(zip(case.starts, case.ends, strict=True)):
         expected = algorithm_1(x, c, case.accepts, case.gamma, case.lengths[i])
         assert found.ends[i].tolist() == expected.tolist()
-        assert found.answers[i] == _number(expected)
+        assert found.codes[i] == _number(expected)
 
 
 @given(cases())
@@ -169,7 +170,7 @@ def test_farthest_halves_each_segment_as_often_as_the_farthest_candidate_needs(c
     search = LineSearch(case.gamma, halvings="farthest")
     found = search.search(case.segments(), Asked(case.accepts))
     for i, (x, c) in enumerate(zip(case.starts, case.ends, strict=True)):
-        expected = algorithm_1(x, c, case.accepts, case.gamma, case.reach[i])
+        expected = algorithm_1(x, c, case.accepts, case.gamma, case.farthest[i])
         assert found.ends[i].tolist() == expected.tolist()
 
 
@@ -182,9 +183,9 @@ def test_farthest_goes_on_where_the_segment_itself_would_stop() -> None:
     assert farthest.ends.tolist() == [[0.375], [1.0], [1.0]]
 
 
-def test_without_a_reach_the_prototypes_count_is_refused() -> None:
-    without = replace(segments([[0.0]], [[1.0]], [1.0]), reach=None)
-    with pytest.raises(InvalidInputError, match="reach"):
+def test_without_the_farthest_the_prototypes_count_is_refused() -> None:
+    without = replace(segments([[0.0]], [[1.0]], [1.0]), farthest=None)
+    with pytest.raises(InvalidInputError, match="farthest"):
         LineSearch(0.5, halvings="farthest").search(without, Asked(lambda p: p[:, 0] > 0.3))
 
 
@@ -198,7 +199,7 @@ def test_how_calls_are_shared_out_does_not_change_the_answer(
         patch.setattr(line_search, "HALVINGS_PER_CALL", ((few, halvings),))
         other = search.search(case.segments(), Asked(case.accepts))
     np.testing.assert_array_equal(usual.ends, other.ends)
-    np.testing.assert_array_equal(usual.answers, other.answers)
+    np.testing.assert_array_equal(usual.codes, other.codes)
 
 
 @given(cases())
@@ -254,13 +255,6 @@ def test_the_halvings_are_shared_out_evenly_over_the_calls() -> None:
     assert [len(points) for points in ask.points] == [15, 7]
 
 
-def test_a_finer_search_is_that_of_a_smaller_gamma() -> None:
-    way = segments([[0.0]], [[1.0]], [1.0])
-    finer = LineSearch(0.1).search(way, Asked(lambda points: points[:, 0] >= 0.3), finer=4)
-    expected = LineSearch(0.025).search(way, Asked(lambda points: points[:, 0] >= 0.3))
-    assert np.array_equal(finer.ends, expected.ends)
-
-
 @pytest.mark.parametrize("gamma", [0, -0.1, np.nan, np.inf, "0.1", None, True])
 def test_gamma_must_be_above_zero(gamma: Any) -> None:
     with pytest.raises(InvalidInputError, match=r"gamma must be a number above 0, got "):
@@ -297,28 +291,33 @@ def first_crossing_from_the_end(
 
 
 @given(case=cases())
-def test_a_steady_search_ends_at_the_first_crossing_from_the_candidate(case: Case) -> None:
-    found = LineSearch(case.gamma).search(case.segments(), Asked(case.accepts), steady=True)
+def test_the_first_crossing_is_found_from_the_candidate_on(case: Case) -> None:
+    found = LineSearch(case.gamma, first_crossing=True).search(case.segments(), Asked(case.accepts))
     for i in range(len(case.lengths)):
         length, halvings = case.lengths[i], 0
         while length > case.gamma:
             length, halvings = length / 2, halvings + 1
         expected = first_crossing_from_the_end(case.starts[i], case.ends[i], case.accepts, halvings)
         assert np.array_equal(found.ends[i], expected)
-        assert found.answers[i] == _number(found.ends[i])
+        assert found.codes[i] == _number(found.ends[i])
 
 
 @given(case=cases())
-def test_a_steady_search_of_one_is_that_of_many(case: Case) -> None:
-    together = LineSearch(case.gamma).search(case.segments(), Asked(case.accepts), steady=True)
+def test_the_first_crossing_does_not_depend_on_how_calls_are_shared_out(case: Case) -> None:
+    together = LineSearch(case.gamma, first_crossing=True).search(
+        case.segments(), Asked(case.accepts)
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_search, "HALVINGS_PER_CALL", ())
-        apart = LineSearch(case.gamma).search(case.segments(), Asked(case.accepts), steady=True)
+        apart = LineSearch(case.gamma, first_crossing=True).search(
+            case.segments(), Asked(case.accepts)
+        )
     assert np.array_equal(together.ends, apart.ends)
 
 
-def test_a_steady_search_passes_an_island_by() -> None:
-    # Accepted around 4 and beyond 6: halving ends on the island, a steady search before it.
+def test_a_search_for_the_first_crossing_passes_an_island_by() -> None:
+    # Accepted around 4 and beyond 6: halving ends on the island, the first crossing lies before it.
     ask = Asked(lambda points: (np.abs(points[:, 0] - 4) <= 0.5) | (points[:, 0] > 6))
-    found = LineSearch(1.0).search(segments([[0.0]], [[8.0]], [8.0]), ask, steady=True)
+    search = LineSearch(1.0, first_crossing=True)
+    found = search.search(segments([[0.0]], [[8.0]], [8.0]), ask)
     assert found.ends.tolist() == [[7.0]]

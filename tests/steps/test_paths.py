@@ -22,10 +22,12 @@ def rows_at(
     share: float, start: list[float], end: list[float], constraints: Constraints
 ) -> list[float]:
     rules = constraints.compile(TABLE, MATRIX)
-    paths = Paths(COSTS, np.array([start]), np.array([end]), rules)
+    rows = np.array([start]), np.array([end])
+    coordinates = COSTS.coordinates(rows[0]), COSTS.coordinates(rows[1])
+    paths = Paths(COSTS, *rows, coordinates, rules)
     points = paths.starts + share * (paths.ends - paths.starts)
-    rows: list[float] = paths.rows(points, np.array([0]))[0].tolist()
-    return rows
+    found: list[float] = paths.rows(points, np.array([0]))[0].tolist()
+    return found
 
 
 def test_numbers_move_and_are_rounded_and_categories_switch_cheapest_first() -> None:
@@ -73,7 +75,7 @@ def test_a_unit_costs_the_distance_to_where_it_alone_has_changed(
         np.array([[0.9, 1, 2, 1], [np.nan, 3, 0, 0]]),
     )
     rules = Constraints(together=together).compile(TABLE, MATRIX)
-    costs = unit_costs(distance, starts, ends, rules)
+    costs = unit_costs(distance, distance.coordinates(starts), distance.coordinates(ends), rules)
     assert costs.shape == (2, len(rules.units))
     for (i, j), cost in np.ndenumerate(costs):
         moved = starts[[i]].copy()

@@ -1,0 +1,17 @@
+"""Ways to take steps 1 to 3."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from counterset import Constraints, DiverseExplainer
+
+
+def test_a_candidate_is_moved_onto_the_constraints_before_it_is_compared() -> None:
+    frame = pd.DataFrame({"a": [0.0, 4.0, 4.0, 0.0], "b": [0.0, 9.0, 1.0, 9.0]})
+    explainer = DiverseExplainer(
+        lambda rows: rows["a"] > 2, max_counterfactuals=1, search=None
+    ).fit(frame)
+    found = explainer.explain(frame.iloc[0], constraints=Constraints(immutable=["b"]))
+    assert found.values.tolist() == [[4, 0]]
+    assert found.examples.tolist() == [1]  # in what can change both rows are as far: the first
