@@ -78,7 +78,7 @@ class Column:
         return [f"{self.name}_{word}" for word in WORDS[:3]]
 
     def amount(self, value: Any) -> float:
-        """Give a value with an order as a number, by which it can be compared."""
+        """Return a value with an order as a number, by which it can be compared."""
         if self.dtype in ("ordered", "declared"):
             return float(ORDER.index(value))
         if self.dtype in ("days", "zoned"):
@@ -383,7 +383,7 @@ def _reaches(column: Column, limit: Any, x: dict[Any, Any], c: dict[Any, Any], s
 
 
 def _moved(column: Column, x: dict[Any, Any], c: dict[Any, Any]) -> float | None:
-    """Give how far a feature moved, NaN if its value was lost; None if there was none to move."""
+    """Return how far a feature moved, NaN if its value was lost; None if there was none to move."""
     if is_missing(x[column.name]):
         return None
     if is_missing(c[column.name]):

@@ -34,7 +34,7 @@ class RawFeature:
         return float((value - self.low) * (1 / spread))
 
     def difference(self, a: Any, b: Any) -> float:
-        """Give the part of the feature in the distance: scaled, or 1 for a changed category."""
+        """Return the part of the feature in the distance: scaled, or 1 for a changed category."""
         if self.is_category:
             return float(a != b)
         lost = float((a is None) != (b is None))
@@ -128,7 +128,7 @@ class MixedOracle:
         )
 
     def direction(self, x: Row, c: Row) -> dict[Any, float]:
-        """Give the scaled difference of each number, and a vector of length 1 for each switch."""
+        """Return the scaled difference of each number, and a vector of length 1 for each switch."""
         found: dict[Any, float] = {}
         for i, (feature, p, q) in enumerate(zip(self.features, x, c, strict=True)):
             if feature.is_category:

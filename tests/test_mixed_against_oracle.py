@@ -143,7 +143,7 @@ def rows_of(case: dict[str, Any], frame: pd.DataFrame) -> list[Row]:
 
 
 def with_rules(case: dict[str, Any]) -> tuple[Constraints, list[RawRule], tuple[int, ...]]:
-    """Give the constraints for both, in the order in which the library applies them."""
+    """Return the constraints for both, in the order in which the library applies them."""
     made: dict[str, Any] = {"ranges": {}, "increase_only": [], "immutable": []}
     literal: dict[str, list[RawRule]] = {kind: [] for kind in made}
     fixed = []

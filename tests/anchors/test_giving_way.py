@@ -75,7 +75,7 @@ class Setting:
         return [order[int(j)] for j in np.linspace(0, served - 1, WITNESSES)]
 
     def differs(self, i: int, seen: Any, slot: int) -> bool:
-        """Say whether step 3 tells one option of a set from the others, as seen from the anchor."""
+        """Return whether step 3 tells one option of a set from the others, as seen from the anchor."""
         table = self.selector.pool.distance
         x = table.embed(self.anchors[[i]])
         nearest = self.measure.pairwise(x.coordinates, self.options.points).min(axis=1)
@@ -88,7 +88,7 @@ class Setting:
         )
 
     def gain(self, i: int, slot: int, feature: int, price: float) -> float:
-        """Say what a set gains if an option takes the value of a row, on average over rows."""
+        """Return what a set gains if an option takes the value of a row, on average over rows."""
         slots = [s for s, option in enumerate(self.sets[i]) if option != NONE_LEFT]
         values = {s: self.options.rows[self.sets[i, s], feature] for s in slots}
         gains = []

@@ -49,7 +49,7 @@ class Options:
         return len(self.rows)
 
     def take(self, which: Codes) -> Options:
-        """Give some of the options."""
+        """Return some of the options."""
         return Options(
             self.rows[which], self.points[which], self.pool_index[which], self.labels[which]
         )
@@ -165,7 +165,7 @@ class Anchors:
         return anchors
 
     def radius(self, x: Embedded, codes: Codes) -> Matrix:
-        """Give the stable radius of each input; NaN where nothing is proved."""
+        """Return the stable radius of each input; NaN where nothing is proved."""
         radius = np.full(len(x), np.nan)
         for code in np.unique(codes):
             if int(code) in self._sets_of:
@@ -175,7 +175,7 @@ class Anchors:
 
 
 def renumbered(sets: Codes) -> tuple[Codes, Codes]:
-    """Give new numbers to the options that are used.
+    """Return new numbers to the options that are used.
 
     Returns
     -------

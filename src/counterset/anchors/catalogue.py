@@ -39,7 +39,7 @@ class Catalogue:
         self._known: dict[int, tuple[list[int], int, float]] = {}  # of each row
 
     def of(self, rows: Codes) -> tuple[Codes, Codes, Matrix]:
-        """Give the numbers of each row's options, ``(n, limit)``, and the figures of step 2."""
+        """Return the numbers of each row's options, ``(n, limit)``, and the figures of step 2."""
         self._find(np.array([row for row in rows if int(row) not in self._known], dtype=np.intp))
         own = np.full((len(rows), self.pipeline.selector.limit), NONE_LEFT, dtype=np.intp)
         known = [self._known[int(row)] for row in rows]
@@ -49,7 +49,7 @@ class Catalogue:
         return own, n_candidates, np.array([farthest for _, _, farthest in known])
 
     def options(self) -> Options:
-        """Give all options so far; equal ones have one number."""
+        """Return all options so far; equal ones have one number."""
         pool = self.pipeline.selector.pool
         rows = np.array(self._rows).reshape(-1, pool.matrix.shape[1])
         return Options(

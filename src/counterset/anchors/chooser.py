@@ -74,7 +74,7 @@ class _Viewpoints:
 
 @dataclass(frozen=True)
 class AnchorChooser:
-    """Give each input the set of its anchor, or what steps 1 to 3 choose for the anchor."""
+    """Return each input the set of its anchor, or what steps 1 to 3 choose for the anchor."""
 
     from_pool: PoolChooser
     anchors: Anchors
@@ -104,7 +104,7 @@ class AnchorChooser:
         return replace(without_inputs(chosen, acceptance), stable_radius=radius)
 
     def _from_sets(self, acceptance: Acceptance, nearest: Indices) -> Chosen:
-        """Give the inputs the sets of their anchors, nothing to those without an anchor."""
+        """Return the inputs the sets of their anchors, nothing to those without an anchor."""
         anchors = self.anchors
         sets = anchors.sets[nearest]
         owners, ranks = np.nonzero((sets != NONE_LEFT) & (nearest >= 0)[:, None])

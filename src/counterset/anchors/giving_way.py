@@ -1,6 +1,6 @@
 """In what options give way to the input.
 
-An option is a whole row, but the model needs only some of it to decide otherwise. In the rest an
+An option is a whole row, but only some of it is needed to reach another class. In the rest an
 option can come towards the input, which is much nearer; but then it moves with the input. So it
 gives way only where that saves a good deal, and where the rows around do not need it.
 """
@@ -26,10 +26,10 @@ from counterset.tables.table import changed
 
 __all__ = ["find_giving_way"]
 
-#: So many rows around are asked for each set, and this share of them has to agree. What it saves to
-#: give way is the mean over every so-manieth of them.
+#: 16 rows around are asked for each set, and three quarters of them have to agree. What it saves to
+#: give way is the mean over every second one of them.
 WITNESSES, AGREEING, STRIDE = 16, 0.75, 2
-#: To give way has to save so many times what noise moves a feature by.
+#: To give way has to save twice what noise moves a feature by.
 WORTH = 2.0
 
 
@@ -46,7 +46,7 @@ def find_giving_way(
     """Find the features in which each option of each set gives way.
 
     They are tried in order of what they save, all at once, and the option gives way if most rows
-    around are decided otherwise then too, and if step 3 holds for the set, seen from its anchor. If
+    around reach another class then too, and if step 3 holds for the set, seen from its anchor. If
     not, half as many are tried, down to a single one.
 
     Parameters
@@ -99,7 +99,7 @@ def find_giving_way(
 
 
 def _noise(distance: TableDistance, row: Matrix, rules: Rules) -> Matrix:
-    """Say how far small moves of an input take each unit, on average."""
+    """Return how far small moves of an input take each unit, on average."""
     columns = NumericColumns.of(distance.table)
     least, moved = row.copy(), row.copy()
     # The mean size of a normal number is sqrt(2 / pi).
@@ -131,7 +131,7 @@ class _GivingWay:
         self.gives_way: Mask = np.zeros(self._ends.shape, dtype=bool)
 
     def gains(self, witnesses: Codes, price: float) -> Matrix:
-        """Say how much better sets are if an option gives way in a unit, and all the way.
+        """Return how much better sets are if an option gives way in a unit, and all the way.
 
         Nearer by what that saves, and less diverse by what the option has less apart from the
         others, as these are.
@@ -181,7 +181,7 @@ class _GivingWay:
         return agreeing
 
     def _differs(self, who: Codes, slot: int, shown: Matrix) -> Mask:
-        """Say where step 3 tells an option that gives way from the others of its set."""
+        """Return where step 3 tells an option that gives way from the others of its set."""
         options = self._shown[who]
         options[:, slot] = shown
         table, size = self.selector.pool.distance, options.shape[1]
@@ -196,7 +196,7 @@ class _GivingWay:
         return differs
 
     def _seen(self, x: Matrix, ends: Matrix, gives_way: Mask) -> Matrix:
-        """Give options as inputs get them."""
+        """Return options as inputs get them."""
         table, rules = self.selector.pool.distance, self.rows.requirements.rules
         return give_way(table, ends, x, gives_way, self.way, rules)
 

@@ -32,13 +32,13 @@ __all__ = ["find_anchors"]
 #: tenth nearer than the limit is about as good as changing half as much as is allowed.
 CLOSENESS_POWER = 6
 #: The numbers of anchors that are tried, one step at a time, from the first on; with a search there
-#: are no more than so many.
+#: are no more than 512.
 COUNTS, FIRST_COUNT, MOST_SEARCHED = [2**i for i in range(2, 13)], 32, 512
 #: The shares of the way that options go towards the input, likewise.
 WAYS, FIRST_WAY = [0.2, 0.4, 0.6, 0.8, 1.0], 0.6
 #: How far from the last best price the next one is tried; then twice as far, and so on.
 FIRST_STRIDE = 2
-#: From a first plan that is so many times worse than the best one it is not worth going on.
+#: A first plan that is 10 times worse than the best one is not worth going on from.
 HOPELESS = 10
 #: Sets as they are that come to no more than this share of any limit are good enough: to give way
 #: takes longer, and what gives way moves with the input.
@@ -178,7 +178,7 @@ class _Search:
         return None
 
     def _next(self, attempt: _Attempt, anchors: int, way: int) -> Plan | None:
-        """Give the plan so many steps away, if there is one."""
+        """Return the plan that is this many steps away, if there is one."""
         plan = attempt.plan
         count = self.counts.index(plan.count) + anchors
         if not 0 <= count < len(self.counts) or (anchors > 0 and not attempt.has_all):

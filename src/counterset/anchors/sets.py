@@ -20,9 +20,9 @@ from counterset.tables.space import Embedded
 
 __all__ = ["Neighbourhoods", "cover"]
 
-#: A set is made of so many options at most, those nearest to its region.
+#: A set is made of the 128 options nearest to its region.
 MOST_OPTIONS = 128
-#: Of a set, at most so many times an option is swapped; less gain than this is none.
+#: At most 60 times an option of a set is swapped; a gain below 1e-9 is rounding.
 MOST_SWAPS, LEAST_GAIN = 60, 1e-9
 
 
@@ -89,14 +89,14 @@ class Neighbourhoods:
         return np.where(alike.any(axis=2), alike.argmax(axis=2), NONE_LEFT)
 
     def numbers(self, positions: Codes) -> Codes:
-        """Give the options at positions among the candidates, ascending."""
+        """Return the options at positions among the candidates, ascending."""
         found = np.take_along_axis(self.candidates, np.maximum(positions, 0), axis=1)
         span = len(self.view.candidates)
         ordered = np.sort(np.where(positions == NONE_LEFT, span, found), axis=1)
         return np.where(ordered == span, NONE_LEFT, ordered)
 
     def compare(self, sets: Codes) -> tuple[Matrix, Mask]:
-        """Say how far the candidates are from options of sets, and which are too much like them.
+        """Return how far the candidates are from options of sets, and which are too much like them.
 
         Both are ``(n, k, c)``; ``sets`` are positions among the candidates, ``(n, k)``, padded with
         ``NONE_LEFT``.
@@ -156,7 +156,7 @@ class Neighbourhoods:
         size: Codes,
         price: Matrix,
     ) -> Matrix:
-        """Say what each set gains by each swap, ``(n, k, c)``: out goes k, in comes c."""
+        """Return what each set gains by each swap, ``(n, k, c)``: out goes k, in comes c."""
         sets, costs, to_set, alike = sets[who], self.costs[who], to_set[who], alike[who]
         from_all = to_set.sum(axis=1)
         closer = np.take_along_axis(costs, sets, axis=1)[..., None] - costs[:, None, :]
@@ -169,7 +169,7 @@ class Neighbourhoods:
         return np.where(impossible, -np.inf, gain)
 
     def _compare(self, who: Codes, position: Codes) -> tuple[Matrix, Mask]:
-        """Say how far the candidates are from one of them, and which are too much like it."""
+        """Return how far the candidates are from one of them, and which are too much like it."""
         width, places = self.candidates.shape[1], self.view.candidates.coordinates
         options = np.minimum(self.candidates[who], len(places) - 1)
         kept = self.candidates[who, position]

@@ -49,7 +49,7 @@ class Sets:
     distance: Distance
 
     def distances(self, away: AnyMatrix) -> AnyMatrix:
-        """Give the distances of inputs from the sets, ``(n, m)``; empty ones are infinitely far.
+        """Return the distances of inputs from the sets, ``(n, m)``; empty ones are infinitely far.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class Sets:
         return first
 
     def radius(self, x: Matrix) -> Matrix:
-        """Say how far each input is at least from where another set is chosen.
+        """Return how far each input is at least from where another set is chosen.
 
         NaN for a distance that is not known to be a metric.
         """
@@ -84,7 +84,7 @@ class Sets:
         return radius
 
     def _in_parts(self, x: Matrix) -> Iterator[tuple[slice, Matrix]]:
-        """Give some inputs at a time, and how far they are from the options."""
+        """Return some inputs at a time, and how far they are from the options."""
         size, features = self.members.shape[1], x.shape[1]
         compared = features * RIVALS * (2 * size) ** 2
         at_once = max(1, BATCH // max(self.options.size, self.members.size, compared))
@@ -125,7 +125,7 @@ class Sets:
         return radius
 
     def _weighed(self, first: Codes, rivals: Codes) -> tuple[Codes, Matrix]:
-        """Give the options of each input's set and of its rivals, and how much more each weighs.
+        """Return the options of each input's set and of its rivals, and how much more each weighs.
 
         More in the rival, that is; what both have is listed once.
         """
@@ -199,7 +199,7 @@ class Sets:
 
 
 def _steepest_l1(offsets: Matrix, weights: Matrix, size: Matrix) -> Matrix:
-    """Say how fast a weighted sum of l1 distances can fall on average, wherever the input moves.
+    """Return how fast a weighted sum of l1 distances can fall on average, wherever the input moves.
 
     The sum is one function of each coordinate, linear between the options and level beyond them;
     so none falls faster on average than on the way to some option.
@@ -243,7 +243,7 @@ def _bounds_l2(offsets: Matrix, weights: Matrix, gaps: Matrix) -> Matrix:
 
 
 def _bounds_of_pairs(offsets: Matrix, weights: Matrix, gaps: Matrix) -> Matrix:
-    """Give a tighter bound where only two options have weights; 0 elsewhere.
+    """Return a tighter bound where only two options have weights; 0 elsewhere.
 
     It is the exact distance to the plane midway between the two where the gap is all that one is
     nearer than the other.

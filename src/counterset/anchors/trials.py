@@ -23,20 +23,20 @@ from counterset.steps.pipeline import Pipeline
 
 __all__ = ["Trials", "Workshops"]
 
-#: k-distance at most, and k-diversity at least, so many times the paper's selection's: with some
-#: room below 1.1 and above 0.9. More room with a search: training rows lie deeper in their class
+#: k-distance at most, and k-diversity at least, in units of the paper's selection's: with some room
+#: below 1.1 and above 0.9. More room with a search: training rows lie deeper in their class
 #: than other inputs, from which the paper's search has a shorter way to go.
 MOST_DISTANCE, MOST_DISTANCE_SEARCHED, LEAST_DIVERSITY = 1.08, 1.06, 0.94
-#: Set-distance, max and mean, at most so many times the paper's selection's.
+#: Set-distance, max and mean, at most, in units of the paper's selection's.
 MOST_CHANGE = (0.5, 0.6)
-#: Held out: this share of the rows of each class, up to so many rows; and so many times, if that
-#: makes no more rows in all.
+#: Held out: a fifth of the rows of each class, up to 300 rows; up to 5 times, if that makes no more
+#: than 500 rows in all.
 HELD_OUT_SHARE, MOST_HELD_OUT = 0.2, 300
 MOST_TRIALS, MOST_IN_ALL = 5, 500
-#: Of a class of fewer rows none are held out.
+#: Of a class of fewer than 5 rows none are held out.
 LEAST_ROWS = 5
-#: So many noisy copies of each held-out row are drawn. If the model decides this share of them like
-#: the row, the row counts, and up to so many of them.
+#: 8 noisy copies of each held-out row are drawn. If the model gives at least 60 % of them the row's
+#: class, the row counts, with up to 2 of them.
 COPIES, LEAST_ALIKE, MOST_COPIES = 8, 0.6, 2
 SMALLEST = float(np.finfo(float).tiny)
 
@@ -104,7 +104,7 @@ class _Trial:
         self._explained: dict[Plan | None, tuple[Pipeline, Counts, list[Matrix]]] = {}
 
     def cost(self, plan: Plan | None) -> list[Matrix]:
-        """Give the k-distances and the k-diversities of the held-out rows' sets.
+        """Return the k-distances and the k-diversities of the held-out rows' sets.
 
         Of the paper's selection, if there is no plan.
         """
@@ -118,7 +118,7 @@ class _Trial:
         ]
 
     def change(self, plan: Plan | None) -> list[Matrix]:
-        """Give the set-distances, max and mean, of the held-out rows from their copies."""
+        """Return the set-distances, max and mean, of the held-out rows from their copies."""
         measure = self.pipeline.selector.pool.distance.in_space
         pipeline, _, sets = self._explain_rows(plan)
         others = [] if self.copies is None else _explain(pipeline, self.copies)
@@ -133,12 +133,12 @@ class _Trial:
         ]
 
     def has(self, plan: Plan) -> bool:
-        """Say whether some class has as many anchors as the plan has in mind."""
+        """Return whether some class has as many anchors as the plan has in mind."""
         _, counts, _ = self._explain_rows(plan)
         return plan.count in counts
 
     def _explain_rows(self, plan: Plan | None) -> tuple[Pipeline, Counts, list[Matrix]]:
-        """Give the method that a plan comes to, and the sets of the held-out rows."""
+        """Return the method that a plan comes to, and the sets of the held-out rows."""
         if plan not in self._explained:
             pipeline, counts = self.pipeline, np.empty(0, dtype=np.intp)
             if plan is not None:
@@ -169,7 +169,7 @@ class Trials:
         self._most_distance = MOST_DISTANCE_SEARCHED if searched else MOST_DISTANCE
 
     def cost(self, plan: Plan) -> tuple[float, float]:
-        """Say how far off, and how much alike, the sets of a plan are: up to 1, not too much."""
+        """Return how far off, and how much alike, the sets of a plan are: up to 1, not too much."""
         (away, apart), (paper_away, paper_apart) = self._cost(plan), self._paper_cost
         return (
             _beyond(away, self._most_distance * paper_away),
@@ -177,12 +177,12 @@ class Trials:
         )
 
     def change(self, plan: Plan) -> float:
-        """Say how much the sets of a plan change: up to 1, not too much."""
+        """Return how much the sets of a plan change: up to 1, not too much."""
         limits = np.array(MOST_CHANGE) * self._paper_change
         return max(map(_beyond, self._change(plan), limits))
 
     def has(self, plan: Plan) -> bool:
-        """Say whether there are as many anchors as the plan has in mind."""
+        """Return whether there are as many anchors as the plan has in mind."""
         return all(trial.has(plan) for trial in self._trials)
 
     def _cost(self, plan: Plan | None) -> Matrix:
@@ -214,18 +214,18 @@ def _splits(codes: Codes) -> list[Codes]:
 
 
 def _means(figures: list[list[Matrix]]) -> Matrix:
-    """Give the mean of each figure over the rows of all trials; 0 if there are none."""
+    """Return the mean of each figure over the rows of all trials; 0 if there are none."""
     together = [np.concatenate(parts) for parts in zip(*figures, strict=True)]
     return np.array([values.mean() if len(values) else 0.0 for values in together])
 
 
 def _beyond(figure: float, limit: float) -> float:
-    """Say how many times over a limit a figure is."""
+    """Return how many times over a limit a figure is."""
     return float(figure / max(limit, SMALLEST)) if figure else 0.0
 
 
 def _explain(pipeline: Pipeline, acceptance: Acceptance) -> list[Matrix]:
-    """Give the set of each input, as points of the space."""
+    """Return the set of each input, as points of the space."""
     found = pipeline.run(acceptance).counterfactuals
     ends = np.searchsorted(found.owners, np.arange(1, len(acceptance.inputs)))
     return np.split(found.embedded.coordinates, ends)

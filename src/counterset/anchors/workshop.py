@@ -22,20 +22,20 @@ from counterset.tables.space import Embedded
 
 __all__ = ["PRICES", "SEED", "Plan", "Workshop", "medoids"]
 
-#: Of a class with more rows than this, so many are looked at when looking for anchors.
+#: Of a class with more than 12,000 rows, 12,000 are looked at when looking for anchors.
 MOST_ROWS = 12_000
-#: So many points are added for each row, as long as these are no more than so many in all.
+#: Up to 4 points are added for each row, as long as there are no more than 3000 in all.
 MIDDLES, MOST_SERVED = 4, 3000
-#: Rounds of k-means, for up to so many points, and for more, where a good start takes long too.
+#: Rounds of k-means: 20 for up to 3000 points, 10 for more, where a good start takes long too.
 #: Anchors need not be the best, only the same each time.
 FEW, ROUNDS, ROUNDS_OF_MANY = 3000, 20, 10
 SEED = 0
-#: Sets are chosen from among those of so many times more regions, up to a number.
+#: Sets are chosen from among those of twice as many regions, up to 4096.
 FINER, MOST_REGIONS = 2, 4096
 #: Prices of diversity to choose from: how much distance a unit of it is worth. Under a norm a set
 #: cannot be more diverse than twice its distance, so from 1/2 on it would pay to go ever farther.
 PRICES = np.linspace(0, 0.45, 31)
-#: So many rows beside the anchors lend their options.
+#: 128 rows beside the anchors lend their options.
 LANDMARKS = 128
 #: Anchors whose sets are put together at once, and options that rows are compared with at once.
 AT_ONCE, COLUMNS = 32, 1024
@@ -181,12 +181,12 @@ class Workshop:
         return self._chosen[count, price]
 
     def _costs(self, sets: Codes, bonus: Matrix, away: AnyMatrix) -> AnyMatrix:
-        """Say how far rows are from sets."""
+        """Return how far rows are from sets."""
         options, distance = self.catalogue.options(), self.selector.pool.distance.in_space
         return Sets(options.points, sets, bonus, distance).distances(away)
 
     def _make(self, count: int, price: float) -> tuple[Codes, Matrix, Codes]:
-        """Give the different sets of all regions, their bonus, and the anchor of each."""
+        """Return the different sets of all regions, their bonus, and the anchor of each."""
         most = min(FINER * count, MOST_REGIONS, len(self.rows))
         divided = [self._divide(2**i) for i in range(most.bit_length())]
         made = [regions.sets(price) for regions in divided]
@@ -220,7 +220,7 @@ class Workshop:
         return self.catalogue.acceptance_of(self.selector.pool.matrix[self.rows])
 
     def _divide(self, count: int) -> _Regions:
-        """Divide the rows into so many regions."""
+        """Divide the rows into this many regions."""
         if count not in self._divided:
             pool = self.selector.pool
             anchors = self._medoids(count)
@@ -264,9 +264,9 @@ def _with_middles(points: Matrix, distance: Distance) -> Matrix:
 
 
 def medoids(points: Matrix, count: int) -> Codes:
-    """Give ``count`` representatives of the points, spread over them as k-means has it.
+    """Return ``count`` representatives of the points, spread over them as k-means has it.
 
-    The rows nearest to the centres of k-means, fewer if there are not so many different points;
+    The rows nearest to the centres of k-means, fewer if there are fewer different points;
     ascending. The same for the same points, always.
 
     Examples
