@@ -14,7 +14,6 @@ from counterset import (
     Constraints,
     DistanceDiversity,
     DiverseExplainer,
-    InvalidInputError,
     LineSearch,
     NearestCandidates,
 )
@@ -123,24 +122,3 @@ def test_the_built_in_steps_and_those_of_ones_own_keep_the_protocols() -> None:
         assert isinstance(rule, Diversity)
     for search in (OwnSearch(0.1), LineSearch()):
         assert isinstance(search, Search)
-
-
-class OnlyFilters:
-    """Used to be accepted, and to fail later: the filter was checked for, and not ``differ``."""
-
-    def filter(self, view: View) -> Any:
-        raise AssertionError("never asked")
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "needed"),
-    [
-        ("candidates", OwnAngles(0.5), r"cut\(ranking\)"),
-        ("candidates", NearestCandidates, "NearestCandidates"),
-        ("diversity", OnlyFilters(), r"differ\(view, a, b\)"),
-        ("search", OwnNearest(3), r"search\(segments, ask\)"),
-    ],
-)
-def test_what_a_step_lacks_is_told_before_anything_runs(name: str, value: Any, needed: str) -> None:
-    with pytest.raises(InvalidInputError, match=needed):
-        DiverseExplainer(model, **{name: value}).fit(X)

@@ -30,7 +30,7 @@ from counterset import (
     datasets,
 )
 from counterset.anchors.anchors import Anchors
-from counterset.anchors.workshop import Plan, medoids
+from counterset.anchors.workshop import Plan
 from counterset.distances import CustomDistance, Distance
 from counterset.metrics import set_distance
 
@@ -498,20 +498,6 @@ def test_the_radius_is_not_vacuous_on_bundled_data() -> None:
 
 
 # --- where anchors are
-
-
-def test_medoids_are_rows_spread_over_the_data() -> None:
-    rng = np.random.default_rng(0)
-    centres = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
-    points = np.concatenate([centre + rng.normal(size=(50, 2)) for centre in centres])
-    assert sorted(medoids(points, 3) // 50) == [0, 1, 2]
-
-
-def test_of_many_rows_only_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("counterset.anchors.workshop.MOST_ROWS", 10)
-    anchors = anchored(1000, search=None).anchors_
-    assert anchors is not None
-    assert np.bincount(anchors.codes).max() <= 10
 
 
 def test_anchors_of_a_frame_do_not_depend_on_its_index() -> None:

@@ -75,7 +75,7 @@ class Setting:
         return [order[int(j)] for j in np.linspace(0, served - 1, WITNESSES)]
 
     def differs(self, i: int, seen: Any, slot: int) -> bool:
-        """Return whether step 3 tells one option of a set from the others, as seen from the anchor."""
+        """Return whether step 3 tells one option of a set from the others, seen from the anchor."""
         table = self.selector.pool.distance
         x = table.embed(self.anchors[[i]])
         nearest = self.measure.pairwise(x.coordinates, self.options.points).min(axis=1)

@@ -1,0 +1,62 @@
+"""Steps 1 to 3, composed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from anchored_toys import acceptance_of, selector_of
+
+from counterset import AngleDiversity, DiverseExplainer, LineSearch
+from counterset.steps import selection
+from counterset.steps.selection import NONE_LEFT
+
+X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 3.0], [1.0, 0.0], [-4.0, 0.0]])
+
+
+def fitted(**parameters: Any) -> DiverseExplainer:
+    return DiverseExplainer(
+        lambda rows: np.abs(rows).sum(axis=1) > 0.5,
+        scale=None,
+        **parameters,
+    ).fit(X)
+
+
+def test_the_nearest_in_each_direction_is_chosen() -> None:
+    explainer = fitted(diversity=AngleDiversity(0.5), max_counterfactuals=5)
+    selector, acceptance = selector_of(explainer), acceptance_of(explainer, X[:1])
+    ((members, eligible),) = selector.eligible(acceptance)
+    assert members.tolist() == [0]
+    assert eligible.tolist() == [False, True, True, True, True, True]  # the pool is by class
+    found = selector.select(acceptance.embedded.take(members), eligible)
+    # To the right, up, and to the left; rows 2 and 4 lie in the direction of row 1.
+    chosen = found.pool_index[0]
+    rows = explainer.pool_.training_index[chosen[chosen != NONE_LEFT]]
+    assert rows.tolist() == [1, 3, 5]
+    assert found.n_candidates.tolist() == [5]
+    assert found.farthest.tolist() == [0.0]
+
+
+def test_a_copy_of_a_chosen_candidate_is_never_chosen() -> None:
+    explainer = fitted(diversity=None, max_counterfactuals=4, search=None)
+    assert explainer.explain(X[0] + 0.1, target=True).examples.tolist() == [1, 2, 3, 5]
+
+
+def test_the_farthest_candidate_is_looked_for_only_if_it_is_needed() -> None:
+    explainer = fitted(search=LineSearch(0.1, halvings="farthest"), max_counterfactuals=1)
+    found = explainer.explain(X[0])
+    # The farthest is 4 away: six halvings of a way of 1 lead to 33/64, the first past the border.
+    assert np.abs(found.values).sum() == 33 / 64
+
+
+def test_batches_do_not_change_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.random((100, 3))
+    explainer = DiverseExplainer(
+        lambda r: r.sum(axis=1) > 1.5, max_counterfactuals=3, diversity=None
+    ).fit(rows)
+    together = explainer.explain_many(rows).to_frame()
+    assert len(rows) > selection.LEAST_BATCH
+    monkeypatch.setattr(selection, "BATCH_DISTANCES", 1)
+    assert explainer.explain_many(rows).to_frame().equals(together)

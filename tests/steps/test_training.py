@@ -1,0 +1,78 @@
+"""What is learned from the training rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterset import Constraints, NearData, NoCounterfactualError
+from counterset.steps.training import TrainingData
+
+X = np.random.default_rng(0).random((50, 2))
+
+
+class Sure:
+    """A model that is surer the farther a row is from the boundary."""
+
+    classes_ = np.array([False, True])
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def predict(self, rows: Any) -> Any:
+        self.asked.append(len(rows))
+        return rows.sum(axis=1) > 1
+
+    def predict_proba(self, rows: Any) -> Any:
+        above = 1 / (1 + np.exp(-10 * (rows.sum(axis=1) - 1)))
+        return np.column_stack([1 - above, above])
+
+
+def learn(model: Any, plausibility: NearData | None = None) -> TrainingData:
+    return TrainingData.learn(
+        X, model, schema=None, distance="l1", scale=None, plausibility=plausibility
+    )
+
+
+def test_each_row_is_asked_about_once() -> None:
+    model = Sure()
+    training = learn(model)
+    assert model.asked == [50]
+    assert training.classes.labels.tolist() == [False, True]
+    np.testing.assert_array_equal(training.pool.matrix, X[training.pool.training_index])
+
+
+def test_probabilities_are_asked_for_when_they_are_first_needed() -> None:
+    model = Sure()
+    training = learn(model)
+    assert training.usable(None) is None
+    usable = [training.usable(least) for least in (0.9, 0.6)]
+    assert model.asked == [50, 50]
+    sure = np.abs(training.pool.matrix.sum(axis=1) - 1)
+    for mask, least in zip(usable, (0.9, 0.6), strict=True):
+        assert mask is not None
+        assert mask.tolist() == (sure >= np.log(least / (1 - least)) / 10).tolist()
+
+
+def test_what_is_usable_is_plausible_and_probable() -> None:
+    training = learn(Sure(), NearData(share=0.5))
+    plausible, probable = training.usable(None), learn(Sure()).usable(0.8)
+    both = training.usable(0.8)
+    assert plausible is not None
+    assert probable is not None
+    assert both is not None
+    assert 0 < plausible.sum() < len(X)
+    assert both.tolist() == (plausible & probable).tolist()
+
+
+def test_no_constraints_are_no_rules() -> None:
+    training = learn(Sure())
+    assert not training.rules(None)
+    assert len(training.rules(Constraints(immutable=["x0"])).rules) == 1
+
+
+def test_a_model_of_one_class_is_refused() -> None:
+    with pytest.raises(NoCounterfactualError, match="predicts 3 for all 50 training rows"):
+        learn(lambda rows: np.full(len(rows), 3))
