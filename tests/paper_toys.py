@@ -16,7 +16,7 @@ def glucose_network() -> Network:
     """Class 1 where glucose, the second of eight features, is above 0.6 of its range."""
     first = np.zeros((8, 1))
     first[1, 0] = 1.0
-    return Network((first, np.array([[0.0, 1.0]])), (np.zeros(1), np.array([0.6, 0.0])))
+    return Network([(first, [0.0]), ([[0.0, 1.0]], [0.6, 0.0])])
 
 
 @pytest.fixture

@@ -194,9 +194,9 @@ def test_the_network_in_torch_gives_the_probability_of_class_1(
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", fake_torch())
     random = np.random.default_rng(0)
+    shapes = [((8, 4), 4), ((4, 2), 2)]
     network = Network(
-        (random.normal(size=(8, 4)), random.normal(size=(4, 2))),
-        (random.normal(size=4), random.normal(size=2)),
+        [(random.normal(size=weights), random.normal(size=bias)) for weights, bias in shapes]
     )
     low, high = split.X_train.min(axis=0), split.X_train.max(axis=0)
     scaled = (split.X_test - low) / (high - low)

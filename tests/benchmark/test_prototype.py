@@ -89,6 +89,6 @@ def test_with_norm_1_the_distance_filter_takes_the_chebyshev_distance(
     # x = 0; the nearest row is (1, 1): m is 1 for norm 1 (Chebyshev), sqrt(2) for norm 2.
     # The others are apart from it by 1.2 and 1.5 in both norms, and by more from each other.
     rows = np.array([[1.0, 1.0], [1.0, 2.2], [2.5, 1.0], [0.0, 0.0]])
-    above = Network((np.array([[-1.0, 1.0], [-1.0, 1.0]]),), (np.array([1.0, 0.0]),))
+    above = Network([([[-1.0, 1.0], [-1.0, 1.0]], [1.0, 0.0])])
     explainer = PrototypeExplainer(above, norm, 10, "distance", 0.0, None).fit(rows)
     assert len(explainer.explain_many(np.zeros((1, 2)))[0]) == kept

@@ -113,11 +113,11 @@ def _torch_network(model: Network, low: Matrix, high: Matrix) -> Any:
     torch = _import("torch", "torch")
     spread = np.where(high > low, high - low, 1.0)
     layers: list[Any] = []
-    for i, (weight, bias) in enumerate(zip(model.weights, model.biases, strict=True)):
+    for i, (weight, bias) in enumerate(model.layers):
         if i == 0:
             # x = z * spread + low, folded into the first layer.
             weight, bias = spread[:, None] * weight, low @ weight + bias  # noqa: PLW2901
-        if i + 1 == len(model.weights):
+        if i + 1 == len(model.layers):
             # The probability of class 1 is the sigmoid of the difference of the two logits.
             weight, bias = weight[:, 1:] - weight[:, :1], bias[1:] - bias[:1]  # noqa: PLW2901
         layer = torch.nn.Linear(*weight.shape)
