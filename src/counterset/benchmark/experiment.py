@@ -84,7 +84,11 @@ class Experiment:
             # A strict filter leaves fewer than five; the tables count what there is.
             warnings.simplefilter("ignore", FewerCounterfactualsWarning)
             return evaluate(
-                explainer, split.X_test[protocol.rows], repeats=protocol.repeats, noise=noise
+                explainer,
+                split.X_test[protocol.rows],
+                repeats=protocol.repeats,
+                noise=noise,
+                distance=f"l{cell.norm}",
             )
 
     def _explainer(self, cell: Cell, network: Network) -> Any:
