@@ -58,9 +58,9 @@ def test_a_function_that_reports_the_nearest_alone_loses_it() -> None:
     checked = weak_robustness(nearest_end, pairs, 0.1, model=far_out, distance="l1", domain=points)
     assert checked.holds is Answer.NO
     assert (checked.pairs, checked.kept, len(checked.lost)) == (2, 1, 1)
-    with pytest.raises(InvalidInputError, match="does not say which model"):
+    with pytest.raises(InvalidInputError, match="does not hold the model"):
         weak_robustness(nearest_end, pairs, 0.1)
-    with pytest.raises(InvalidInputError, match="gives rows"):
+    with pytest.raises(InvalidInputError, match="must return rows, one per counterfactual"):
         empirical_robustness(lambda x: [1.0], pairs, 0.1, model=far_out, distance="l1")
 
 

@@ -19,7 +19,7 @@ __all__ = ["Network", "obtain", "train"]
 
 
 class Network(ReluNetwork):
-    """A ReLU network that can be stored, and that tells probabilities and its accuracy.
+    """A ReLU network with probabilities, an accuracy, and files for its weights.
 
     Parameters are those of :class:`counterset.exact.ReluNetwork`.
 

@@ -16,6 +16,7 @@ only with the prototype's own choices:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -27,13 +28,7 @@ from counterset.distances import L1, LInf
 from counterset.explainer import DiverseExplainer
 from counterset.noise import NumericColumns, SameClass
 from counterset.steps.cutoffs import NearestCandidates
-from counterset.steps.diversity import (
-    AngleDiversity,
-    DistanceDiversity,
-    Diversity,
-    TooAlike,
-    View,
-)
+from counterset.steps.diversity import AngleDiversity, DistanceDiversity, Diversity, View
 from counterset.steps.line_search import LineSearch
 
 __all__ = ["ChebyshevDiversity", "PrototypeExplainer", "PrototypeNoise"]
@@ -60,7 +55,7 @@ class ChebyshevDiversity:
         apart: Vector = L1().rowwise(rows[a], rows[b][:, None, :])[:, 0]
         return apart >= self._least(view)
 
-    def filter(self, view: View) -> TooAlike:
+    def filter(self, view: View) -> Callable[[Indices], Mask]:
         """Prepare a filter for all candidates at once."""
         rows = view.candidates.coordinates
         least = self._least(view)
@@ -145,8 +140,8 @@ class PrototypeNoise:
     Parameters
     ----------
     redraw
-        Draw a copy of another class again until the class is kept, as in the tuning runs; False
-        skips it, as in the final runs.
+        What to do with a copy of another class. True draws it again until it has the input's
+        class, as in the tuning runs; False skips it, as in the final runs.
     """
 
     redraw: bool

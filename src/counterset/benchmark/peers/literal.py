@@ -29,7 +29,7 @@ class LiteralPaper:
         self._labels = [self._label(row) for row in X]
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
-        """Give a set for each row."""
+        """Return a set for each row."""
         return [self._explain(x) for x in X]
 
     def _explain(self, x: Matrix) -> Matrix:
