@@ -15,7 +15,6 @@ import functools
 import multiprocessing
 import os
 import resource
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -30,9 +29,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 
 from counterset import DiverseExplainer, FewerCounterfactualsWarning, LineSearch
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from oracles import PAIR_DISTANCES, Oracle
+from counterset.benchmark.peers.literal import PAIR_DISTANCES, LiteralMethod
 
 ALPHA, BATCH = 1000, 500
 Rows = np.ndarray[Any, np.dtype[np.float64]]
@@ -107,7 +104,7 @@ def explain_rows(name: str, X: Rows, y: np.ndarray[Any, Any], rounds: int) -> li
                 model(rows)
 
         cached = functools.cache(lambda row: bool(model(np.array([row]))[0]))
-        oracle = Oracle(
+        oracle = LiteralMethod(
             cached,
             [tuple(row) for row in train],
             PAIR_DISTANCES[distance],
