@@ -36,7 +36,7 @@ Rows = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def best_times(functions: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Run the functions in turn, several rounds, and give the best processor time of each.
+    """Run the functions in turn, several rounds, and return the best processor time of each.
 
     Processor time, because other work on the machine stretches the clock on the wall.
     """
@@ -50,7 +50,7 @@ def best_times(functions: dict[str, Callable[[], object]], rounds: int) -> dict[
 
 
 def network(X: Rows, y: np.ndarray[Any, Any]) -> Callable[[Rows], np.ndarray[Any, Any]]:
-    """Train the paper's d-20-10-2 network and give it as plain numpy."""
+    """Train the paper's d-20-10-2 network and return it as plain numpy."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         trained = MLPClassifier((20, 10), max_iter=30, random_state=0).fit(X, y)
