@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from counterset import InvalidInputError
-from counterset.benchmark import classifiers as networks
+from counterset.benchmark import classifiers
 from counterset.benchmark.classifiers import Network, obtain, train
 from counterset.benchmark.data import Split, prepare
 
@@ -56,7 +56,7 @@ def test_a_network_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         trained.append(split.name)
         return train(split, epochs=1)
 
-    monkeypatch.setattr(networks, "train", quick)
+    monkeypatch.setattr(classifiers, "train", quick)
     for _ in range(2):
         obtain(toy_split(), None, tmp_path)
     assert trained == ["toy"]

@@ -16,7 +16,6 @@ from counterset._base.arrays import Matrix
 from counterset.benchmark.classifiers import Network
 from counterset.benchmark.data import Split
 from counterset.benchmark.peers import find_peer
-from counterset.benchmark.peers.dice import _torch_network
 
 
 class FakeDice:
@@ -146,7 +145,7 @@ def fake_torch() -> Any:
 
 
 def test_the_network_in_torch_gives_the_probability_of_class_1(
-    split: Split, monkeypatch: pytest.MonkeyPatch
+    split: Split, fake_dice: FakeDice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", fake_torch())
     random = np.random.default_rng(0)
@@ -156,7 +155,8 @@ def test_the_network_in_torch_gives_the_probability_of_class_1(
     )
     low, high = split.X_train.min(axis=0), split.X_train.max(axis=0)
     scaled = (split.X_test - low) / (high - low)
-    probability = _torch_network(network, low, high)(scaled)
+    find_peer("dice-gradient", 1).fit(network, split.X_train)
+    probability = fake_dice.given["Model"]["model"](scaled)
     np.testing.assert_allclose(probability[:, 0], network.predict_proba(split.X_test)[:, 1])
 
 
