@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import os
 import time
 import warnings
 from dataclasses import dataclass
@@ -27,7 +26,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.model_selection import train_test_split
 
 from counterset import (
     DiverseExplainer,
@@ -36,6 +34,8 @@ from counterset import (
     NearestCandidates,
     evaluate,
 )
+from counterset.benchmark.classifiers import Network
+from counterset.benchmark.data import prepare
 
 DATASETS = ("diabetes", "no2", "credit", "spambase", "news")
 SMALL = ("diabetes", "no2")
@@ -43,7 +43,7 @@ PUBLISHED_ROWS = "50:70"
 NOISE = (0.25, 0.5, 1.0, 2.0, 4.0)
 SEARCHES = {"none": None, "line": LineSearch(0.1)}
 FIGURES = ["set_distance_max", "set_distance_mean", "k_distance", "k_diversity", "counterfactuals"]
-#: How many inputs the published figures are of, and how often as many others are drawn.
+#: The published figures are of 20 inputs; 20 others are drawn 1000 times.
 PUBLISHED_INPUTS, DRAWS = 20, 1000
 
 
@@ -67,37 +67,14 @@ class PrototypeNoise:
 
 
 def load(name: str) -> list[Any]:
-    """Give the paper's split: training and test rows, training and test classes."""
-    folder = Path(os.environ["COUNTERSET_DATA"])
-    if name == "credit":
-        parts = [pd.read_csv(folder / f"credit_{part}.csv.gz") for part in ("train", "test")]
-        rows = [part.iloc[:, :-1].to_numpy(dtype=float) for part in parts]
-        return [*rows, *(part.iloc[:, -1].to_numpy() for part in parts)]
-    frame = pd.read_csv(folder / (f"{name}.csv.gz" if name == "news" else f"{name}.csv"))
-    last = frame.iloc[:, -1]
-    y = (last >= 1400).to_numpy(dtype=int) if name == "news" else pd.factorize(last, sort=True)[0]
-    X = frame.iloc[:, :-1].to_numpy(dtype=float)
-    low, high = X.min(axis=0), X.max(axis=0)
-    X = (X - low) / np.where(high > low, high - low, 1.0)
-    return list(train_test_split(X, y, test_size=0.2, stratify=y, shuffle=True, random_state=0))
-
-
-def network(file: Path) -> Any:
-    with np.load(file) as arrays:
-        layers = [(arrays[f"W{i}"].astype(float), arrays[f"b{i}"].astype(float)) for i in range(3)]
-
-    def predict(rows: Any) -> Any:
-        for i, (weight, bias) in enumerate(layers):
-            rows = rows @ weight + bias
-            rows = np.maximum(rows, 0) if i < 2 else rows
-        return rows.argmax(axis=1)
-
-    return predict
+    """Return the paper's split: training and test rows, training and test classes."""
+    split = prepare(name)
+    return [split.X_train, split.X_test, split.y_train, split.y_test]
 
 
 def build(kind: str, name: str, split: list[Any], weights: Path) -> Any:
     if kind == "network":
-        return network(weights / f"{name}.npz")
+        return Network.load(weights / f"{name}.npz")
     forest = RandomForestClassifier(50, min_samples_leaf=3, random_state=0)
     model = forest if kind == "forest" else HistGradientBoostingClassifier(random_state=0)
     return model.fit(split[0], split[2])
@@ -205,7 +182,7 @@ def _time_of_one(explainer: DiverseExplainer, inputs: Any) -> float:
 def tell_speed(name: str, weights: Path) -> None:
     """Time fitting and one explanation, with and without anchors in turn, in processor time."""
     split = load(name)
-    model = network(weights / f"{name}.npz")
+    model = Network.load(weights / f"{name}.npz")
     for distance in ("l1", "l2"):
         best = {}
         explainers = {}

@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from counterset import Box, counterfactual_distance, counterfactual_distances
-from counterset.exact import ReluNetwork
+from counterset.benchmark.classifiers import Network
 
 HEADING = (
     "| model | distance | inputs | mean cfd | exact | median s | max s | median CPU s |\n"
@@ -43,12 +43,6 @@ def load(folder: Path, name: str) -> tuple[Any, Any, Any]:
     return train, test, y_train
 
 
-def read_network(path: Path) -> ReluNetwork:
-    stored = np.load(path)
-    n_layers = sum(name.startswith("W") for name in stored.files)
-    return ReluNetwork([(stored[f"W{i}"], stored[f"b{i}"]) for i in range(n_layers)])
-
-
 def row(title: str, model: Any, train: Any, inputs: Any, distance: str, seconds: float) -> str:
     found, busy = [], []
     for x in inputs:
@@ -68,7 +62,7 @@ def row(title: str, model: Any, train: Any, inputs: Any, distance: str, seconds:
 def networks(data: Path, weights: Path, distances: list[str], seconds: float) -> Iterator[str]:
     for name in ("diabetes", "no2", "spambase"):
         train, test, _ = load(data, name)
-        network = read_network(weights / f"{name}.npz")
+        network = Network.load(weights / f"{name}.npz")
         sizes = "-".join(str(len(bias)) for _, bias in network.layers)
         for distance in distances:
             title = f"{name}, network {train.shape[1]}-{sizes}"

@@ -15,7 +15,6 @@ import functools
 import multiprocessing
 import os
 import resource
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -30,16 +29,14 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 
 from counterset import DiverseExplainer, FewerCounterfactualsWarning, LineSearch
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from oracles import PAIR_DISTANCES, Oracle
+from counterset.benchmark.peers.literal import PAIR_DISTANCES, LiteralMethod
 
 ALPHA, BATCH = 1000, 500
 Rows = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def best_times(functions: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Run the functions in turn, several rounds, and give the best processor time of each.
+    """Run the functions in turn, several rounds, and return the best processor time of each.
 
     Processor time, because other work on the machine stretches the clock on the wall.
     """
@@ -53,7 +50,7 @@ def best_times(functions: dict[str, Callable[[], object]], rounds: int) -> dict[
 
 
 def network(X: Rows, y: np.ndarray[Any, Any]) -> Callable[[Rows], np.ndarray[Any, Any]]:
-    """Train the paper's d-20-10-2 network and give it as plain numpy."""
+    """Train the paper's d-20-10-2 network and return it as plain numpy."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         trained = MLPClassifier((20, 10), max_iter=30, random_state=0).fit(X, y)
@@ -107,7 +104,7 @@ def explain_rows(name: str, X: Rows, y: np.ndarray[Any, Any], rounds: int) -> li
                 model(rows)
 
         cached = functools.cache(lambda row: bool(model(np.array([row]))[0]))
-        oracle = Oracle(
+        oracle = LiteralMethod(
             cached,
             [tuple(row) for row in train],
             PAIR_DISTANCES[distance],

@@ -1,27 +1,42 @@
-"""A network that can be read by eye, for the bundled diabetes data."""
+"""A network that can be read by eye, for the bundled diabetes data, and the published figures."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from counterset.benchmark.classifiers import Network
+from counterset.benchmark.data import Split, prepare
+from counterset.benchmark.published import published_results
 
-__all__ = ["glucose_network", "network", "own_cache", "weights"]
+__all__ = ["glucose_network", "network", "own_cache", "published", "split", "weights"]
 
 
 def glucose_network() -> Network:
     """Class 1 where glucose, the second of eight features, is above 0.6 of its range."""
     first = np.zeros((8, 1))
     first[1, 0] = 1.0
-    return Network((first, np.array([[0.0, 1.0]])), (np.zeros(1), np.array([0.6, 0.0])))
+    return Network([(first, [0.0]), ([[0.0, 1.0]], [0.6, 0.0])])
 
 
 @pytest.fixture
 def network() -> Network:
     return glucose_network()
+
+
+@pytest.fixture
+def split() -> Split:
+    return prepare("diabetes")
+
+
+@pytest.fixture
+def published() -> pd.DataFrame:
+    """Return the published figures as if they had been measured here."""
+    table = published_results().query("method == 'ours'")
+    return table.assign(error="", pairs=60.0, sparsity=3.0)
 
 
 @pytest.fixture

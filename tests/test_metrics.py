@@ -115,7 +115,7 @@ def test_metrics_of_an_empty_set_are_undefined(empty: Any) -> None:
         (metrics.sparsity, ([0.0, 0.0], empty)),
     ]
     for measure, arguments in calls:
-        with pytest.raises(InvalidInputError, match="is empty; the metric is undefined"):
+        with pytest.raises(InvalidInputError, match="is empty, so the metric is undefined"):
             measure(*arguments)
 
 

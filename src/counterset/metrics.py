@@ -1,7 +1,7 @@
 """Metrics of explanations, as defined in the paper.
 
-Each takes rows in any form that its ``distance`` understands: arrays for a named distance, tables
-in the model's own units for a fitted explainer's ``distance_``.
+Each takes rows in the form that its ``distance`` takes: arrays for a named distance, tables in the
+model's own units for a fitted explainer's ``distance_``.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["k_distance", "k_diversity", "set_distance", "sparsity", "validity"]
 
 
 def validity(explanation: Explanation, model: Any = None) -> float:
-    """Give the share of counterfactuals that are decided otherwise than the input.
+    """Return the share of counterfactuals that are classified differently from the input.
 
     Parameters
     ----------
     explanation
-        Whose counterfactuals to judge.
+        The explanation whose counterfactuals are checked.
     model
-        Ask this model anew, in place of the labels on record.
+        A model to ask for the labels; None: use the labels in the explanation.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def validity(explanation: Explanation, model: Any = None) -> float:
 
 
 def k_distance(x: Any, S: Any, distance: DistanceLike = "l1") -> float:
-    """Give the mean distance from the input to the counterfactuals: how far to go.
+    """Return the mean distance from the input to the counterfactuals.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def k_distance(x: Any, S: Any, distance: DistanceLike = "l1") -> float:
 
 
 def k_diversity(S: Any, distance: DistanceLike = "l1") -> float:
-    """Give the mean distance between two counterfactuals of the set; 0 for a single one.
+    """Return the mean distance between two counterfactuals of the set; 0 for a single one.
 
     Examples
     --------
@@ -77,10 +77,10 @@ def k_diversity(S: Any, distance: DistanceLike = "l1") -> float:
 def set_distance(
     S1: Any, S2: Any, distance: DistanceLike = "l1", how: Literal["mean", "max"] = "mean"
 ) -> float:
-    """Give the distance between two sets of counterfactuals.
+    """Return the distance between two sets of counterfactuals.
 
-    Each counterfactual is compared with the nearest of the other set; ``how`` says whether the
-    mean of these distances counts, or the largest. The two directions are averaged.
+    The distance from each counterfactual to the nearest one of the other set is taken. ``how``
+    chooses the mean of these distances or the largest. The two directions are averaged.
 
     Examples
     --------
@@ -101,7 +101,9 @@ def set_distance(
 
 
 def sparsity(x: Any, S: Any) -> float:
-    """Give the mean number of features that a counterfactual changes.
+    """Return the mean number of features that a counterfactual changes.
+
+    A value that is missing in both rows has not changed.
 
     Examples
     --------
@@ -112,15 +114,15 @@ def sparsity(x: Any, S: Any) -> float:
     _check_not_empty(rows)
     if len(row) != 1 or row.shape[1] != rows.shape[1]:
         raise InvalidInputError(
-            f"sparsity compares one row with rows of the same features, got shapes {row.shape} and "
-            f"{rows.shape}."
+            f"sparsity takes one row x and rows S with the same features, got shapes {row.shape} "
+            f"and {rows.shape}."
         )
     missing = pd.isna(row) & pd.isna(rows)
     return float(((rows != row) & ~missing).sum(axis=1).mean())
 
 
 def _cells(rows: Any) -> NDArray[Any]:
-    """Give one row or many as a 2-d array of their values."""
+    """Return one row or many as a 2-d array of values of any type."""
     try:
         cells = np.asarray(rows, dtype=object)
     except ValueError:
@@ -130,4 +132,4 @@ def _cells(rows: Any) -> NDArray[Any]:
 
 def _check_not_empty(S: Any) -> None:
     if len(S) == 0:
-        raise InvalidInputError("The set of counterfactuals is empty; the metric is undefined.")
+        raise InvalidInputError("The set of counterfactuals is empty, so the metric is undefined.")

@@ -1,5 +1,5 @@
-"""The small network, and a cache of each test's own."""
+"""The small network, the data, the published figures, and a separate cache for each test."""
 
-from paper_toys import network, own_cache, weights
+from paper_toys import network, own_cache, published, split, weights
 
-__all__ = ["network", "own_cache", "weights"]
+__all__ = ["network", "own_cache", "published", "split", "weights"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from counterset import InvalidInputError
-from counterset.benchmark import classifiers as networks
+from counterset.benchmark import classifiers
 from counterset.benchmark.classifiers import Network, obtain, train
 from counterset.benchmark.data import Split, prepare
 
@@ -23,11 +23,11 @@ def test_what_is_saved_is_loaded_again(network: Network, tmp_path: Path) -> None
     network.save(tmp_path / "folder" / "one.npz")
     again = Network.load(tmp_path / "folder" / "one.npz")
     X = np.random.default_rng(0).random((50, 8))
-    np.testing.assert_array_equal(again.logits(X), network.logits(X))
+    np.testing.assert_array_equal(again.scores(X), network.scores(X))
     assert [file.name for file in (tmp_path / "folder").iterdir()] == ["one.npz"]
 
 
-def test_probabilities_are_the_softmax_of_the_logits(network: Network) -> None:
+def test_probabilities_are_the_softmax_of_the_scores(network: Network) -> None:
     X = np.zeros((1, 8))
     X[0, 1] = 0.9
     odds = np.exp(0.9) / np.exp(0.6)
@@ -45,8 +45,8 @@ def test_training_learns_a_line_and_always_the_same_way() -> None:
     split = toy_split()
     one, two = train(split), train(split)
     assert one.accuracy(split) > 0.9
-    assert [weight.shape for weight in one.weights] == [(2, 20), (20, 10), (10, 2)]
-    np.testing.assert_array_equal(one.weights[0], two.weights[0])
+    assert [weights.shape for weights, _ in one.layers] == [(2, 20), (20, 10), (10, 2)]
+    np.testing.assert_array_equal(one.layers[0][0], two.layers[0][0])
 
 
 def test_a_network_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,7 @@ def test_a_network_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         trained.append(split.name)
         return train(split, epochs=1)
 
-    monkeypatch.setattr(networks, "train", quick)
+    monkeypatch.setattr(classifiers, "train", quick)
     for _ in range(2):
         obtain(toy_split(), None, tmp_path)
     assert trained == ["toy"]

@@ -27,11 +27,13 @@ def test_one_row_in_five_is_for_testing_and_classes_keep_their_shares() -> None:
     np.testing.assert_array_equal(split.y_test, test)
 
 
-def test_spambase_comes_in_the_authors_order_without_its_first_row() -> None:
-    order = data._spambase_order()
-    assert sorted(order) == list(range(1, 4601))
+def test_spambase_lacks_its_first_row() -> None:
     split = prepare("spambase")
     assert (len(split.X_train), len(split.X_test)) == (3680, 920)
+    bundled = datasets.load("spambase").X.to_numpy(dtype=float)[1:]
+    scaled = (bundled - bundled.min(axis=0)) / np.ptp(bundled, axis=0)
+    whole = np.vstack([split.X_train, split.X_test])
+    assert sorted(map(tuple, whole)) == sorted(map(tuple, scaled))
 
 
 def test_the_authors_credit_is_split_already(monkeypatch: pytest.MonkeyPatch) -> None:

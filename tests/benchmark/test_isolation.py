@@ -37,7 +37,7 @@ def test_an_invalid_set_shows_up_as_invalid(runner: PeerRunner) -> None:
     ("peer", "message"),
     [
         ("Crashing", "RuntimeError: the matrix is on fire"),
-        ("Dying", "ended with status 3"),
+        ("Dying", "the process ended with exit code 3"),
         ("Crooked", "3 features"),
         ("Missing", "has no attribute 'Missing'"),
     ],
@@ -52,5 +52,5 @@ def test_a_peer_that_crashes_shows_up_with_its_message(
 
 def test_a_peer_that_hangs_is_stopped(runner: PeerRunner) -> None:
     runner.time_limit = 0.5
-    with pytest.raises(CellError, match=r"not done within the time limit of 0\.5 s"):
+    with pytest.raises(CellError, match=r"not finished within the time limit of 0\.5 s"):
         runner(cell("Hanging"))

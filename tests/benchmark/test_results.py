@@ -80,10 +80,3 @@ def test_progress_names_the_cell(
     printed = capsys.readouterr().err
     assert cells[0].key in printed
     assert "1/1" in printed
-
-
-def test_every_published_run_is_a_cell() -> None:
-    names = ["diabetes", "no2", "credit", "spambase", "news"]
-    assert len(select_cells("final", names)) == 20
-    tuning = select_cells("tuning", names)
-    assert len(tuning) == len({cell.key for cell in tuning}) == 490

@@ -1,4 +1,4 @@
-"""Peers that behave and peers that do not; imported by worker processes."""
+"""Peers that work and peers that fail; imported by worker processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from counterset.benchmark.classifiers import Network
 
 
 class Corner:
-    """Gives the corner of the cube that the network decides otherwise."""
+    """Reports the corner of the cube that the network classifies differently."""
 
     name = "corner"
     uses_norm = False
@@ -29,28 +29,28 @@ class Corner:
 
 
 class Unchanged(Corner):
-    """Gives the input itself, which is no counterfactual."""
+    """Reports the input itself, which is not a counterfactual."""
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
         return [x[None, :] for x in X]
 
 
 class Crashing(Corner):
-    """Raises."""
+    """Raises an error."""
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
         raise RuntimeError("the matrix is on fire")
 
 
 class Dying(Corner):
-    """Takes the process down without a word."""
+    """Ends the process without a message."""
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
         os._exit(3)
 
 
 class Hanging(Corner):
-    """Never comes back."""
+    """Never returns."""
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
         while True:
@@ -58,7 +58,7 @@ class Hanging(Corner):
 
 
 class Crooked(Corner):
-    """Gives rows of the wrong length."""
+    """Reports rows of the wrong length."""
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
         return [np.ones((1, 3)) for _ in X]

@@ -1,4 +1,4 @@
-"""The small network, and a cache of each test's own."""
+"""The small network, and a separate cache for each test."""
 
 from paper_toys import network, own_cache, weights
 

@@ -40,7 +40,7 @@ def test_tune_reports_on_a_model_of_ones_own(
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
-        (["--drop", "salary"], "not in the data: ['salary']"),
+        (["--drop", "salary"], "data.csv: ['salary']"),
         (["--drop", "decision", "--inputs", "120"], "between 1 and 119"),
     ],
 )

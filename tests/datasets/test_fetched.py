@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from counterset.datasets import fetched, load, load_spambase
+from counterset.datasets import fetched, load
 from counterset.exceptions import CountersetError, DataUnavailableError
 
 
@@ -132,15 +132,6 @@ def test_the_cache_is_where_the_system_keeps_caches(
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert fetched.cache_folder() == tmp_path / ".cache" / "counterset"
-
-
-def test_spambase_has_the_published_shape_and_class_counts() -> None:
-    spambase = load_spambase()
-    assert spambase.X.shape == (4601, 57)
-    assert spambase.y.value_counts().to_dict() == {"nonspam": 2788, "spam": 1813}
-    # A checksum over every column: one altered cell would show.
-    assert spambase.X.iloc[:, -3:].sum().round(3).tolist() == [23886.161, 240047, 1303414]
-    assert spambase.X.iloc[:, :-3].to_numpy().sum() == pytest.approx(45735.377)
 
 
 @pytest.mark.filterwarnings("ignore:.*:UserWarning", "ignore:.*:RuntimeWarning")  # its retry

@@ -177,7 +177,7 @@ def test_fewer_sets_than_inputs_are_refused() -> None:
         def explain_many(self, X: Matrix) -> list[Matrix]:
             return []
 
-    with pytest.raises(InvalidInputError, match="2 inputs and gave 0 sets"):
+    with pytest.raises(InvalidInputError, match="2 inputs and returned 0 sets"):
         evaluate(Short(), [[0.0, 0.0], [2.0, 0.0]], model=high, training=TRAINING)
 
 
@@ -187,7 +187,7 @@ def test_a_function_needs_the_model_and_the_training_rows() -> None:
 
 
 def test_what_cannot_explain_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match="explain_many method or is a function"):
+    with pytest.raises(InvalidInputError, match="explain_many method or be a function"):
         evaluate(42, [[2.0, 0.0]], model=high, training=TRAINING)
 
 

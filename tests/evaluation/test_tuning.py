@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from counterset import AngleDiversity, DistanceDiversity, InvalidInputError
 from counterset._base.arrays import Mask
 from counterset.benchmark import tune
-from counterset.evaluation.tuning import _from_ideal, _pareto
 
 
 def line_model(rows: object) -> Mask:
@@ -31,12 +32,34 @@ def test_tuning_measures_the_whole_grid_and_recommends_a_pareto_optimal_setting(
     assert len(shown) == tuning.table["pareto"].sum()
 
 
-def test_pareto_and_the_ideal_on_a_toy_by_hand() -> None:
-    costs = np.array([[0.0, 2.0], [1.0, 1.0], [2.0, 0.0], [2.0, 2.0], [1.0, 1.0]])
-    assert _pareto(costs).tolist() == [True, True, True, False, True]
-    ideal = [1.0, np.sqrt(0.5), 1.0, np.sqrt(2), np.sqrt(0.5)]
-    np.testing.assert_allclose(_from_ideal(costs), ideal)
-    assert _from_ideal(np.ones((2, 2))).tolist() == [0, 0]
+def test_the_pareto_front_and_the_distance_to_the_ideal_are_those_of_a_literal_count() -> None:
+    X = np.random.default_rng(1).random((200, 3))
+    tuning = tune(line_model, X, X[:10], betas=[0, 0.2, 0.5], gammas=[0.1, 0.001, None])
+    table = tuning.table
+    signs = {"k_distance": 1, "k_diversity": -1, "set_distance_max": 1}
+    costs = [[sign * row[name] for name, sign in signs.items()] for _, row in table.iterrows()]
+
+    def dominates(a: list[float], b: list[float]) -> bool:
+        return all(p <= q for p, q in zip(a, b, strict=True)) and a != b
+
+    front = [not any(dominates(other, cost) for other in costs) for cost in costs]
+    assert table["pareto"].tolist() == front
+    assert {True, False} == set(front)
+    columns = list(zip(*costs, strict=True))
+    squares = [
+        [((value - min(column)) / (max(column) - min(column))) ** 2 for value in column]
+        for column in columns
+    ]
+    ideal = [math.sqrt(sum(parts)) for parts in zip(*squares, strict=True)]
+    np.testing.assert_allclose(table["from_ideal"], ideal)
+    assert tuning.recommended["from_ideal"] == min(table["from_ideal"])
+
+
+def test_what_is_the_same_for_all_settings_does_not_count() -> None:
+    X = np.random.default_rng(0).random((50, 2))
+    tuning = tune(line_model, X, X[:3], filters=["angle"], betas=[0.5, 0.5], gammas=[0.1])
+    assert tuning.table["from_ideal"].tolist() == [0, 0]
+    assert tuning.table["pareto"].all()
 
 
 def test_an_unknown_filter_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""A plot for each table of the report."""
+"""Draw a plot for each table of the report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,17 @@ MARKERS = "osD^vP*X<>"
 def draw_all(
     summary: pd.DataFrame, setups: Sequence[tuple[Split, Network]], folder: Path
 ) -> list[Path]:
-    """Draw every table that has results into a folder; give the files."""
+    """Draw every table that has results into a folder, and return the files.
+
+    Parameters
+    ----------
+    summary
+        One row per run, see :class:`~counterset.benchmark.report.Report`.
+    setups
+        The rows and the network of each dataset.
+    folder
+        Where the pictures are written.
+    """
     plt = pyplot()
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
@@ -89,7 +99,7 @@ def _datasets(plt: Any, splits: Sequence[Split]) -> Any:
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
-    """Give the numbers 1, 2, 5, 10, ... between two."""
+    """Return those of the numbers 1, 2, 5, 10, 20, ... that lie between two limits."""
     decades = range(-4, 5)
     numbers = [step * 10.0**decade for decade in decades for step in (1, 2, 5)]
     return [number for number in numbers if low <= number <= high]
@@ -103,15 +113,15 @@ def _final(plt: Any, part: pd.DataFrame, minimised: bool) -> Any:
         "published": published[(published["method"] == "ours") & same],
         "DiCE, published": published[published["method"] == "dice"],
     }
-    places = [(row.dataset, row.norm) for row in part.itertuples()]
+    lines = [(row.dataset, row.norm) for row in part.itertuples()]
     figure, axes = plt.subplots(1, 4, figsize=(13, 3.6), sharey=True, layout="constrained")
     for axis, metric in zip(axes, METRICS, strict=True):
         for i, (label, rows) in enumerate(series.items()):
-            values = rows.set_index(["dataset", "norm"])[metric].reindex(places)
-            # Measured stands open around published: where they agree, both can be seen.
+            values = rows.set_index(["dataset", "norm"])[metric].reindex(lines)
+            # The measured marker is a ring around the published one: both show where they agree.
             face = "none" if label == "measured" else COLOURS[i]
             axis.plot(
-                values, range(len(places)), MARKERS[i], color=COLOURS[i], markerfacecolor=face,
+                values, range(len(lines)), MARKERS[i], color=COLOURS[i], markerfacecolor=face,
                 markersize=9 if label == "measured" else 4, label=label,
             )  # fmt: skip
         axis.set(xlabel=HEADINGS[metric], xscale="log")
@@ -119,7 +129,7 @@ def _final(plt: Any, part: pd.DataFrame, minimised: bool) -> Any:
         axis.set_xticks([], minor=True)
         axis.xaxis.set_major_formatter("{x:g}")
         axis.grid(alpha=0.3)
-    axes[0].set_yticks(range(len(places)), [f"{dataset} L{norm}" for dataset, norm in places])
+    axes[0].set_yticks(range(len(lines)), [f"{dataset} L{norm}" for dataset, norm in lines])
     axes[0].invert_yaxis()
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     step_4 = "with minimisation" if minimised else "without minimisation"
@@ -185,7 +195,7 @@ def _peers(plt: Any, peers: pd.DataFrame) -> Any:
         for i in range(len(methods))
     ]
     figure.legend(handles, methods, loc="outside lower center", ncols=4)
-    figure.suptitle("Nearer and steadier is down and left; larger is more diverse; pale: invalid")
+    figure.suptitle("Down and left: closer and more stable; larger: more diverse; pale: invalid")
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Measured beside published, figure by figure."""
+"""Compare the measured figures with the published ones."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from counterset.benchmark.published import METRICS, published_results
 
 __all__ = ["OTHER_DEFINITIONS", "REASONS", "compare", "deviations"]
 
-#: Why figures run as published differ from the published ones, where they do.
+#: Why figures differ although they were run as published.
 REASONS = {
     "credit": (
         "what does not depend on the noise is equal, so the noise must differ. It is drawn through "
-        "a singular value decomposition, and nine of the ten features have the same variance: "
-        "which random number goes to which feature is up to the linear algebra library, the "
-        "likely cause."
+        "a singular value decomposition, and nine of the ten features have the same variance. So "
+        "it depends on the linear algebra library which random number goes to which feature; this "
+        "is the likely cause."
     ),
     "news": (
-        "only 37011 of the 39644 rows are at hand, so the scaling, the split and the inputs are "
-        "other ones."
+        "only 37011 of the 39644 rows are available, so the scaling, the split and the inputs are "
+        "different."
     ),
 }
 OTHER_DEFINITIONS = (
-    "These are the paper's own definitions; the published figures come from a prototype that "
-    "differs from them, and from other noise. Run with --as-published to compare."
+    "These figures follow the paper's own definitions. The published ones come from a prototype "
+    "that differs from them, and from different noise. Run with --as-published to compare."
 )
 
-#: What tells a published run; the rest of its columns are figures.
+#: The columns that identify a published run; the others are its figures.
 KEYS = ["stage", "dataset", "norm", "filter", "minimised", "beta", "gamma"]
 
 
 def deviations(summary: pd.DataFrame) -> pd.DataFrame:
-    """Give one row per measured figure that was also published, with both and their difference."""
+    """Return one row per measured figure that was also published: both, and their difference."""
     published = published_results().query("method == 'ours'")
     published = published.astype({"minimised": bool})[[*KEYS, *METRICS]]
     measured = summary.query("method == 'ours' and error == ''")[[*KEYS, *METRICS]]
@@ -42,7 +42,7 @@ def deviations(summary: pd.DataFrame) -> pd.DataFrame:
     ]
     both = long[0].merge(long[1], on=[*KEYS, "metric"], how="inner")
     both["deviation"] = both["measured"] - both["published"]
-    # Published figures have four decimals: below that nothing can be told.
+    # Published figures have four decimals, so deviations are never relative to less than 1e-4.
     scale = both["published"].abs().clip(lower=1e-4)
     both["relative"] = both["deviation"] / scale
     both["equal"] = both["measured"].round(4).sub(both["published"]).abs() < 0.5e-4
@@ -50,7 +50,7 @@ def deviations(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare(summary: pd.DataFrame) -> pd.DataFrame:
-    """Give one row per stage, dataset and metric: how many figures are equal, the largest miss."""
+    """Count the equal figures and find the largest deviation, per stage, dataset and metric."""
     both = deviations(summary)
     records = []
     for (stage, dataset, metric), group in both.groupby(["stage", "dataset", "metric"], sort=False):

@@ -1,4 +1,4 @@
-"""The paper's datasets, split and scaled as its experiments had them."""
+"""The paper's datasets, scaled and split as in its experiments."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from counterset import datasets
-from counterset._base.arrays import Codes, Matrix
+from counterset._base.arrays import Codes, Indices, Matrix
 
 __all__ = ["PAPER_DATASETS", "Split", "prepare"]
 
 #: The datasets of the paper, in the order of its tables.
 PAPER_DATASETS = ("diabetes", "no2", "credit", "spambase", "news")
 
-#: The paper's copy of credit comes split and scaled: these are the rows of its training part.
+#: The paper's copy of credit has 115527 rows, scaled already; the first 86645 are for training.
 CREDIT_ROWS, CREDIT_TRAINING_ROWS = 115527, 86645
 
 
@@ -30,9 +30,9 @@ class Split:
     name
         The dataset's name.
     X_train, X_test
-        The rows.
+        The rows, ``(n, d)``.
     y_train, y_test
-        Their classes, as 0 and 1.
+        The classes of the rows, 0 or 1, ``(n,)``.
     """
 
     name: str
@@ -45,8 +45,8 @@ class Split:
 def prepare(name: str) -> Split:
     """Load a dataset of the paper, scale it, and split it.
 
-    Each feature is scaled to [0, 1] over the whole file; one row in five is set apart for
-    testing, stratified by class. Credit in the paper's copy comes scaled and split.
+    Each feature is scaled to [0, 1] over the whole file. One row in five is kept for testing,
+    stratified by class. The paper's copy of credit is scaled and split already.
 
     Examples
     --------
@@ -71,9 +71,9 @@ def prepare(name: str) -> Split:
     return Split(name, X_train, X_test, y_train, y_test)
 
 
-def _spambase_order() -> Codes:
-    """Give the authors' order of the rows: theirs lacks the first one and is shuffled."""
+def _spambase_order() -> Indices:
+    """Return the order of the rows in the authors' file, which is shuffled and lacks the first."""
     path = files("counterset.benchmark").joinpath("data", "spambase_order.npz")
     with path.open("rb") as stream, np.load(stream) as arrays:
-        order: Codes = arrays["order"].astype(np.intp)
+        order: Indices = arrays["order"].astype(np.intp)
         return order

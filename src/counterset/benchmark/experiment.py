@@ -1,4 +1,4 @@
-"""One cell of the paper's tables: set up, run, summed up."""
+"""Set up, run and summarise one run of the paper."""
 
 from __future__ import annotations
 
@@ -28,14 +28,24 @@ __all__ = ["Experiment", "Protocol", "alpha_of", "summarise"]
 
 @dataclass(frozen=True)
 class Protocol:
-    """Which test rows are explained, and how often each is repeated."""
+    """Which test rows are explained, and how their noisy copies are drawn.
+
+    Attributes
+    ----------
+    rows
+        The test rows.
+    repeats
+        The number of noisy copies of each.
+    redraw
+        Whether the prototype draws a copy of another class again.
+    """
 
     rows: slice
     repeats: int
     redraw: bool
 
 
-#: The tuning rows come first in the test part, the final ones after them.
+#: Tuning uses the first 50 test rows, the final results the next 20.
 PROTOCOLS = {
     "final": Protocol(slice(50, 70), repeats=3, redraw=False),
     "tuning": Protocol(slice(0, 50), repeats=1, redraw=True),
@@ -43,22 +53,22 @@ PROTOCOLS = {
 
 
 def alpha_of(dataset: str) -> int:
-    """Give the paper's alpha: 50 for the two small datasets, else 1000."""
+    """Return the paper's alpha: 50 for the two small datasets, else 1000."""
     return 50 if dataset in ("diabetes", "no2") else 1000
 
 
 @dataclass
 class Experiment:
-    """The paper's experiments, cell by cell.
+    """The paper's experiments, one run at a time.
 
     Parameters
     ----------
     as_published
-        Use the prototype's choices and random stream; else the paper's own definitions.
+        Use the prototype's choices and random stream; False: the paper's own definitions.
     weights
-        A folder with the weights of each dataset's network; None: train them, once.
+        A folder with the weights of each dataset's network; None: train the networks.
     cache
-        Where trained networks are kept; None: the library's cache.
+        The folder where trained networks are kept; None: the library's cache.
     """
 
     as_published: bool = False
@@ -67,7 +77,7 @@ class Experiment:
     _setups: dict[str, tuple[Split, Network]] = field(default_factory=dict, init=False, repr=False)
 
     def setup(self, dataset: str) -> tuple[Split, Network]:
-        """Give the rows and the network of a dataset."""
+        """Return the rows and the network of a dataset."""
         if dataset not in self._setups:
             split = prepare(dataset)
             cache = self.cache if self.cache is not None else cache_folder()
@@ -75,16 +85,20 @@ class Experiment:
         return self._setups[dataset]
 
     def run(self, cell: Cell) -> pd.DataFrame:
-        """Run a cell; give the table of :func:`counterset.evaluate`."""
+        """Run a cell, and return the table of :func:`counterset.evaluate`."""
         split, network = self.setup(cell.dataset)
         protocol = PROTOCOLS[cell.stage]
         noise: Noise = PrototypeNoise(protocol.redraw) if self.as_published else GaussianNoise()
         explainer = self._explainer(cell, network).fit(split.X_train)
         with warnings.catch_warnings():
-            # A strict filter leaves fewer than five; the tables count what there is.
+            # A strict filter leaves fewer than five counterfactuals, as in the paper.
             warnings.simplefilter("ignore", FewerCounterfactualsWarning)
             return evaluate(
-                explainer, split.X_test[protocol.rows], repeats=protocol.repeats, noise=noise
+                explainer,
+                split.X_test[protocol.rows],
+                repeats=protocol.repeats,
+                noise=noise,
+                distance=f"l{cell.norm}",
             )
 
     def _explainer(self, cell: Cell, network: Network) -> Any:
@@ -98,13 +112,13 @@ class Experiment:
             candidates=NearestCandidates(alpha),
             diversity=diversity(cell.beta),
             search=None if cell.gamma is None else LineSearch(cell.gamma),
-            # The rows are scaled already, over the whole file, as the paper has it.
+            # The rows are scaled already, over the whole file, as in the paper.
             scale=None,
         )
 
 
 def summarise(table: pd.DataFrame) -> dict[str, float]:
-    """Sum a cell up: means and deviations over the pairs of the same class.
+    """Compute the means and standard deviations of a run, over the pairs of the same class.
 
     Examples
     --------
@@ -128,6 +142,6 @@ def summarise(table: pd.DataFrame) -> dict[str, float]:
         values = pairs[metric].to_numpy(dtype=np.float64)
         values = values[~np.isnan(values)]
         summary[metric] = float(values.mean()) if len(values) else np.nan
-        # The deviation of the values at hand, as published: no correction for a sample.
+        # The population's standard deviation, as published: no correction for a sample.
         summary[f"{metric}_std"] = float(values.std()) if len(values) else np.nan
     return summary

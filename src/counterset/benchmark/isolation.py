@@ -1,4 +1,4 @@
-"""Run a peer in a process of its own, with a time limit; what goes wrong is told, not raised."""
+"""Run each peer in its own process, with a time limit, so that it cannot stop the others."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from counterset.datasets.fetched import cache_folder
 
 __all__ = ["PeerRunner"]
 
+#: Of an error message, 200 characters go into the table.
 LONGEST_MESSAGE = 200
 
 
@@ -30,16 +31,16 @@ class PeerRunner:
     Parameters
     ----------
     weights
-        A folder with the weights of the networks; None: those that were trained here.
+        A folder with the weights of the networks; None: use those that were trained here.
     norms
-        The norms that will be asked for; both are measured in one process.
+        The norms that will be asked for. All are measured in one process.
     inputs, repeats
-        How many of the final inputs, and noisy copies of each.
+        The number of inputs, out of those of the final results, and of noisy copies of each.
     time_limit
         Seconds for one peer on one dataset.
     python
-        The interpreter to run it in: a peer that needs other versions of common packages can
-        live in an environment of its own.
+        The interpreter to run a peer with. A peer that needs other versions of common packages
+        can be installed in a separate environment.
     """
 
     weights: Path | None
@@ -53,7 +54,7 @@ class PeerRunner:
     )
 
     def __call__(self, cell: Cell) -> pd.DataFrame:
-        """Give the table of a cell; raise :class:`CellError` if its peer fails."""
+        """Return the table of a cell; raise :class:`CellError` if its peer fails."""
         key = cell.method, cell.dataset
         if key not in self._done:
             try:
@@ -88,19 +89,23 @@ class PeerRunner:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            # A group of its own, so that nothing a peer starts outlives the time limit.
+            # A new process group: the processes that a peer starts are stopped together with it.
             start_new_session=True,
         )
         try:
             _, errors = process.communicate(job, timeout=self.time_limit)
         except subprocess.TimeoutExpired:
-            raise CellError(f"not done within the time limit of {self.time_limit:g} s") from None
+            raise CellError(
+                f"not finished within the time limit of {self.time_limit:g} s"
+            ) from None
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()
         if process.returncode != 0:
-            raise CellError(_last_line(errors) or f"ended with status {process.returncode}")
+            raise CellError(
+                _last_line(errors) or f"the process ended with exit code {process.returncode}"
+            )
 
 
 def _last_line(errors: str) -> str:

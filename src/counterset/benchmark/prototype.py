@@ -3,10 +3,10 @@
 It differs from the paper in some points, and the published figures can be met to the last digit
 only with the prototype's own choices:
 
-- Neighbours are Euclidean whatever the norm; the norm enters the evaluation and the distance-based
-  filter only.
-- The angle-based filter rejects a candidate when the *absolute* cosine exceeds beta, so it takes
-  opposite directions for equal.
+- Neighbours are Euclidean whatever the norm. The norm is used only in the evaluation and in the
+  distance-based filter.
+- The angle-based filter rejects a candidate when the *absolute* cosine exceeds beta, so it treats
+  opposite directions as equal.
 - In the distance-based filter m is the Chebyshev distance of the nearest candidate when the norm
   is L1.
 - Every candidate is halved equally often: as often as the farthest of the alpha neighbours needs.
@@ -16,23 +16,65 @@ only with the prototype's own choices:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy.spatial import cKDTree
 
-from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
 from counterset.benchmark.classifiers import Network
+from counterset.distances import L1, LInf
 from counterset.explainer import DiverseExplainer
 from counterset.noise import NumericColumns, SameClass
+from counterset.steps.cutoffs import NearestCandidates
+from counterset.steps.diversity import AngleDiversity, DistanceDiversity, Diversity, View
+from counterset.steps.line_search import LineSearch
 
-__all__ = ["PrototypeExplainer", "PrototypeNoise"]
+__all__ = ["ChebyshevDiversity", "PrototypeExplainer", "PrototypeNoise"]
+
+
+@dataclass(frozen=True)
+class ChebyshevDiversity:
+    """The prototype's distance-based filter when the norm is L1.
+
+    Two candidates differ if their L1 distance is at least ``(1 + beta) * m``. The paper's m is the
+    L1 distance from the input to its nearest candidate; the prototype took the Chebyshev distance.
+
+    Parameters
+    ----------
+    beta
+        From 0 to 1.
+    """
+
+    beta: float
+
+    def differ(self, view: View, a: Indices, b: Indices) -> Mask:
+        """Return whether two candidates of each input are far enough apart, ``(n,)``."""
+        rows = view.candidates.coordinates
+        apart: Vector = L1().rowwise(rows[a], rows[b][:, None, :])[:, 0]
+        return apart >= self._least(view)
+
+    def filter(self, view: View) -> Callable[[Indices], Mask]:
+        """Prepare a filter for all candidates at once."""
+        rows = view.candidates.coordinates
+        least = self._least(view)
+
+        def too_alike(kept: Indices) -> Mask:
+            return np.less(L1().pairwise(rows[kept], rows), least[:, None])
+
+        return too_alike
+
+    def _least(self, view: View) -> Vector:
+        x, rows = view.x.coordinates, view.candidates.coordinates
+        nearest = rows[view.distance.pairwise(x, rows).argmin(axis=1)]
+        m: Vector = LInf().rowwise(x, nearest[:, None, :])[:, 0]
+        return (1 + self.beta) * m
 
 
 @dataclass
 class PrototypeExplainer:
-    """The explainer behind the published figures.
+    """The explainer behind the published figures: the library's own, with other options.
 
     Parameters
     ----------
@@ -41,7 +83,7 @@ class PrototypeExplainer:
     norm
         1 or 2, for the distance-based filter.
     alpha
-        How many neighbours to look at.
+        The number of nearest neighbours that are candidates.
     filter
         Angle-based or distance-based.
     beta
@@ -61,62 +103,34 @@ class PrototypeExplainer:
     limit: int = 5
 
     def fit(self, X: Matrix) -> Self:
-        """Build one tree per predicted class."""
-        labels = self.model.predict(X)
-        self.rows_ = {label: X[labels != label] for label in (0, 1)}
-        self.trees_ = {label: cKDTree(rows) for label, rows in self.rows_.items()}
-        # What evaluate measures in: the plain norm, since the rows are scaled already.
-        plain = DiverseExplainer(self.model, distance=f"l{self.norm}", scale=None)
-        self.distance_ = plain.fit(X).distance_
+        """Keep the training rows as candidates."""
+        self.rows_ = X
+        self.explainer_ = DiverseExplainer(
+            self.model,
+            distance="l2",
+            candidates=NearestCandidates(self.alpha),
+            diversity=self._diversity(),
+            search=None if self.gamma is None else LineSearch(self.gamma, halvings="farthest"),
+            scale=None,
+            max_counterfactuals=self.limit,
+        ).fit(X)
+        self.distance_ = self.explainer_.distance_
         return self
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
-        """Give a set for each row."""
-        labels = self.model.predict(X)
-        kept: list[Matrix] = []
-        reach = np.empty(len(X))
-        for i, (x, label) in enumerate(zip(X, labels, strict=True)):
-            rows = self.rows_[int(label)]
-            distances, places = self.trees_[int(label)].query(x, k=min(self.alpha, len(rows)))
-            candidates = rows[np.atleast_1d(places)]
-            reach[i] = np.atleast_1d(distances)[-1]
-            kept.append(self._filter(x, candidates))
-        if self.gamma is None:
-            return kept
-        return self._halve(X, labels, kept, np.ceil(np.log2(reach / self.gamma)))
+        """Return a set for each row, in the order in which step 3 chose its members."""
+        sets = []
+        for x, explanation in zip(X, self.explainer_.explain_many(X), strict=True):
+            # An explanation is ordered by the distances after step 4. A mean over the members
+            # depends on their order in its last bit.
+            before_step_4 = self.distance_(x, self.rows_[explanation.examples])[0]
+            sets.append(explanation.values[np.argsort(before_step_4, kind="stable")])
+        return sets
 
-    def _filter(self, x: Matrix, candidates: Matrix) -> Matrix:
-        """Keep the nearest candidate, then each next one that differs from all kept ones."""
+    def _diversity(self) -> Diversity:
         if self.filter == "angle":
-            steps = candidates - x
-            units = steps / np.linalg.norm(steps, axis=1, keepdims=True)
-        order = np.inf if self.norm == 1 else 2
-        m = np.linalg.norm(candidates[0] - x, ord=order)
-        open_ = np.ones(len(candidates), dtype=bool)
-        kept: list[int] = []
-        while open_.any() and len(kept) < self.limit:
-            new = int(open_.argmax())
-            kept.append(new)
-            open_[new] = False
-            if self.filter == "angle":
-                open_ &= np.abs(units @ units[new]) <= self.beta
-            else:
-                apart = np.linalg.norm(candidates - candidates[new], ord=self.norm, axis=1)
-                open_ &= apart >= (1 + self.beta) * m
-        return candidates[kept]
-
-    def _halve(self, X: Matrix, labels: Codes, kept: list[Matrix], times: Matrix) -> list[Matrix]:
-        """Move every candidate towards its input, all of them together."""
-        owners = np.repeat(np.arange(len(X)), [len(S) for S in kept])
-        near, far = X[owners], np.concatenate(kept)
-        halvings = times[owners]
-        for done in range(int(halvings.max())):
-            open_ = np.flatnonzero(halvings > done)
-            middle = (near[open_] + far[open_]) / 2
-            flipped = self.model.predict(middle) != labels[owners[open_]]
-            far[open_[flipped]] = middle[flipped]
-            near[open_[~flipped]] = middle[~flipped]
-        return [far[owners == i] for i in range(len(X))]
+            return AngleDiversity(self.beta, absolute=True)
+        return ChebyshevDiversity(self.beta) if self.norm == 1 else DistanceDiversity(self.beta)
 
 
 @dataclass(frozen=True)
@@ -126,8 +140,8 @@ class PrototypeNoise:
     Parameters
     ----------
     redraw
-        Draw a copy of another class again until the class is kept, as in the tuning runs; False
-        skips it, as in the final runs.
+        What to do with a copy of another class. True draws it again until it has the input's
+        class, as in the tuning runs; False skips it, as in the final runs.
     """
 
     redraw: bool
@@ -139,7 +153,7 @@ class PrototypeNoise:
         repeats: int,
         same_class: SameClass,
         random: Any,
-    ) -> tuple[Matrix, Mask]:
+    ) -> tuple[Stack, Mask]:
         """Draw noisy copies, see :class:`counterset.noise.Noise`; ``random`` is not used."""
         stream = np.random.RandomState(42)
         covariance = np.diag(0.08 * (columns.high - columns.low) / 100)

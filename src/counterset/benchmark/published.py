@@ -1,4 +1,4 @@
-"""The cells of the paper's tables: one setting, on one dataset, measured in one norm."""
+"""The published runs: their settings, as cells, and their figures."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ METRICS = ("k_distance", "k_diversity", "set_distance_mean", "set_distance_max")
 
 @dataclass(frozen=True)
 class Cell:
-    """One run of the paper.
+    """One cell of the paper's tables: a setting, run on one dataset and measured in one norm.
 
     Attributes
     ----------
     stage
         ``"final"``: 20 inputs, 3 noisy copies each. ``"tuning"``: 50 other inputs, 1 copy each.
         ``"peers"``: another explainer on the inputs of ``"final"``.
-    dataset, norm
-        Where it is measured, and how: 1 or 2.
+    dataset
+        The name of the dataset.
+    norm
+        The norm that distances are measured in, 1 or 2.
     method
         ``"ours"`` or the name of a peer.
     filter, beta
-        Of step 3.
+        The parameters of step 3.
     gamma
-        Of step 4; None: no minimisation.
+        The parameter of step 4; None: no minimisation.
     """
 
     stage: Stage
@@ -67,7 +69,7 @@ class Cell:
 
 
 def published_results() -> pd.DataFrame:
-    """Give the published figures, one row per run; ``valid`` in percent.
+    """Return the published figures, one row per run; ``valid`` in percent.
 
     Examples
     --------
@@ -78,7 +80,7 @@ def published_results() -> pd.DataFrame:
     with path.open(encoding="utf-8") as stream:
         table = pd.read_csv(stream)
     table["norm"] = table["norm"].str.removeprefix("L").astype(int)
-    # The tuning rows say "48/50" where the final ones say "96.0".
+    # The tuning rows have "48/50" where the final ones have "96.0".
     parts = table["valid"].str.split("/", expand=True).astype(float)
     table["valid"] = parts[0].where(parts[1].isna(), 100 * parts[0] / parts[1])
     return table
@@ -87,7 +89,7 @@ def published_results() -> pd.DataFrame:
 def select_cells(
     stage: Stage, datasets: Sequence[str], norms: Sequence[int] = (1, 2)
 ) -> list[Cell]:
-    """Give the published runs of a stage as cells: every setting that the authors published."""
+    """Return the published runs of a stage as cells: every setting that the authors published."""
     table = published_results()
     mine = table[
         (table["stage"] == stage)
@@ -95,7 +97,7 @@ def select_cells(
         & table["dataset"].isin(datasets)
         & table["norm"].isin(norms)
     ]
-    # In the order of the datasets asked for; the published order is that of the alphabet.
+    # In the order of the datasets asked for; the published order is alphabetical.
     mine = mine.sort_values("dataset", kind="stable", key=lambda names: names.map(datasets.index))
     return [
         Cell(

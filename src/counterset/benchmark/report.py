@@ -1,4 +1,4 @@
-"""Put the tables of a reproduction together, and write them down."""
+"""Collect the tables of a reproduction, and write them to files."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ __all__ = ["Report"]
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that a reproduction found.
+    """The results of a reproduction.
 
     Attributes
     ----------
     summary
         One row per cell.
     setups
-        The rows and networks of the datasets it ran on.
+        The rows and the network of each dataset.
     as_published
-        Whether by the prototype's choices, or by the paper's own definitions.
+        True if run with the prototype's choices, False if with the paper's own definitions.
     """
 
     summary: pd.DataFrame
@@ -36,7 +36,7 @@ class Report:
     as_published: bool = False
 
     def tables(self) -> list[ReportTable]:
-        """Give the tables that have something in them."""
+        """Return the tables that have rows."""
         found = [
             tables.dataset_table([split for split, _ in self.setups]),
             tables.accuracy_table(self.setups),
@@ -52,11 +52,11 @@ class Report:
         return [table for table in found if len(table.frame)]
 
     def to_text(self) -> str:
-        """Give the report for a terminal."""
+        """Return the report as text for a terminal."""
         return "\n\n".join(table.to_text() for table in self.tables()) + "\n"
 
     def write(self, folder: Path, *, plots: bool = True) -> list[Path]:
-        """Write the report in Markdown and LaTeX, and draw a plot per table; give the files."""
+        """Write the report in Markdown and LaTeX, draw a plot per table, and return the files."""
         folder.mkdir(parents=True, exist_ok=True)
         written = [folder / "report.md", folder / "report.tex", folder / "summary.csv"]
         markdown = "\n\n".join(table.to_markdown() for table in self.tables())

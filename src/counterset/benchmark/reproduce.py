@@ -1,4 +1,4 @@
-"""``reproduce``: run the paper's experiments, and put its tables together."""
+"""Run the paper's experiments, and return its tables."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ def reproduce(
     retry: bool = False,
     progress: bool = False,
 ) -> Report:
-    """Run the paper's experiments, as far as they are not in the folder yet.
+    """Run those of the paper's experiments that are not in the folder yet.
 
     Parameters
     ----------
     experiment
-        By which definitions, and with which networks.
+        The definitions and the networks to use.
     folder
-        Where finished cells are kept. A later call with the same settings goes on from there.
+        The folder where finished cells are kept. A later call with the same settings continues
+        from there.
     datasets, norms, tables
-        What to run; the tables of the datasets and of the accuracy are always given.
+        What to run. The tables of the datasets and of the accuracy are always included.
     peers
-        Other explainers to measure on the same inputs and networks.
+        The names of other explainers to measure on the same inputs and networks.
     peer_runner
-        How to run those.
+        How to run the peers; None: with the default limits.
     retry
         Run failed cells again.
     progress

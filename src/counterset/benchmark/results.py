@@ -1,4 +1,4 @@
-"""A folder of finished cells: what is in it is not run again."""
+"""A folder of finished cells, which are not run again."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from counterset.exceptions import InvalidInputError
 
 __all__ = ["CellError", "ResultsFolder"]
 
+#: The file in the folder that holds the settings.
 SETTINGS_FILE = "settings.json"
 
 
 class CellError(Exception):
-    """A cell that could not be run; the message goes into the table."""
+    """Raised when a cell cannot be run; the message goes into the table."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class ResultsFolder:
     Parameters
     ----------
     path
-        The folder; it is made if need be.
+        The folder. It is made if it does not exist.
     settings
-        What all cells have in common. A folder of other settings is refused.
+        What all cells have in common. A folder with other settings is refused.
     """
 
     path: Path
@@ -47,8 +48,8 @@ class ResultsFolder:
         before = json.loads(file.read_text(encoding="utf-8"))
         if before != self.settings:
             raise InvalidInputError(
-                f"The results in {self.path} were run with {before}, now it is {self.settings}. "
-                f"Choose another folder, or delete that one."
+                f"The results in {self.path} were run with the settings {before}, but now the "
+                f"settings are {self.settings}. Choose another folder, or delete that one."
             )
 
     def run_all(
@@ -59,9 +60,9 @@ class ResultsFolder:
         retry: bool = False,
         progress: bool = False,
     ) -> None:
-        """Run the cells that are not finished yet; keep each as soon as it is.
+        """Run the cells that are not finished yet, and save each as soon as it is.
 
-        A failure is kept like a result; ``retry`` runs those again.
+        A failure is saved like a result; ``retry`` runs the failed cells again.
         """
         open_ = [cell for cell in cells if self._is_open(cell, retry)]
         with Progress(len(open_), "reproduce", shown=progress and bool(open_)) as bar:
@@ -75,15 +76,15 @@ class ResultsFolder:
                 bar.advance()
 
     def save(self, cell: Cell, table: pd.DataFrame) -> None:
-        """Keep a finished cell."""
+        """Save a finished cell."""
         file = self._file(cell)
-        # Written aside first: an interrupted run leaves no half file behind.
+        # Write to another name first: an interrupted run leaves no incomplete file behind.
         unfinished = file.with_name(f"{file.name}.{os.getpid()}.part")
         table.to_csv(unfinished, index=False)
         unfinished.replace(file)
 
     def summary(self, cells: Iterable[Cell]) -> pd.DataFrame:
-        """Give one row per finished cell: its settings, its figures, or its error."""
+        """Return one row per finished cell: its settings, and its figures or its error."""
         records: list[dict[str, object]] = []
         for cell in cells:
             if not (file := self._file(cell)).exists():

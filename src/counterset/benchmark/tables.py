@@ -1,4 +1,4 @@
-"""The paper's tables, from the results."""
+"""Make the paper's tables from the results."""
 
 from __future__ import annotations
 
@@ -23,24 +23,26 @@ __all__ = [
     "tuning_table",
 ]
 
-#: As the paper writes them.
+#: The names of the metrics in the paper.
 HEADINGS = {
     "k_distance": "k-distance",
     "k_diversity": "k-diversity",
     "set_distance_mean": "set-distance (mean)",
     "set_distance_max": "set-distance (max)",
 }
+#: Rows and features of each dataset, as published.
 PUBLISHED_SHAPES = {
     "no2": (500, 7), "diabetes": (768, 8), "credit": (2000, 10),
     "spambase": (4600, 57), "news": (39644, 58),
 }  # fmt: skip
+#: The accuracy of the network of each dataset, as published.
 PUBLISHED_ACCURACY = {
     "no2": 0.60, "diabetes": 0.70, "credit": 0.93, "spambase": 0.91, "news": 0.65,
 }  # fmt: skip
 
 
 def dataset_table(splits: Sequence[Split]) -> ReportTable:
-    """Give the datasets, as published and as they are here."""
+    """Return the sizes of the datasets, here and as published."""
     records = []
     for split in splits:
         rows, features = PUBLISHED_SHAPES[split.name]
@@ -54,12 +56,12 @@ def dataset_table(splits: Sequence[Split]) -> ReportTable:
                 "variables (published)": str(features),
             }
         )
-    note = "The published 2000 instances of credit are a slip: the experiments had 115527."
+    note = "The published 2000 instances of credit are a mistake: the experiments had 115527."
     return ReportTable("datasets", "Datasets", pd.DataFrame(records), note)
 
 
 def accuracy_table(setups: Sequence[tuple[Split, Network]]) -> ReportTable:
-    """Give the networks' accuracy on the test rows, beside the published one."""
+    """Return the networks' accuracy on the test rows, beside the published one."""
     records = [
         {
             "dataset": split.name,
@@ -72,7 +74,7 @@ def accuracy_table(setups: Sequence[tuple[Split, Network]]) -> ReportTable:
 
 
 def final_table(summary: pd.DataFrame, *, minimised: bool) -> ReportTable:
-    """Give the final results: measured, published, and the published ones of DiCE."""
+    """Return the final results: measured, published, and the published ones of DiCE."""
     chosen = summary[
         (summary["stage"] == "final") & (summary["minimised"].astype(bool) == minimised)
     ]
@@ -101,7 +103,7 @@ def final_table(summary: pd.DataFrame, *, minimised: bool) -> ReportTable:
 
 
 def tuning_table(summary: pd.DataFrame, filter_: str, *, minimised: bool) -> ReportTable:
-    """Give the tuning results of one filter, with the largest deviation from the published."""
+    """Return the tuning results of one filter, with the largest deviation from the published."""
     chosen = summary[
         (summary["stage"] == "tuning")
         & (summary["filter"] == filter_)
@@ -131,12 +133,12 @@ def tuning_table(summary: pd.DataFrame, filter_: str, *, minimised: bool) -> Rep
 
 
 def peers_table(summary: pd.DataFrame) -> ReportTable:
-    """Give the results of other explainers on the inputs and networks of the final results."""
+    """Return the results of other explainers on the inputs and networks of the final results."""
     records = []
     for row in summary[summary["stage"] == "peers"].to_dict("records"):
         record = {"dataset": row["dataset"], "norm": f"L{row['norm']}", "method": row["method"]}
         if row["error"]:
-            record |= dict.fromkeys([*_figures_of_nothing()], "-") | {"note": row["error"]}
+            record |= dict.fromkeys(_figure_columns(), "-") | {"note": row["error"]}
         else:
             record |= _figures(row) | {
                 "features changed": f"{row['sparsity']:.1f}",
@@ -148,7 +150,7 @@ def peers_table(summary: pd.DataFrame) -> ReportTable:
 
 
 def comparison_table(summary: pd.DataFrame, *, as_published: bool) -> ReportTable:
-    """Give the last table: how many figures equal the published ones, and why not all."""
+    """Return the number of figures that equal the published ones, and why others do not."""
     table = compare(summary)
     if len(table) == 0:
         return ReportTable("comparison", "Ours vs published", table)
@@ -167,10 +169,10 @@ def comparison_table(summary: pd.DataFrame, *, as_published: bool) -> ReportTabl
         f"L{worst['norm']}, {HEADINGS[worst['metric']]}: {worst['measured']:.4f} for "
         f"{worst['published']:.4f})."
     ]
-    unmet = table.loc[table["equal"] < table["figures"], "dataset"].unique()
+    different = table.loc[table["equal"] < table["figures"], "dataset"].unique()
     if not as_published:
         notes.append(OTHER_DEFINITIONS)
-    notes += [f"{name}: {REASONS[name]}" for name in unmet if as_published and name in REASONS]
+    notes += [f"{name}: {REASONS[name]}" for name in different if as_published and name in REASONS]
     return ReportTable("comparison", "Ours vs published", shown, "\n\n".join(notes))
 
 
@@ -181,7 +183,7 @@ def _figures(row: Any) -> dict[str, str]:
     return figures | {"time (s)": _seconds(row["time_s"])}
 
 
-def _figures_of_nothing() -> list[str]:
+def _figure_columns() -> list[str]:
     return ["valid", *HEADINGS.values(), "time (s)", "features changed", "pairs"]
 
 

@@ -1,4 +1,7 @@
-"""Measure one peer on one dataset; run as a process of its own by :mod:`isolation`."""
+"""Measure one peer on one dataset, as a separate process.
+
+It is started by :mod:`counterset.benchmark.isolation`.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ from counterset.explainer import DiverseExplainer
 __all__ = ["main", "measure"]
 
 
-class _Remembering:
-    """Explains each row once."""
+class _Cached:
+    """An explainer that asks a peer about each row only once."""
 
     def __init__(self, peer: Peer) -> None:
         self.peer = peer
@@ -35,30 +38,41 @@ class _Remembering:
 
 
 def measure(job: dict[str, Any]) -> dict[int, pd.DataFrame]:
-    """Measure a peer in the norms of the job."""
+    """Measure a peer in each norm of the job.
+
+    Parameters
+    ----------
+    job
+        What to run, as :class:`~counterset.benchmark.isolation.PeerRunner` writes it.
+
+    Returns
+    -------
+    tables
+        The table of :func:`counterset.evaluate` for each norm.
+    """
     weights = None if job["weights"] is None else Path(job["weights"])
     split, network = Experiment(weights=weights, cache=Path(job["cache"])).setup(job["dataset"])
     rows = split.X_test[PROTOCOLS["final"].rows][: job["inputs"]]
     tables: dict[int, pd.DataFrame] = {}
-    explainer: _Remembering | None = None
+    explainer: _Cached | None = None
     for norm in job["norms"]:
         if explainer is None or explainer.peer.uses_norm:
             peer = find_peer(job["peer"], norm)
             peer.fit(network, split.X_train)
-            explainer = _Remembering(peer)
+            explainer = _Cached(peer)
         plain = DiverseExplainer(network, distance=f"l{norm}", scale=None).fit(split.X_train)
         table = evaluate(
             explainer, rows, repeats=job["repeats"], model=network, distance=plain.distance_
         )
         if tables and not explainer.peer.uses_norm:
-            # The second norm finds the sets ready; the time is that of the first.
+            # For the second norm the sets are there already, so the time is that of the first.
             table["seconds"] = tables[job["norms"][0]]["seconds"]
         tables[norm] = table
     return tables
 
 
 def main() -> None:
-    """Read a job from the standard input; write a table per norm to the files that it names."""
+    """Read a job from standard input, and write a table per norm to the files that it names."""
     job = json.load(sys.stdin)
     for norm, table in measure(job).items():
         table.to_csv(job["outputs"][str(norm)], index=False)

@@ -1,4 +1,4 @@
-"""``counterset demo``: someone was declined a loan, and learns what would have led to a yes."""
+"""``counterset demo``: what would have led to a loan that was declined."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from counterset.results.explanation import Explanation
 
 __all__ = ["add_command", "run_demo"]
 
+#: The features that the applicant cannot change.
 IMMUTABLE = ["age", "personal_status"]
+#: Stability is measured on 20 noisy copies of the applicant.
 COPIES = 20
 
 
@@ -29,7 +31,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Add ``demo`` to the command line."""
     about = "explain why someone was declined a loan, on bundled data"
     parser = commands.add_parser("demo", help=about, description=about)
-    parser.add_argument("--applicant", type=int, metavar="ROW", help="which row of the data")
+    parser.add_argument(
+        "--applicant", type=int, metavar="ROW", help="the row of the data to explain"
+    )
     parser.set_defaults(run=_run)
 
 
@@ -44,13 +48,13 @@ def run_demo(applicant: int | None = None) -> str:
     Parameters
     ----------
     applicant
-        The row of the data to explain; None takes the first that the model declines among those
-        it was not trained on.
+        The row of the data to explain; None takes the first that the model declines, among the
+        rows that it was not trained on.
 
     Returns
     -------
     str
-        The answer, for a person to read.
+        The explanation, as text to print.
     """
     credit = datasets.load("german_credit")
     X_train, X_test, y_train, y_test = train_test_split(
@@ -65,9 +69,9 @@ def run_demo(applicant: int | None = None) -> str:
     stability = evaluate(explainer, row, repeats=COPIES, random_state=0)
     return "\n\n".join(
         [
-            f"German credit: {len(credit.X)} loan applications, and a gradient boosting model "
-            f"that is\nright on {model.score(X_test, y_test):.0%} of the {len(X_test)} it was not "
-            f"trained on.",
+            f"German credit: {len(credit.X)} loan applications. A gradient boosting model, trained "
+            f"on {len(X_train)} of them,\nclassifies {model.score(X_test, y_test):.0%} of the "
+            f"other {len(X_test)} correctly.",
             _who(row),
             _ways(explanation),
             repr(explanation),
@@ -89,10 +93,12 @@ def _applicant(
         declined: pd.DataFrame = X_test[model.predict(X_test) == "bad"]
         return declined.iloc[:1]
     if applicant not in X.index:
-        raise InvalidInputError(f"There is no applicant {applicant}; they go from 0 to 999.")
+        raise InvalidInputError(
+            f"There is no applicant {applicant}. Choose a number from 0 to 999."
+        )
     row = X.loc[[applicant]]
     if model.predict(row)[0] != "bad":
-        raise InvalidInputError(f"Applicant {applicant} is not declined. Choose another.")
+        raise InvalidInputError(f"Applicant {applicant} is not declined. Choose another one.")
     return row
 
 
@@ -110,20 +116,20 @@ def _ways(explanation: Explanation) -> str:
     lines = [f"What would lead to a yes ({' and '.join(IMMUTABLE)} stay as they are):"]
     for way, distance in enumerate(explanation.distances, start=1):
         changed = changes[changes[way] != changes["input"]]
-        told = " and ".join(
+        words = " and ".join(
             f"{name} {now!r} instead of {before!r}"
             for name, before, now in zip(changed.index, changed["input"], changed[way], strict=True)
         )
-        lines.append(f"  {way}. {told} (distance {distance:.2f})")
+        lines.append(f"  {way}. {words} (distance {distance:.2f})")
     return "\n".join(lines)
 
 
 def _how_stable(stability: pd.DataFrame) -> str:
     mean = stability.mean(numeric_only=True)
     return (
-        f"How stable is that? {len(stability)} applicants like this one, but for small changes of "
-        f"their numbers\n(a distance of {mean['input_distance']:.2f} on average), get options that "
-        f"differ from these by {mean['set_distance_mean']:.2f} on average;\nthe options are "
+        f"How stable is that? {len(stability)} applicants whose numbers are slightly different "
+        f"(a distance of\n{mean['input_distance']:.2f} on average) get options that differ from "
+        f"these by {mean['set_distance_mean']:.2f} on average. The options\nare "
         f"{mean['k_distance']:.2f} away from the applicant, and {mean['k_diversity']:.2f} from "
         f"each other."
     )

@@ -1,4 +1,4 @@
-"""``main``: read the command line and run one command."""
+"""Read the command line, and run one command."""
 
 from __future__ import annotations
 
@@ -12,12 +12,19 @@ from counterset.exceptions import CountersetError
 
 __all__ = ["main"]
 
-#: Each adds itself to the parser and sets ``run``, a function of the parsed arguments.
+#: The modules of the commands. ``add_command`` of each adds a parser whose ``run`` takes the
+#: parsed arguments and returns the exit code.
 COMMANDS = (demo, reproduce, tune)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code."""
+    """Run one command, and return the exit code.
+
+    Parameters
+    ----------
+    argv
+        The arguments; None: those of the process.
+    """
     parser = argparse.ArgumentParser(
         prog="counterset", description="Explain a model's decision by diverse counterfactuals."
     )

@@ -1,4 +1,4 @@
-"""``counterset reproduce``: the paper's tables from one command."""
+"""``counterset reproduce``: run the paper's experiments, and print its tables."""
 
 from __future__ import annotations
 
@@ -21,54 +21,93 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "reproduce",
         help="run the paper's experiments and compare with the published figures",
         description="Run the paper's experiments and compare with the published figures. Data "
-        "that is not bundled is read from the folder in COUNTERSET_DATA, or fetched from OpenML.",
+        "that is not bundled is read from the folder that the environment variable "
+        "COUNTERSET_DATA names, or fetched from OpenML.",
     )
     parser.add_argument(
         "--as-published",
         action="store_true",
-        help="the prototype's choices and random stream; without it, the paper's own definitions",
+        help="use the choices and the random stream of the authors' prototype (default: the "
+        "paper's own definitions)",
     )
     parser.add_argument(
         "--weights",
         type=Path,
         metavar="FOLDER",
-        help="the networks' weights, one .npz file per dataset; without it they are trained once",
+        help="the weights of the networks, one .npz file per dataset (default: train them once)",
     )
     parser.add_argument(
-        "--datasets", nargs="+", choices=PAPER_DATASETS, default=list(PAPER_DATASETS)
+        "--datasets",
+        nargs="+",
+        choices=PAPER_DATASETS,
+        default=list(PAPER_DATASETS),
+        help="the datasets to run on (default: all)",
     )
-    parser.add_argument("--norms", nargs="+", type=int, choices=(1, 2), default=[1, 2])
     parser.add_argument(
-        "--tables", nargs="*", choices=TABLES, default=list(TABLES), help="default: all"
+        "--norms",
+        nargs="+",
+        type=int,
+        choices=(1, 2),
+        default=[1, 2],
+        help="the norms to measure in (default: both)",
+    )
+    parser.add_argument(
+        "--tables",
+        nargs="*",
+        choices=TABLES,
+        default=list(TABLES),
+        help="the tables to make (default: all)",
     )
     parser.add_argument(
         "--output",
         type=Path,
         default=Path("reproduction"),
         metavar="FOLDER",
-        help="results and report; finished cells in it are not run again (default: reproduction)",
+        help="where the report goes; results that are in it are not computed again (default: "
+        "reproduction)",
     )
+    _add_peer_options(parser)
+    parser.add_argument("--retry", action="store_true", help="run failed peers again")
+    parser.add_argument(
+        "--no-plots", action="store_true", help="do not draw plots (matplotlib is not needed)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="show no progress bar")
+    parser.set_defaults(run=_run)
+
+
+def _add_peer_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--peers",
         nargs="+",
         default=[],
         metavar="PEER",
-        help=f"other explainers: {', '.join(PEERS)}, or package.module:Class",
+        help=f"other explainers to measure: {', '.join(PEERS)}, or package.module:Class",
     )
-    parser.add_argument("--peer-inputs", type=int, default=20, help="of the 20 final inputs")
-    parser.add_argument("--peer-repeats", type=int, default=3, help="noisy copies of each")
     parser.add_argument(
-        "--peer-time-limit", type=float, default=600.0, metavar="SECONDS",
-        help="for one peer on one dataset (default: 600)",
-    )  # fmt: skip
+        "--peer-inputs",
+        type=int,
+        default=20,
+        help="the number of inputs for peers, out of the 20 of the final results (default: 20)",
+    )
     parser.add_argument(
-        "--peer-python", default=sys.executable, metavar="PYTHON",
-        help="an interpreter whose environment has the peers",
-    )  # fmt: skip
-    parser.add_argument("--retry", action="store_true", help="run failed cells again")
-    parser.add_argument("--no-plots", action="store_true", help="do not draw (no matplotlib)")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
-    parser.set_defaults(run=_run)
+        "--peer-repeats",
+        type=int,
+        default=3,
+        help="the number of noisy copies of each (default: 3)",
+    )
+    parser.add_argument(
+        "--peer-time-limit",
+        type=float,
+        default=600.0,
+        metavar="SECONDS",
+        help="the time limit for one peer on one dataset (default: 600)",
+    )
+    parser.add_argument(
+        "--peer-python",
+        default=sys.executable,
+        metavar="PYTHON",
+        help="a Python interpreter that has the peers installed (default: this one)",
+    )
 
 
 def _run(arguments: argparse.Namespace) -> int:

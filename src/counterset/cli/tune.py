@@ -1,4 +1,4 @@
-"""``counterset tune``: find good parameters for a model and data of one's own."""
+"""``counterset tune``: find good parameters for a model and its data."""
 
 from __future__ import annotations
 
@@ -22,19 +22,33 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser = commands.add_parser(
         "tune",
         help="find good parameters for your model and data",
-        description="Try the paper's grid of parameters on a model of yours: the trade-off "
-        "between k-distance, k-diversity and set-distance, and a recommended setting.",
+        description="Try the paper's grid of parameters on your model. The report shows the "
+        "trade-off between k-distance, k-diversity and set-distance, and recommends a setting.",
     )
-    parser.add_argument("model", type=Path, help="the fitted model, as joblib.dump wrote it")
-    parser.add_argument("data", type=Path, help="rows like the model's training rows, as CSV")
-    parser.add_argument("--drop", nargs="+", default=[], help="columns that are no features")
+    parser.add_argument("model", type=Path, help="the fitted model, a file written by joblib.dump")
+    parser.add_argument("data", type=Path, help="a CSV file of rows like the model's training rows")
+    parser.add_argument("--drop", nargs="+", default=[], help="columns that are not features")
     parser.add_argument("--distance", default="l1", help="l1, l2 or linf (default: l1)")
-    parser.add_argument("--inputs", type=int, default=50, help="rows to try on (default: 50)")
-    parser.add_argument("--repeats", type=int, default=1, help="noisy copies of each (default: 1)")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--output", type=Path, default=Path("tuning"), metavar="FOLDER")
-    parser.add_argument("--no-plots", action="store_true", help="do not draw (no matplotlib)")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.add_argument(
+        "--inputs", type=int, default=50, help="the number of rows to explain (default: 50)"
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=1, help="the number of noisy copies of each (default: 1)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="the seed of the split and of the noise (default: 0)"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("tuning"),
+        metavar="FOLDER",
+        help="where the report goes (default: tuning)",
+    )
+    parser.add_argument(
+        "--no-plots", action="store_true", help="do not draw plots (matplotlib is not needed)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="show no progress bar")
     parser.set_defaults(run=_run)
 
 
@@ -45,12 +59,14 @@ def _run(arguments: argparse.Namespace) -> int:
     rows = pd.read_csv(arguments.data)
     missing = [column for column in arguments.drop if column not in rows]
     if missing:
-        raise InvalidInputError(f"--drop names columns that are not in the data: {missing}.")
+        raise InvalidInputError(
+            f"--drop names columns that are not in {arguments.data}: {missing}."
+        )
     rows = rows.drop(columns=arguments.drop)
     if not 0 < arguments.inputs < len(rows):
         raise InvalidInputError(
-            f"--inputs must be between 1 and {len(rows) - 1}, the rows less one to fit on, got "
-            f"{arguments.inputs}."
+            f"--inputs must be between 1 and {len(rows) - 1}, because at least one of the "
+            f"{len(rows)} rows is needed for fitting, got {arguments.inputs}."
         )
     train, test = train_test_split(rows, test_size=arguments.inputs, random_state=arguments.seed)
     tuning = tune(

@@ -1,5 +1,10 @@
 """Datasets to try an explainer on: bundled, from a folder of yours, or from OpenML.
 
+Begin with :mod:`counterset.datasets.catalogue`, which finds a dataset by its name.
+:mod:`counterset.datasets.bundled` holds those that ship with the package, and
+:mod:`counterset.datasets.fetched` those that are read from a folder or from OpenML. May import
+``_base`` and ``exceptions`` only.
+
 >>> from counterset import datasets
 >>> datasets.load("german_credit")
 Dataset('german_credit', 1000 rows x 20 features, class: bad 300, good 700)

@@ -1,4 +1,4 @@
-"""The datasets that ship inside the package; `data/LICENSES.md` says where they come from."""
+"""The datasets that ship with the package; `data/LICENSES.md` names their sources."""
 
 from collections.abc import Callable, Mapping
 from importlib.resources import files
@@ -11,7 +11,7 @@ from counterset.datasets.dataset import Dataset
 
 __all__ = ["BUNDLED", "load_diabetes", "load_german_credit", "load_spambase", "with_categories"]
 
-# From least to most. "Nothing on record" comes first: it is the lowest rung, not a gap.
+# From least to most. Having none, such as "no checking", is the lowest value, not a missing one.
 _GERMAN_CREDIT_ORDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "checking_status": ("no checking", "<0", "0<=X<200", ">=200"),
@@ -27,7 +27,7 @@ def load_diabetes() -> Dataset:
     Returns
     -------
     Dataset
-        A fresh copy: changing it changes no other.
+        A new copy each time.
 
     Notes
     -----
@@ -67,7 +67,7 @@ def load_german_credit() -> Dataset:
     Returns
     -------
     Dataset
-        A fresh copy: changing it changes no other.
+        A new copy each time.
 
     Notes
     -----
@@ -112,7 +112,7 @@ def load_spambase() -> Dataset:
     Returns
     -------
     Dataset
-        A fresh copy: changing it changes no other.
+        A new copy each time.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def _read(file_name: str) -> pd.DataFrame:
 
 
 def with_categories(frame: pd.DataFrame, orders: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:
-    """Give text columns the dtype `category`, ordered where an order is known."""
+    """Convert text columns to the dtype `category`, ordered where an order is known."""
     dtypes: dict[str, pd.CategoricalDtype] = {}
     for column in frame.columns:
         if column in orders:

@@ -1,4 +1,4 @@
-"""Find a dataset by name, whichever source holds it."""
+"""Find a dataset by its name, wherever it comes from."""
 
 from counterset.datasets.bundled import BUNDLED
 from counterset.datasets.dataset import Dataset
@@ -14,7 +14,7 @@ def load(name: str) -> Dataset:
     ``"diabetes"``, ``"german_credit"`` and ``"spambase"`` ship with the package. ``"adult"``,
     ``"credit"``, ``"news"`` and ``"no2"`` are read from the folder that the environment variable
     ``COUNTERSET_DATA`` names (one ``.csv`` or ``.csv.gz`` file each, the target in the last
-    column), else fetched from OpenML once and kept in a local cache.
+    column). If they are not there, they are fetched from OpenML once and kept in a local cache.
 
     Parameters
     ----------
@@ -24,14 +24,14 @@ def load(name: str) -> Dataset:
     Returns
     -------
     Dataset
-        A fresh copy: changing it changes no other.
+        A new copy each time.
 
     Raises
     ------
     InvalidInputError
-        If no source knows the name.
+        If there is no dataset of that name.
     DataUnavailableError
-        If the dataset is not here and OpenML cannot be reached.
+        If the dataset is not on this machine and cannot be fetched from OpenML.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def load(name: str) -> Dataset:
 
 
 def names() -> list[str]:
-    """Give the names of all datasets.
+    """Return the names of all datasets.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The one shape in which every dataset comes, whatever its source."""
+"""The form in which every dataset is returned, whatever its source."""
 
 from dataclasses import dataclass
 
@@ -41,7 +41,7 @@ class Dataset:
     description: str
 
     def __repr__(self) -> str:
-        """Give the name, the shape and the class counts, never the rows."""
+        """Return the name, the shape and the class counts, but no rows."""
         n_rows, n_features = self.X.shape
         counts = self.y.value_counts().sort_index()
         classes = ", ".join(f"{label} {count}" for label, count in counts.items())

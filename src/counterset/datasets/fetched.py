@@ -17,6 +17,7 @@ from counterset.exceptions import DataUnavailableError
 
 __all__ = ["FETCHED", "cache_folder", "fetch"]
 
+#: The environment variables that name a folder of data, and the cache.
 FOLDER_VARIABLE = "COUNTERSET_DATA"
 CACHE_VARIABLE = "COUNTERSET_CACHE"
 
@@ -28,19 +29,19 @@ class Source:
     Attributes
     ----------
     openml_name, openml_version
-        What OpenML knows it by.
+        The name and the version on OpenML.
     description
         What a row is, what the target means, and the licence.
     parts
-        The files that hold it, put together in this order, without their endings.
+        The files that hold it, without their endings, in the order of their rows.
     dropped
-        Columns of OpenML's copy that are no features.
+        Columns of OpenML's copy that are not features.
     missing
-        The text that stands for a missing value.
+        Texts that stand for a missing value.
     positive_from
-        Make two classes of a number: 1 from this value on, else 0.
+        For a target that is a number: the class is 1 from this value on, else 0.
     target
-        What to call the target, if not as in the file.
+        The name of the target; None: as in the file.
     """
 
     openml_name: str
@@ -96,7 +97,7 @@ FETCHED: Mapping[str, Source] = MappingProxyType(
 
 
 def fetch(name: str) -> Dataset:
-    """Read a dataset from the folder or the cache; else ask OpenML, and keep the answer."""
+    """Read a dataset from the folder or the cache; if it is in neither, fetch and keep it."""
     source = FETCHED[name]
     for folder in _folders():
         files = [_find(folder, part) for part in (name, *source.parts)]
@@ -108,7 +109,7 @@ def fetch(name: str) -> Dataset:
     file = cache_folder() / f"{name}.csv.gz"
     table = _download(name, source)
     file.parent.mkdir(parents=True, exist_ok=True)
-    # Written aside first: an interrupted run leaves no half file behind.
+    # Write to another name first: an interrupted run leaves no incomplete file behind.
     unfinished = file.with_name(f"{name}.{os.getpid()}.csv.gz")
     table.to_csv(unfinished, index=False)
     unfinished.replace(file)
@@ -116,7 +117,7 @@ def fetch(name: str) -> Dataset:
 
 
 def cache_folder() -> Path:
-    """Give the folder where fetched data and trained models are kept."""
+    """Return the folder where fetched data and trained models are kept."""
     if chosen := os.environ.get(CACHE_VARIABLE):
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME")
@@ -158,7 +159,7 @@ def _download(name: str, source: Source) -> pd.DataFrame:
             n_retries=1,
             delay=0.1,
         )
-    # Resolving, connecting, reading and OpenML's own refusals all mean: not from there.
+    # A failure to connect or to read, or an error that OpenML reports: it cannot be fetched.
     except (OSError, ValueError) as error:
         raise DataUnavailableError(_ways(name, source, error)) from error
     table: pd.DataFrame = bunch.frame  # type: ignore[attr-defined]
@@ -172,10 +173,10 @@ def _download(name: str, source: Source) -> pd.DataFrame:
 def _ways(name: str, source: Source, error: Exception) -> str:
     files = " and ".join(f"{part}.csv (or .csv.gz)" for part in source.parts)
     return (
-        f"The dataset {name!r} is not bundled, not in a folder and could not be fetched "
+        f"The dataset {name!r} is not bundled, was not found in a folder, and could not be fetched "
         f"({type(error).__name__}: {error}). There are three ways to get it: "
-        f"(1) put {files}, target in the last column, into a folder and set "
-        f"{FOLDER_VARIABLE} to that folder; "
+        f"(1) put {files}, with the target in the last column, into a folder and set the "
+        f"environment variable {FOLDER_VARIABLE} to that folder; "
         f"(2) go online once: it is fetched from OpenML ({source.openml_name!r}, version "
         f"{source.openml_version}) and kept; "
         f"(3) copy {name}.csv.gz from the cache of a machine that has it to {cache_folder()}. "

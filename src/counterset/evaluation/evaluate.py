@@ -1,4 +1,4 @@
-"""The robustness protocol of the paper: explain an input and noisy copies of it, and compare."""
+"""The robustness protocol of the paper: explain inputs and noisy copies of them, and compare."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from counterset import distances, metrics
-from counterset._base.arrays import Codes, Labels, Mask, Matrix
+from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset._base.checks import check_count
 from counterset._base.progress import Progress
 from counterset.distances import CustomDistance, DistanceLike
@@ -19,11 +19,11 @@ from counterset.exceptions import InvalidInputError, NoCounterfactualError
 from counterset.models.adapter import ModelAdapter
 from counterset.noise import GaussianNoise, Noise, NumericColumns
 from counterset.tables.space import Space, TableDistance
-from counterset.tables.table import Table, changed
+from counterset.tables.table import Table
 
 __all__ = ["evaluate"]
 
-#: Rows explained between two steps of the progress bar.
+#: Up to 500 rows are explained in one call: batches are fast, and the progress bar still moves.
 ROWS_AT_ONCE = 500
 
 
@@ -41,8 +41,9 @@ def evaluate(
 ) -> pd.DataFrame:
     """Measure how good explanations are, and how much they change when the input hardly does.
 
-    Each input is explained, and so are ``repeats`` noisy copies of it that the model decides
-    alike; the two sets are compared. This is the protocol of the paper's experiments.
+    Each input is explained, and so are ``repeats`` noisy copies of it that the model puts into
+    the same class. The two sets are then compared. This is the protocol of the paper's
+    experiments.
 
     Parameters
     ----------
@@ -52,14 +53,16 @@ def evaluate(
     X
         The inputs: a table like the training data. For one person pass one row: ``X.iloc[[0]]``.
     repeats
-        Noisy copies of each input.
+        The number of noisy copies of each input.
     random_state
-        Seeds the noise. The same number gives the same table, but for the column ``seconds``.
+        The seed of the noise. The same number gives the same table, except for the column
+        ``seconds``.
     noise
         Draws the copies, see :class:`~counterset.noise.GaussianNoise`.
     distance
         The distance to measure in, taken in the explainer's scaled space; None: the explainer's
-        own. For other explainers L1 in a space where each training feature spans [0, 1].
+        own. For explainers that are not of this library: L1, in a space where each training
+        feature spans [0, 1].
     model, training
         The model and the training rows; needed when ``explainer`` does not know them.
     progress
@@ -68,21 +71,21 @@ def evaluate(
     Returns
     -------
     DataFrame
-        One row per (input, repeat). A set of no counterfactuals has a validity of 0 and no
-        (NaN) distances.
+        One row per (input, repeat). An empty set has a validity of 0, and its distances are NaN.
 
-        - ``input``, ``repeat``: the input's index and the number of its copy, from 1.
+        - ``input``, ``repeat``: the input's index, and the number of its copy, from 1.
         - ``same_class``: False where no copy of the input's class was found; the columns that
           need a copy are then NaN.
-        - ``counterfactuals``: how many the input's set holds.
-        - ``validity``: the share of them that the model, asked anew, decides otherwise.
+        - ``counterfactuals``: the number of counterfactuals in the input's set.
+        - ``validity``: the share of them that the model, asked again, classifies differently from
+          the input.
         - ``k_distance``, ``k_diversity``, ``sparsity``: of the input's set, see
           :mod:`counterset.metrics`; the k-diversity of one counterfactual is 0.
         - ``set_distance_mean``, ``set_distance_max``: between the input's set and the copy's.
-        - ``input_distance``: from the input to its copy. A set-distance of this size means:
-          as steady as the input itself.
-        - ``seconds``: per explanation. Batches are explained together, so this is the time of
-          the batch divided by its size; fitting is not included.
+        - ``input_distance``: from the input to its copy. A set-distance of this size means that
+          the set changes as much as the input does.
+        - ``seconds``: per explanation, without fitting. Batches are explained together, so this is
+          the time of the batch divided by its size.
 
     Examples
     --------
@@ -98,7 +101,7 @@ def evaluate(
     0      0       1       1.0       0.094             0.002
     1      1       1       1.0       0.949             0.000
 
-    Any function from an input to a set:
+    Any function from an input to a set can be measured:
 
     >>> corners = lambda x: [[0.0, 0.0]] if x.sum() > 1 else [[1.0, 1.0]]
     >>> table = evaluate(corners, X[:2], model=explainer.model, training=X)
@@ -110,7 +113,7 @@ def evaluate(
     rows, index = judge.table.encode(X)
     labels = judge.model.labels(rows)
 
-    def same_class(copies: Matrix, owners: Codes) -> Mask:
+    def same_class(copies: Matrix, owners: Indices) -> Mask:
         return np.asarray(judge.model.labels(copies) == labels[owners], dtype=bool)
 
     copies, found = noise.copies(
@@ -124,14 +127,14 @@ def evaluate(
         sets, seconds = _explain_all(explainer, rows, judge.table, bar, index)
         copy_sets, copy_seconds = _explain_all(explainer, copies[found], judge.table, bar)
     own = [judge.of_set(*each) for each in zip(rows, labels, sets, strict=True)]
-    places = np.full(found.shape, -1)
-    places[found] = np.arange(len(copy_sets))
+    number = np.full(found.shape, -1)  # of each copy among those that were found
+    number[found] = np.arange(len(copy_sets))
     records = []
     for i, repeat in np.ndindex(found.shape):
         record = {"input": index[i], "repeat": repeat + 1, "same_class": bool(found[i, repeat])}
         record |= own[i] | dict.fromkeys(_PAIR_COLUMNS, np.nan) | {"seconds": seconds[i]}
         if found[i, repeat]:
-            k = places[i, repeat]
+            k = number[i, repeat]
             record |= judge.of_pair(rows[i], copies[i, repeat], sets[i], copy_sets[k])
             record["seconds"] = (seconds[i] + copy_seconds[k]) / 2
         records.append(record)
@@ -145,7 +148,17 @@ _COLUMNS = ["input", "repeat", "same_class", *_SET_COLUMNS, *_PAIR_COLUMNS, "sec
 
 @dataclass(frozen=True)
 class _Judge:
-    """Measures sets, as matrices of the training data's columns."""
+    """Measures sets, given as matrices of encoded rows.
+
+    Attributes
+    ----------
+    table
+        The columns of the training data.
+    model
+        The model that is explained, asked in encoded rows.
+    distance
+        The distance between encoded rows.
+    """
 
     table: Table
     model: ModelAdapter
@@ -153,34 +166,33 @@ class _Judge:
 
     @classmethod
     def of(cls, explainer: Any, model: Any, training: Any, distance: DistanceLike | None) -> _Judge:
-        """Take from the explainer what it knows, and the rest from the caller."""
+        """Take what the explainer knows from it, and the rest from the caller."""
         model = model if model is not None else getattr(explainer, "model", None)
         measure = _measure(explainer, training, distance)
         if model is None or measure is None:
             raise InvalidInputError(
-                f"evaluate needs to know the model and the training rows, but "
-                f"{type(explainer).__name__} does not tell them. Pass model=... and training=..., "
+                f"evaluate needs the model and the training rows, but the explainer, a "
+                f"{type(explainer).__name__}, does not hold them. Pass model=... and training=..., "
                 f"or a fitted explainer of this library."
             )
         return cls(
             measure.table, ModelAdapter(model, measure.table), CustomDistance(measure.pairwise)
         )
 
-    def of_set(self, x: Matrix, label: Any, S: Matrix) -> dict[str, float]:
+    def of_set(self, x: Vector, label: Any, S: Matrix) -> dict[str, float]:
         """Measure the set of one input."""
         if len(S) == 0:
             empty: dict[str, float] = dict.fromkeys(_SET_COLUMNS, np.nan)
             return empty | {"counterfactuals": 0, "validity": 0.0}
-        answers: Labels = self.model.labels(S)
         return {
             "counterfactuals": len(S),
-            "validity": float(np.mean(answers != label)),
+            "validity": float(np.mean(self.model.labels(S) != label)),
             "k_distance": metrics.k_distance(x, S, self.distance),
             "k_diversity": metrics.k_diversity(S, self.distance),
-            "sparsity": float(changed(x, S).sum(axis=1).mean()),
+            "sparsity": metrics.sparsity(x, S),
         }
 
-    def of_pair(self, x: Matrix, copy: Matrix, S: Matrix, other: Matrix) -> dict[str, float]:
+    def of_pair(self, x: Vector, copy: Vector, S: Matrix, other: Matrix) -> dict[str, float]:
         """Compare the sets of an input and of its copy."""
         pair = dict.fromkeys(_PAIR_COLUMNS, np.nan)
         pair["input_distance"] = float(self.distance(x, copy)[0, 0])
@@ -191,7 +203,7 @@ class _Judge:
 
 
 def _measure(explainer: Any, training: Any, distance: DistanceLike | None) -> TableDistance | None:
-    """Find the distance on rows in the model's own units; None if nobody tells the scale."""
+    """Find the distance on rows in the model's own units; None where the scale is not known."""
     if isinstance(distance, TableDistance):
         return distance
     measure = getattr(explainer, "distance_", None)
@@ -205,8 +217,8 @@ def _measure(explainer: Any, training: Any, distance: DistanceLike | None) -> Ta
 
 def _explain_all(
     explainer: Any, rows: Matrix, table: Table, bar: Progress, index: pd.Index | None = None
-) -> tuple[list[Matrix], Matrix]:
-    """Explain rows, in batches where the explainer can; give the sets and the seconds of each."""
+) -> tuple[list[Matrix], Vector]:
+    """Explain rows, in batches if the explainer can; return the set and the seconds of each."""
     many = getattr(explainer, "explain_many", None)
     at_once = 1 if many is None else ROWS_AT_ONCE
     explain = many if many is not None else _one_by_one(explainer)
@@ -224,7 +236,7 @@ def _explain_all(
 
 
 def _explain_batch(explain: Callable[[Any], Any], inputs: Any) -> list[Any]:
-    """Explain a batch; if some input has no counterfactual, the rest are explained one by one."""
+    """Explain a batch, one by one if some input of it has no counterfactual (None stands there)."""
     try:
         answers = list(explain(inputs))
     except NoCounterfactualError:
@@ -233,8 +245,8 @@ def _explain_batch(explain: Callable[[Any], Any], inputs: Any) -> list[Any]:
         return [_explain_batch(explain, inputs[i : i + 1])[0] for i in range(len(inputs))]
     if len(answers) != len(inputs):
         raise InvalidInputError(
-            f"explain_many was given {len(inputs)} inputs and gave {len(answers)} sets. "
-            f"It must give one set per input, in their order."
+            f"explain_many got {len(inputs)} inputs and returned {len(answers)} sets. "
+            f"It must return one set per input, in the same order."
         )
     return answers
 
@@ -242,8 +254,8 @@ def _explain_batch(explain: Callable[[Any], Any], inputs: Any) -> list[Any]:
 def _one_by_one(explainer: Any) -> Callable[[Any], Any]:
     if not callable(explainer):
         raise InvalidInputError(
-            f"An explainer has an explain_many method or is a function from an input to a set, "
-            f"got {type(explainer).__name__}."
+            f"The explainer must have an explain_many method or be a function from an input to a "
+            f"set of rows, got {type(explainer).__name__}."
         )
 
     def explain(inputs: Any) -> list[Any]:
@@ -254,7 +266,7 @@ def _one_by_one(explainer: Any) -> Callable[[Any], Any]:
 
 
 def _as_matrix(answer: Any, table: Table) -> Matrix:
-    """Read a set in any form: an Explanation, a table, or nothing."""
+    """Encode a set given in any form: an Explanation, a table, or None."""
     rows = getattr(answer, "counterfactuals", answer)
     if rows is None or len(rows) == 0:
         return np.empty((0, len(table.features)))

@@ -15,6 +15,17 @@ __all__ = ["ReportTable"]
 class ReportTable:
     r"""A titled table of text cells.
 
+    Attributes
+    ----------
+    name
+        A short name, for files.
+    title
+        The heading.
+    frame
+        The cells, as they are shown.
+    note
+        Text below the table, or nothing.
+
     Examples
     --------
     >>> table = ReportTable("accuracy", "Accuracy", pd.DataFrame({"dataset": ["no2"], "%": ["60"]}))
@@ -45,12 +56,12 @@ class ReportTable:
     note: str = ""
 
     def to_text(self) -> str:
-        """Give the table for a terminal."""
-        body = self.frame.to_string(index=False) if len(self.frame) else "(nothing)"
+        """Return the table as text for a terminal."""
+        body = self.frame.to_string(index=False) if len(self.frame) else "(no rows)"
         return "\n".join(part for part in (self.title, body, self.note) if part)
 
     def to_markdown(self) -> str:
-        """Give the table in Markdown."""
+        """Return the table in Markdown."""
         lines = [
             f"### {self.title}",
             "",
@@ -61,7 +72,7 @@ class ReportTable:
         return "\n".join([*lines, "", self.note] if self.note else lines)
 
     def to_latex(self) -> str:
-        """Give the table in LaTeX."""
+        """Return the table in LaTeX."""
         rows: list[Any] = [self.frame.columns, *self.frame.itertuples(index=False)]
         lines = [" & ".join(_escaped(value) for value in row) + r" \\" for row in rows]
         return "\n".join(

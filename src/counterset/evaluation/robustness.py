@@ -1,6 +1,6 @@
-"""Robustness as a check: what an explainer does to pairs of close inputs.
+"""Check the robustness of an explainer on pairs of close inputs.
 
-Checks on pairs can refute a claim of robustness, and support it; they do not prove it.
+Such checks can refute a claim of robustness, and they can support it. They do not prove it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from counterset.results.bounds import DistanceBounds
 
 __all__ = ["RobustnessEstimate", "WeakRobustness", "empirical_robustness", "weak_robustness"]
 
-#: A member is found again if it lies within this distance: rounding, not another point.
+#: Two counterfactuals within a distance of 1e-9 are the same one: so much is rounding.
 SAME_POINT = 1e-9
 
 
@@ -36,15 +36,16 @@ class WeakRobustness:
     Attributes
     ----------
     holds
-        No if one was lost; unknown if it is not known whether one was strong, or kept.
+        ``NO`` if a strong counterfactual was lost; ``UNKNOWN`` if for one it is not known whether
+        it is strong, or whether it was kept; else ``YES``.
     pairs
-        How many pairs were close enough and of one class.
+        The number of pairs that were close enough and of one class.
     kept
-        How many strong counterfactuals were found again.
+        The number of strong counterfactuals that were found again.
     lost
-        The pairs that lost one: the two inputs and the counterfactual.
+        For each strong counterfactual that was lost: the two inputs and the counterfactual.
     undecided
-        How many counterfactuals the bounds leave open.
+        The number of counterfactuals for which the bounds do not answer the question.
     """
 
     holds: Answer
@@ -56,7 +57,7 @@ class WeakRobustness:
 
 @dataclass(frozen=True)
 class RobustnessEstimate:
-    """The k of (epsilon, k)-robustness that pairs give evidence of (definition 3).
+    """An estimate of the k in (epsilon, k)-robustness, from pairs of inputs (definition 3).
 
     Attributes
     ----------
@@ -90,18 +91,20 @@ def weak_robustness(
     explainer
         An explainer of this library, or a function from a row to rows.
     pairs
-        Pairs of inputs; those of two classes, and those not nearer than epsilon, do not count.
+        Pairs of inputs. Pairs of two classes do not count, nor do pairs that are epsilon or more
+        apart.
     epsilon
         The radius of the claim.
     model, distance, domain
-        What is explained, where the explainer does not say: a function never does. The domain of
-        a :class:`DiverseExplainer` is the range of its training data.
+        The model that is explained, the distance, and where counterfactuals may lie. An explainer
+        of this library holds them; the domain of a :class:`DiverseExplainer` is the range of its
+        training data. They are needed if ``explainer`` is a function.
     time_limit
         In seconds, for each counterfactual distance.
 
     Examples
     --------
-    An explainer that reports the nearest point alone loses it after a small step:
+    An explainer that reports only the nearest point loses it after a small step:
 
     >>> import numpy as np
     >>> from counterset import ExhaustiveExplainer
@@ -195,7 +198,8 @@ class _Subject:
         asked = getattr(explainer, "model", None) if model is None else model
         if asked is None:
             raise InvalidInputError(
-                "A function does not say which model it explains. Pass model=... and distance=..."
+                "The explainer does not hold the model that it explains. Pass model=... and "
+                "distance=..."
             )
         self._model = as_model(asked)
         if distance is None:
@@ -209,28 +213,29 @@ class _Subject:
     def close_pairs(
         self, pairs: Iterable[tuple[Any, Any]], epsilon: float
     ) -> Iterator[tuple[Any, Any, float]]:
-        """Give the pairs of one class that are nearer than epsilon, but apart."""
+        """Yield the pairs of one class that differ and are nearer than epsilon, with distances."""
         for first, second in _checked(pairs):
             apart = float(self.distance(_as_rows(first), _as_rows(second))[0, 0])
             if 0 < apart < epsilon and self._label(first) == self._label(second):
                 yield first, second, apart
 
     def explain(self, x: Any) -> Any:
-        """Give the counterfactuals of an input as rows."""
+        """Return the counterfactuals of an input as rows."""
         explain: Callable[[Any], Any] = getattr(self._explainer, "explain", self._explainer)
         answer = explain(x)
         rows = getattr(answer, "counterfactuals", answer)
         if np.ndim(rows) != 2:
             raise InvalidInputError(
-                f"An explainer gives rows, one per counterfactual, got an answer of shape "
-                f"{np.shape(rows)}."
+                f"The explainer must return rows, one per counterfactual, but it returned an "
+                f"array of shape {np.shape(rows)}."
             )
         return rows
 
     def strong_candidates(self, x: Any) -> Iterator[tuple[Any, Answer]]:
-        """Give the members of an explanation that are strong, or may be.
+        """Yield the members of an explanation that are strong, or may be.
 
-        Where they cannot be listed, the optimum stands for them.
+        An exhaustive explanation in a continuous domain cannot be listed. Of it, only the optimum
+        is checked.
         """
         bounds = self._bounds(x)
         if isinstance(self._explainer, ExhaustiveExplainer) and self._continuous():
@@ -243,7 +248,7 @@ class _Subject:
                 yield rows.iloc[i] if isinstance(rows, pd.DataFrame) else rows[i], strong
 
     def keeps(self, x: Any, c: Any) -> Answer:
-        """Say whether a counterfactual is one that the explainer reports for an input."""
+        """Check whether a counterfactual is one that the explainer reports for an input."""
         if isinstance(self._explainer, ExhaustiveExplainer):
             return self._explainer.contains(x, c)
         found = self.distance(_as_rows(c), self.explain(x))
@@ -266,12 +271,15 @@ class _Subject:
 
 def _checked(pairs: Any) -> Iterator[tuple[Any, Any]]:
     if not isinstance(pairs, Iterable):
-        raise InvalidInputError(f"pairs is a list of pairs of inputs, got {type(pairs).__name__}.")
-    for place, pair in enumerate(pairs):
+        raise InvalidInputError(
+            f"pairs must be a list of pairs of inputs, got {type(pairs).__name__}."
+        )
+    for position, pair in enumerate(pairs):
         inputs = tuple(pair) if isinstance(pair, Iterable) else ()
         if len(inputs) != 2 or any(np.ndim(x) == 0 for x in inputs):
             raise InvalidInputError(
-                f"pairs is a list of pairs of inputs, but number {place} is {pair!r}."
+                f"pairs must be a list of pairs of inputs, but at position {position} it holds "
+                f"{pair!r}."
             )
         yield inputs[0], inputs[1]
 

@@ -1,4 +1,4 @@
-"""Search for good parameters on a model and data of one's own: the paper's grid as a feature."""
+"""Find good parameters for a model and its data, with the grid of the paper."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Mask, Matrix
+from counterset._base.arrays import Mask, Matrix, Vector
 from counterset._base.progress import Progress
 from counterset.evaluation.evaluate import evaluate
 from counterset.evaluation.report_table import ReportTable
@@ -22,25 +22,29 @@ from counterset.steps.line_search import LineSearch
 
 __all__ = ["Tuning", "tune"]
 
-#: The paper's grid.
+#: The grid of the paper's tuning; a gamma of None leaves step 4 out.
 BETAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 GAMMAS = (0.1, 0.01, 0.001, None)
 FILTERS = {"angle": AngleDiversity, "distance": DistanceDiversity}
 
-#: What is traded off, and whether less of it is better (1) or more (-1).
+#: The metrics to balance; 1: less is better, -1: more is better.
 OBJECTIVES = {"k_distance": 1, "k_diversity": -1, "set_distance_max": 1}
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a search found.
+    """The settings that were tried, and the recommended one.
 
     Attributes
     ----------
     table
-        One row per setting: ``filter``, ``beta``, ``gamma`` (NaN: no minimisation), the measured
-        means, ``pareto``: whether no other setting is at least as good in k-distance, k-diversity
-        and set-distance (max) and better in one, and ``from_ideal``.
+        One row per setting.
+
+        - ``filter``, ``beta``, ``gamma``: the setting; a gamma of NaN means no minimisation.
+        - The means of the columns of :func:`counterset.evaluate`.
+        - ``pareto``: whether no other setting is at least as good in k-distance, k-diversity and
+          set-distance (max), and better in one of them.
+        - ``from_ideal``: the distance to the ideal, see ``recommended``.
     explainer
         The explainer with the recommended setting, fitted.
     """
@@ -62,7 +66,7 @@ class Tuning:
         return int(self.table["from_ideal"].to_numpy().argmin())
 
     def to_table(self) -> ReportTable:
-        """Give the Pareto-optimal settings, the recommended one first."""
+        """Return the Pareto-optimal settings, the recommended one first."""
         front = self.table[self.table["pareto"]].sort_values("from_ideal", kind="stable")
         shown = pd.DataFrame(
             {
@@ -99,19 +103,19 @@ def tune(
     model
         The model to explain.
     X_train
-        The rows to fit explainers on.
+        The rows to fit the explainers on.
     X
-        Rows to try them on; other ones than those to be explained later. The paper had 50.
+        The rows to try them on. Do not use rows that are to be explained later. The paper used 50.
     filters, betas
-        Step 3: ``"angle"`` and ``"distance"``, and their beta.
+        Step 3: ``"angle"`` and ``"distance"``, and the values of beta to try with each.
     gammas
-        Step 4; None: no minimisation.
+        Step 4: the values of gamma to try; None: no minimisation.
     repeats, random_state
-        As in :func:`counterset.evaluate`. Every setting sees the same noise.
+        As in :func:`counterset.evaluate`. The noise is the same for every setting.
     progress
         Show a progress bar on the error stream.
     **parameters
-        Of :class:`counterset.DiverseExplainer`, the same for all settings.
+        Other parameters of :class:`counterset.DiverseExplainer`, the same for all settings.
 
     Examples
     --------
@@ -122,11 +126,13 @@ def tune(
     """
     unknown = [name for name in filters if name not in FILTERS]
     if unknown:
-        raise InvalidInputError(f"Unknown filters {unknown}. Choose from {list(FILTERS)}.")
+        raise InvalidInputError(
+            f"filters holds unknown names: {unknown}. Choose from {list(FILTERS)}."
+        )
     grid = list(product(filters, betas, gammas))
     records = []
     with Progress(len(grid), "tune", shown=progress) as bar, warnings.catch_warnings():
-        # Some settings of the grid leave few candidates: that is what the table shows.
+        # Some settings of the grid leave few candidates; the table shows how many.
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)
         for filter_, beta, gamma in grid:
             explainer = _explainer(model, filter_, beta, gamma, parameters).fit(X_train)
@@ -158,9 +164,9 @@ def _pareto(costs: Matrix) -> Mask:
     return free
 
 
-def _from_ideal(costs: Matrix) -> Matrix:
-    """Give the distance of each row from the best of every column, each scaled to [0, 1]."""
+def _from_ideal(costs: Matrix) -> Vector:
+    """Return the distance of each row from the best of every column, each scaled to [0, 1]."""
     least, spread = costs.min(axis=0), np.ptp(costs, axis=0)
     scaled = (costs - least) / np.where(spread > 0, spread, 1.0)
-    distances: Matrix = np.linalg.norm(scaled, axis=1)
+    distances: Vector = np.linalg.norm(scaled, axis=1)
     return distances

@@ -1,4 +1,4 @@
-"""What all pictures share: the colours, and matplotlib itself."""
+"""What all plots share: the colours, and the import of matplotlib."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from counterset.exceptions import MissingExtraError
 
 __all__ = ["COLOURS", "pyplot"]
 
-#: Okabe and Ito's colours, which people who see colours differently can tell apart.
+#: The colours of Okabe and Ito, which colour-blind people can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 
 def pyplot() -> Any:
-    """Import matplotlib only when something is drawn, without a window."""
+    """Import ``matplotlib.pyplot`` for drawing into files, and return it.
+
+    It is imported only when something is drawn, because it is an extra.
+    """
     try:
         import matplotlib  # noqa: PLC0415
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""The trade-off between closeness, diversity and steadiness that a tuning found."""
+"""Plot the trade-off between closeness, diversity and stability that a tuning found."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ __all__ = ["draw_trade_off"]
 
 
 def draw_trade_off(tuning: Tuning, file: str | Path) -> None:
-    """Draw the trade-off that a tuning found into a file.
+    """Draw all settings of a tuning into a file: the Pareto front and the recommended one marked.
 
-    Shown are all settings, the Pareto front and the recommended setting.
+    Parameters
+    ----------
+    tuning
+        What :func:`counterset.evaluation.tune` returned.
+    file
+        The picture to write; its ending chooses the format.
     """
     plt, table = pyplot(), tuning.table
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")

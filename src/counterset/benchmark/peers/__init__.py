@@ -1,4 +1,9 @@
-"""Other explainers, behind one small protocol, to be measured as ours are."""
+"""Other explainers behind one small protocol, so that all are measured in the same way.
+
+Begin with :mod:`counterset.benchmark.peers.protocol`: what a peer must offer, and the names of the
+known ones. Each other module is one peer. A peer may import
+:mod:`counterset.benchmark.classifiers` and what lies below ``benchmark``.
+"""
 
 from counterset.benchmark.peers.protocol import PEERS, Peer, find_peer
 

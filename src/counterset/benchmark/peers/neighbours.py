@@ -1,4 +1,4 @@
-"""The simplest peer: the nearest training rows of another class."""
+"""The simplest peer: the nearest training rows of the other class."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["NearestRows"]
 
 
 class NearestRows:
-    """Give the five nearest training rows that the model decides otherwise."""
+    """Reports the 5 nearest training rows that the model classifies differently."""
 
     name = "nearest-rows"
     uses_norm = True
@@ -22,13 +22,13 @@ class NearestRows:
         self._metric = {1: "cityblock", 2: "euclidean"}[norm]
 
     def fit(self, model: Network, X: Matrix) -> None:
-        """Keep the rows, by predicted class."""
+        """Keep the training rows of the other class, for each class."""
         self._model = model
         labels = model.predict(X)
         self._others = {label: X[labels != label] for label in np.unique(labels)}
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
-        """Give a set for each row."""
+        """Return a set for each row."""
         sets = []
         for x, label in zip(X, self._model.predict(X), strict=True):
             rows = self._others[label]

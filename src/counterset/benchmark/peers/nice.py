@@ -1,4 +1,4 @@
-"""NICE: one counterfactual, the nearest row with features taken back."""
+"""NICE: one counterfactual, built from the nearest row of the other class."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ __all__ = ["Nice"]
 
 
 class Nice:
-    """NICE with its proximity reward; it gives a single counterfactual."""
+    """NICE with its proximity reward. It finds a single counterfactual."""
 
     name = "nice"
     uses_norm = False
 
     def __init__(self, norm: int) -> None:
-        del norm  # it has a distance of its own
+        del norm  # NICE has its own distance
 
     def fit(self, model: Network, X: Matrix) -> None:
-        """Give NICE the training rows and the classes that the model predicts."""
+        """Pass the training rows to NICE, with the classes that the model predicts."""
         try:
             from nice import NICE  # noqa: PLC0415
         except ImportError as error:
             raise MissingExtraError(
-                f"NICE cannot be imported ({error}). Install it with: pip install NICEx"
+                f"This peer needs NICE, which cannot be imported ({error}). Install it with: "
+                f"pip install NICEx"
             ) from error
         self._explainer = NICE(
             predict_fn=model.predict_proba,
@@ -38,5 +39,5 @@ class Nice:
         )
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
-        """Give a set of one for each row."""
+        """Return a set of one counterfactual for each row."""
         return [np.asarray(self._explainer.explain(x[None, :]), dtype=np.float64) for x in X]

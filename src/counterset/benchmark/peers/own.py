@@ -1,10 +1,10 @@
-"""Ours, with its defaults, run and measured as the peers are."""
+"""The library's own explainer, measured as the peers are."""
 
 from __future__ import annotations
 
 import warnings
 
-from counterset._base.arrays import Labels, Matrix
+from counterset._base.arrays import Matrix
 from counterset.benchmark.classifiers import Network
 from counterset.exceptions import FewerCounterfactualsWarning
 from counterset.explainer import DiverseExplainer
@@ -13,7 +13,7 @@ __all__ = ["Own"]
 
 
 class Own:
-    """The library's explainer as it comes, but for the distance."""
+    """The library's explainer with its defaults, in the norm that is measured."""
 
     name = "counterset"
     uses_norm = True
@@ -22,11 +22,11 @@ class Own:
         self._distance = f"l{norm}"
 
     def fit(self, model: Network, X: Matrix) -> None:
-        """Fit the explainer; the rows are scaled already."""
+        """Fit the explainer. The rows are scaled already."""
         self._explainer = DiverseExplainer(model, distance=self._distance, scale=None).fit(X)
 
-    def explain_many(self, X: Matrix) -> list[Labels]:
-        """Give a set for each row."""
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        """Return a set for each row."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewerCounterfactualsWarning)
             return [explanation.values for explanation in self._explainer.explain_many(X)]

@@ -1,4 +1,4 @@
-"""What an explainer must offer to be measured, and which ones are known by name."""
+"""What an explainer must offer to be measured, and the peers that are known by name."""
 
 from __future__ import annotations
 
@@ -12,30 +12,36 @@ from counterset.exceptions import InvalidInputError
 
 __all__ = ["PEERS", "Peer", "find_peer"]
 
-#: The most counterfactuals that a peer is asked for, as many as ours gives.
+#: A peer is asked for up to 5 counterfactuals: as many as the library reports by default.
 LIMIT = 5
 
 
 class Peer(Protocol):
-    """An explainer of another kind.
+    """An explainer to be measured.
 
-    It is made with the norm to be measured in, 1 or 2. ``uses_norm`` says whether its answers
-    depend on it; if not, they are computed once for both.
+    Its constructor takes ``norm``, the norm to be measured in, 1 or 2.
+
+    Attributes
+    ----------
+    name
+        The name in the tables.
+    uses_norm
+        Whether the sets depend on the norm. If not, they are computed once for both norms.
     """
 
     name: str
     uses_norm: bool
 
     def fit(self, model: Network, X: Matrix) -> None:
-        """Learn what there is to learn from the training rows."""
+        """Prepare for explaining a model, given the training rows, ``(n, d)``."""
         ...
 
     def explain_many(self, X: Matrix) -> Sequence[Matrix]:
-        """Give a set of counterfactuals for each row; an empty one where none is found."""
+        """Return a set of counterfactuals for each row; an empty one where none is found."""
         ...
 
 
-#: Where the known ones are: module, class, arguments.
+#: The known peers: the module, the class, and the arguments of its constructor.
 PEERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "nearest-rows": ("neighbours", "NearestRows", {}),
     "literal": ("literal", "LiteralPaper", {}),
@@ -66,7 +72,7 @@ def find_peer(name: str, norm: int) -> Peer:
     else:
         known = ", ".join(PEERS)
         raise InvalidInputError(
-            f"There is no peer named {name!r}. Choose from {known}, or give a class of yours as "
+            f"There is no peer named {name!r}. Choose from {known}, or name a class of your own as "
             f"package.module:Class."
         )
     peer: Peer = getattr(import_module(module), attribute)(norm=norm, **arguments)

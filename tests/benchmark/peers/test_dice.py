@@ -1,12 +1,9 @@
-"""The adapters; libraries that are not installed are played by stand-ins."""
+"""DiCE, played by a stand-in: it is not installed."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
-from io import StringIO
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -14,51 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from counterset import InvalidInputError, MissingExtraError
+from counterset import MissingExtraError
 from counterset._base.arrays import Matrix
-from counterset.benchmark import worker
 from counterset.benchmark.classifiers import Network
-from counterset.benchmark.data import Split, prepare
-from counterset.benchmark.peers import PEERS, find_peer
-from counterset.benchmark.peers.dice import _torch_network
-
-
-@pytest.fixture
-def split() -> Split:
-    return prepare("diabetes")
-
-
-@pytest.mark.parametrize("norm", [1, 2])
-def test_the_literal_reading_gives_the_librarys_sets(
-    network: Network, split: Split, norm: int
-) -> None:
-    literal, own = find_peer("literal", norm), find_peer("counterset", norm)
-    for peer in (literal, own):
-        peer.fit(network, split.X_train)
-    inputs = split.X_test[:3]
-    for one, two in zip(literal.explain_many(inputs), own.explain_many(inputs), strict=True):
-        assert {tuple(row) for row in one} == {tuple(row) for row in two}
-
-
-def test_the_nearest_rows_are_the_nearest_of_the_other_class(
-    network: Network, split: Split
-) -> None:
-    peer = find_peer("nearest-rows", 1)
-    peer.fit(network, split.X_train)
-    x = split.X_test[0]
-    found = peer.explain_many(x[None, :])[0]
-    other = split.X_train[network.predict(split.X_train) != network.predict(x[None, :])[0]]
-    distances = np.sort(np.abs(other - x).sum(axis=1))
-    np.testing.assert_allclose(np.abs(found - x).sum(axis=1), distances[:5])
-
-
-def test_an_unknown_peer_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InvalidInputError, match=r"'lime'.*nearest-rows"):
-        find_peer("lime", 1)
-
-
-def test_all_methods_of_dice_are_known_in_both_settings() -> None:
-    assert sum(name.startswith("dice-") for name in PEERS) == 8
+from counterset.benchmark.data import Split
+from counterset.benchmark.peers import find_peer
 
 
 class FakeDice:
@@ -144,14 +101,12 @@ def test_no_answer_of_dice_is_an_empty_set(
         peer.explain_many(split.X_test[:1])
 
 
-@pytest.mark.parametrize(("name", "package"), [("dice-random", "dice-ml"), ("nice", "NICEx")])
 def test_a_missing_library_is_named(
-    network: Network, split: Split, monkeypatch: pytest.MonkeyPatch, name: str, package: str
+    network: Network, split: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("dice_ml", "nice"):
-        monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=package):
-        find_peer(name, 1).fit(network, split.X_train)
+    monkeypatch.setitem(sys.modules, "dice_ml", None)
+    with pytest.raises(MissingExtraError, match="dice-ml"):
+        find_peer("dice-random", 1).fit(network, split.X_train)
 
 
 def fake_torch() -> Any:
@@ -190,17 +145,18 @@ def fake_torch() -> Any:
 
 
 def test_the_network_in_torch_gives_the_probability_of_class_1(
-    split: Split, monkeypatch: pytest.MonkeyPatch
+    split: Split, fake_dice: FakeDice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", fake_torch())
     random = np.random.default_rng(0)
+    shapes = [((8, 4), 4), ((4, 2), 2)]
     network = Network(
-        (random.normal(size=(8, 4)), random.normal(size=(4, 2))),
-        (random.normal(size=4), random.normal(size=2)),
+        [(random.normal(size=weights), random.normal(size=bias)) for weights, bias in shapes]
     )
     low, high = split.X_train.min(axis=0), split.X_train.max(axis=0)
     scaled = (split.X_test - low) / (high - low)
-    probability = _torch_network(network, low, high)(scaled)
+    find_peer("dice-gradient", 1).fit(network, split.X_train)
+    probability = fake_dice.given["Model"]["model"](scaled)
     np.testing.assert_allclose(probability[:, 0], network.predict_proba(split.X_test)[:, 1])
 
 
@@ -211,48 +167,3 @@ def test_dice_by_gradient_gets_the_network_in_torch(
     find_peer("dice-gradient", 1).fit(network, split.X_train)
     assert fake_dice.given["Model"]["backend"] == "PYT"
     assert fake_dice.given["Dice"]["method"] == "gradient"
-
-
-def test_nice_gives_a_set_of_one(
-    network: Network, split: Split, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given: dict[str, Any] = {}
-
-    class NICE:
-        def __init__(self, **arguments: Any) -> None:
-            given.update(arguments)
-
-        def explain(self, X: Matrix) -> Matrix:
-            return 1 - X
-
-    module: Any = ModuleType("nice")
-    module.NICE = NICE
-    monkeypatch.setitem(sys.modules, "nice", module)
-    peer = find_peer("nice", 2)
-    peer.fit(network, split.X_train)
-    np.testing.assert_array_equal(peer.explain_many(split.X_test[:1])[0], 1 - split.X_test[:1])
-    assert given["optimization"] == "proximity"
-
-
-def test_the_worker_reads_a_job_and_writes_a_table_per_norm(
-    weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    job = {
-        "peer": "nearest-rows",
-        "dataset": "diabetes",
-        "norms": [1, 2],
-        "weights": str(weights),
-        "cache": str(tmp_path),
-        "inputs": 2,
-        "repeats": 1,
-        "outputs": {"1": str(tmp_path / "1.csv"), "2": str(tmp_path / "2.csv")},
-    }
-    monkeypatch.setattr(sys, "stdin", StringIO(json.dumps(job)))
-    worker.main()
-    l1, l2 = (pd.read_csv(tmp_path / f"{norm}.csv") for norm in (1, 2))
-    assert len(l1) == 2
-    assert (l1["k_distance"] > l2["k_distance"]).all()
-    toy = {**job, "peer": "toy_peers:Corner"}
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    tables = worker.measure(toy)
-    assert tables[1]["seconds"].tolist() == tables[2]["seconds"].tolist()

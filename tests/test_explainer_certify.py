@@ -1,0 +1,195 @@
+"""Certificates, as an explainer proves them."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from counterset import (
+    Answer,
+    Box,
+    Certificate,
+    Constraints,
+    DistanceBounds,
+    DiverseExplainer,
+    ExhaustiveExplainer,
+    InvalidInputError,
+    UnsupportedDistanceError,
+)
+from counterset.distances import CustomDistance
+
+X = np.random.default_rng(0).random((150, 2))
+MODEL = LogisticRegression(C=100).fit(X, X.sum(axis=1) > 1)
+
+
+def far_out(rows: Any) -> np.ndarray:
+    return np.asarray(np.abs(np.asarray(rows)[:, 0]) >= 1)
+
+
+def test_a_certificate_tells_how_far_each_option_is_safe() -> None:
+    explainer = DiverseExplainer(MODEL, max_counterfactuals=3).fit(X)
+    explanation = explainer.explain(X[0])
+    assert explanation.certificate is None
+    certified = explainer.certify(explanation, epsilon=0.3)
+    certificate = certified.certificate
+    assert certificate is not None
+    assert certificate.distance_bounds is not None
+    assert certificate.distance_bounds.exact
+    assert certificate.safety is not None
+    cfd = certificate.distance_bounds.lower
+    np.testing.assert_allclose(certificate.safety, cfd + 0.3 - explanation.distances)
+    assert certificate.radii is not None
+    np.testing.assert_array_equal(certificate.radii, np.maximum(certificate.safety, 0) / 2)
+    assert "safe within" in repr(certified)
+    assert "anyone of your class within r of you has this option within 0.3 of their optimum" in (
+        repr(certified)
+    )
+    assert "Your own optimum is" in repr(certified)
+    assert "safe within" in certified._repr_html_()
+
+    # Proposition 2, on inputs around.
+    exhaustive = ExhaustiveExplainer(MODEL, 0.3, explainer.distance_, Box.of(explainer))
+    for c, radius in zip(explanation.values, certificate.radii, strict=True):
+        nearby = X[0] + radius * 0.9 * np.array([[0.5, -0.4], [-0.5, 0.4]]) * np.ptp(X, axis=0)
+        for x in np.clip(nearby, X.min(axis=0), X.max(axis=0)):
+            if radius > 0 and MODEL.predict([x])[0] == explanation.label:
+                assert exhaustive.contains(x, c) is Answer.YES
+
+
+def test_inputs_outside_the_training_range_widen_the_domain() -> None:
+    explainer = DiverseExplainer(MODEL, diversity=None, max_counterfactuals=2).fit(X)
+    certified = explainer.certify(explainer.explain([1.5, 1.5]), epsilon=0.3)
+    assert certified.certificate is not None
+    with_domain = explainer.certify(explainer.explain(X[0]), 0.3, domain=Box(-1, 2))
+    assert with_domain.certificate is not None
+
+
+def test_a_certificate_rests_on_a_metric() -> None:
+    odd = CustomDistance(lambda A, B: np.abs(A[:, None] - B[None]).sum(axis=2))
+    explainer = DiverseExplainer(MODEL, distance=odd, max_counterfactuals=2).fit(X)
+    with pytest.raises(UnsupportedDistanceError, match="triangle inequality"):
+        explainer.certify(explainer.explain(X[0]), epsilon=0.3)
+
+
+def test_a_certificate_tells_what_it_holds_and_no_more() -> None:
+    assert str(Certificate()) == ""
+    assert Certificate().column() == []
+    assert "within 0.25 of you gets the same examples" in str(Certificate(stable_radius=0.25))
+    mixed = Certificate(epsilon=0.5, safety=np.array([0.5, -0.1]))
+    assert mixed.column() == ["0.25", "-"]
+    assert str(mixed).endswith("within 0.5 of their optimum (-: not certain).")
+    sure = Certificate(epsilon=0.5, safety=np.array([0.5, 0.1]))
+    assert str(sure).endswith("within 0.5 of their optimum.")
+    searched = ExhaustiveExplainer(far_out, 0.1, domain=Box(-2, 2)).counterfactual_distance([0.0])
+    assert "between 0 and 1" in str(Certificate(distance_bounds=searched))
+    nothing = DistanceBounds(0.25, np.inf, False, None, 0.0, "by hand")
+    told = "Your own optimum is at least 0.25 away."
+    assert str(Certificate(distance_bounds=nothing)) == told
+
+
+@given(st.floats(1e-9, 1e9))
+def test_a_told_radius_is_never_more_than_the_proved_one(delta: float) -> None:
+    (told,) = Certificate(epsilon=1.0, safety=np.array([delta])).column()
+    assert 0.98 * delta / 2 <= float(told) <= delta / 2
+
+
+def test_an_option_outside_the_domain_is_not_called_safe() -> None:
+    explainer = DiverseExplainer(MODEL, max_counterfactuals=2).fit(X)
+    explanation = explainer.explain(X[0])
+    free = explainer.certify(explanation, 5.0).certificate
+    assert free is not None
+    assert free.safety is not None
+    assert (free.safety > 0).all()
+    # Only the first feature may change, but both of the options change the second.
+    fixed = explainer.certify(explanation, 5.0, domain=Box(-5, 5, may_change=[0])).certificate
+    assert fixed is not None
+    assert fixed.column() == ["-", "-"]
+
+
+def test_only_an_explanation_of_this_explainer_is_certified() -> None:
+    explainer = DiverseExplainer(MODEL, max_counterfactuals=2).fit(X)
+    explanation = explainer.explain(X[0])
+    for wrong in (X[0], explainer.explain_many(X[:2])):
+        with pytest.raises(InvalidInputError, match="one explanation"):
+            explainer.certify(wrong, 0.3)  # type: ignore[arg-type]
+    other = DiverseExplainer(MODEL, distance="l2", max_counterfactuals=2).fit(X)
+    with pytest.raises(InvalidInputError, match="by another explainer"):
+        other.certify(explanation, 0.3)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KNeighborsClassifier(1),
+        DecisionTreeClassifier(max_depth=3, random_state=0),
+        RandomForestClassifier(5, max_depth=3, random_state=0),
+        MLPClassifier((6,), solver="lbfgs", random_state=0, max_iter=1000),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        SVC(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_family_is_certified(model: Any) -> None:
+    model.fit(X, X.sum(axis=1) > 1)
+    explainer = DiverseExplainer(model, max_counterfactuals=2).fit(X)
+    certified = explainer.certify(explainer.explain(X[0]), epsilon=0.3)
+    certificate = certified.certificate
+    assert certificate is not None
+    assert certificate.distance_bounds is not None
+    assert certificate.safety is not None
+    assert certificate.distance_bounds.exact == (not isinstance(model, SVC))
+    # Where only a search is possible the optimum may be 0, so that nothing far is safe.
+    least = certificate.distance_bounds.lower + 0.3 - certified.distances
+    np.testing.assert_allclose(certificate.safety, least)
+    assert "Your own optimum is" in str(certified)
+
+
+def test_whole_numbers_and_constraints_are_certified() -> None:
+    frame = pd.DataFrame({"count": (10 * X[:, 0]).astype(int), "age": (50 * X[:, 1]).astype(int)})
+    model = LogisticRegression(C=100).fit(frame, X.sum(axis=1) > 1)
+    explainer = DiverseExplainer(
+        model, max_counterfactuals=1, constraints=Constraints(immutable=["age"])
+    ).fit(frame)
+    free = DiverseExplainer(model, max_counterfactuals=1).fit(frame)
+    x = frame.iloc[np.argmin(np.abs(X.sum(axis=1) - 0.9))]
+    kept, any_ = (each.certify(each.explain(x), 5.0).certificate for each in (explainer, free))
+    assert kept is not None
+    assert any_ is not None
+    assert kept.distance_bounds is not None
+    assert any_.distance_bounds is not None
+    # The optimum is that of the whole domain either way: nothing that keeps more is nearer.
+    assert kept.distance_bounds.upper == pytest.approx(any_.distance_bounds.upper, abs=1e-6)
+    assert kept.distance_bounds.method == "mixed-integer programme of a linear model"
+    assert kept.distance_bounds.witness["count"] == int(kept.distance_bounds.witness["count"])
+    assert kept.safety is not None
+    assert kept.safety[0] > 0
+
+
+def test_mixed_tables_are_certified_as_far_as_the_model_can_be_read() -> None:
+    frame = pd.DataFrame({"a": X[:, 0], "home": np.where(X[:, 1] > 0.5, "own", "rent")})
+    wanted = (frame["home"] == "own") & (frame["a"] > 0.3)
+    encode = make_column_transformer((OneHotEncoder(), ["home"]), remainder="passthrough")
+    tree = make_pipeline(encode, DecisionTreeClassifier(random_state=0)).fit(frame, wanted)
+    certified = {}
+    for name, model in (("read", tree), ("searched", tree.predict)):
+        explainer = DiverseExplainer(model, max_counterfactuals=1).fit(frame)
+        found = explainer.certify(explainer.explain(frame.iloc[0]), 0.3).certificate
+        assert found is not None
+        assert found.distance_bounds is not None
+        certified[name] = found
+    assert certified["read"].distance_bounds.exact  # type: ignore[union-attr]
+    assert certified["searched"].distance_bounds.lower == 0  # type: ignore[union-attr]
+    read, searched = (certified[name].distance_bounds for name in ("read", "searched"))
+    assert read.upper <= searched.upper  # type: ignore[union-attr]
