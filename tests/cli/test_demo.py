@@ -17,7 +17,7 @@ def test_demo_tells_who_was_declined_the_ways_to_a_yes_how_far_and_how_stable(
     assert re.search(r"Applicant \d+ .* asked for \d+ DM", told)
     assert "The model declines." in told
     assert re.search(r"1\. \w+ .* instead of .* \(distance \d", told)
-    assert "is decided 'bad'" in told
+    assert "is classified as 'bad'" in told
     assert "ways to 'good'" in told
     assert "How stable is that?" in told
     # What cannot change is not among the changes.
