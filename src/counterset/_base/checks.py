@@ -1,17 +1,28 @@
-"""Checks of parameters, with errors that say what was expected and what came."""
+"""Checks of parameters. Each error names the parameter, what it must be, and what was passed."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from numbers import Integral, Real
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from counterset._base.arrays import Matrix
 from counterset.exceptions import InvalidInputError
 
-__all__ = ["check_at_least", "check_between", "check_count", "check_positive", "numbers"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = [
+    "check_at_least",
+    "check_between",
+    "check_count",
+    "check_no_text",
+    "check_positive",
+    "numbers",
+]
 
 
 def check_count(value: object, name: str) -> None:
@@ -39,8 +50,21 @@ def check_between(value: object, least: float, most: float, name: str) -> None:
         raise InvalidInputError(f"{name} must be between {least} and {most}, got {value!r}.")
 
 
+def check_no_text(parameters: DataclassInstance) -> None:
+    """Check that no field is a text: it would be read as a list of its letters."""
+    for each in fields(parameters):
+        value = getattr(parameters, each.name)
+        if isinstance(value, str):
+            raise InvalidInputError(
+                f"{each.name} takes a list of names, got the text {value!r}. Put it in brackets."
+            )
+
+
 def numbers(values: Any) -> Matrix:
-    """Give values as a new float array, or an array of one NaN if they are not numbers."""
+    """Return values as a new float array, or an array of one NaN if they are not numbers.
+
+    A check for finite numbers then refuses both.
+    """
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from counterset._base.arrays import Codes, Mask, Matrix
 from counterset.constraints.relations import parse_relations
@@ -27,7 +26,7 @@ from counterset.constraints.rules import (
     WithinReach,
 )
 from counterset.exceptions import InvalidInputError
-from counterset.tables.features import Feature
+from counterset.tables.features.feature import Feature
 from counterset.tables.table import Table
 
 __all__ = ["Constraints", "Rules"]
@@ -126,8 +125,10 @@ class Constraints:
             rules.append(Within(at, low, high, f"ranges[{name!r}]"))
         for name in dict.fromkeys([*self.max_increase, *self.max_decrease]):
             at = self._number(table, name, "max_increase and max_decrease")
-            up = _amount(self.max_increase.get(name), table.features[at])
-            down = _amount(self.max_decrease.get(name), table.features[at])
+            down, up = (
+                np.inf if limits.get(name) is None else table.features[at].amount_of(limits[name])
+                for limits in (self.max_decrease, self.max_increase)
+            )
             rules.append(WithinReach(at, down, up, f"the most that {name!r} may change"))
         for names, sign, parameter in (
             (self.increase_only, 1, "increase_only"),
@@ -232,23 +233,3 @@ def _ends(ends: Any, feature: Feature) -> tuple[float, float]:
             f"it is {feature}."
         )
     return low, high
-
-
-def _amount(value: Any, feature: Feature) -> float:
-    """Read how far a feature may move: a number, or a timedelta for a time."""
-    if value is None:
-        return np.inf
-    try:
-        if feature.is_time:
-            amount = pd.Timedelta(value) / pd.Timedelta(microseconds=1)
-        else:
-            amount = float(value)
-    except (TypeError, ValueError):
-        amount = -1.0
-    if not amount >= 0:
-        raise InvalidInputError(
-            f"How far {feature.name!r} may move must be a "
-            f"{'timedelta' if feature.is_time else 'number'} of at least 0, got {value!r}."
-        )
-    # Half a step cannot be taken.
-    return float(np.floor(amount / feature.step) * feature.step) if feature.step else amount
