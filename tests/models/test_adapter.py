@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from counterset import CountersetError, InvalidInputError, ModelError
-from counterset._base.arrays import to_python
 from counterset.models.adapter import Classes, ModelAdapter
 from counterset.tables.table import Table
 
@@ -179,9 +178,3 @@ def test_classes_that_do_not_compare_keep_their_order_of_appearance() -> None:
 def test_a_label_never_seen_has_the_code_minus_one() -> None:
     classes, _ = Classes.learn(np.array([1, 3, 1]))
     assert classes.codes(np.array([3, 2, 1])).tolist() == [1, -1, 0]
-
-
-def test_plain_labels_print_as_people_write_them() -> None:
-    assert repr(to_python(np.int64(3))) == "3"
-    assert repr(to_python(np.str_("yes"))) == "'yes'"
-    assert to_python("yes") == "yes"
