@@ -15,8 +15,9 @@ from counterset._base.arrays import Mask, Matrix, to_python
 from counterset._base.checks import check_count
 from counterset.anchors.anchors import Anchors
 from counterset.anchors.search import find_anchors
-from counterset.constraints.constraints import Constraints, Rules
+from counterset.constraints.constraints import Constraints
 from counterset.constraints.plausibility import NearData
+from counterset.constraints.rules import Rules
 from counterset.distances import DistanceLike
 from counterset.exact import Box
 from counterset.exact.certify import certify
@@ -27,7 +28,9 @@ from counterset.exceptions import (
     NoCounterfactualError,
     NotFittedError,
 )
-from counterset.models.adapter import Answers, Classes, ModelAdapter
+from counterset.models.adapter import ModelAdapter
+from counterset.models.answers import Answers
+from counterset.models.classes import Classes
 from counterset.models.goals import AnyOther, Goal, check_probability, is_confident, set_goal
 from counterset.results.explanation import Explanation, Explanations
 from counterset.steps.acceptance import Questions, Wishes

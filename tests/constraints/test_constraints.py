@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from counterset import Constraints, InvalidInputError, Schema
-from counterset.constraints.constraints import Rules
+from counterset.constraints.rules import Rules
 from counterset.tables.table import Table
 
 FRAME = pd.DataFrame(
@@ -61,24 +60,9 @@ def test_amounts_are_cut_to_whole_steps() -> None:
     assert rules.hold(x, moved).all()
 
 
-def test_units_and_fixed_features_are_told() -> None:
-    rules = compiled(immutable=["n"], together=[["size", "job"]])
-    assert rules.fixed.tolist() == [True, False, False, False]
-    assert [unit.tolist() for unit in rules.units] == [[1, 2], [0], [3]]
-    assert bool(rules)
-    assert not compiled()
-    assert len(rules.first(1).rules) == 1
-
-
 def test_an_allowed_value_that_no_row_has_is_the_last_resort() -> None:
     frame = pd.DataFrame({"a": pd.Categorical(["x", "y"], ["z", "x", "y"])})
     table, matrix = Table.learn(frame)
     rules = Constraints(allowed={"a": ["z", "x"]}).compile(table, matrix)
     moved = rules.project(matrix[[1]], matrix[[1]])
     assert table.features[0].describe(moved[0, 0]) == "x"
-
-
-def test_projection_leaves_its_argument_alone() -> None:
-    before = MATRIX.copy()
-    compiled(immutable=["n"]).project(MATRIX[::-1], MATRIX)
-    np.testing.assert_array_equal(MATRIX, before)

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from counterset._base.arrays import Codes, Labels, Mask, Matrix
-from counterset.constraints.constraints import Rules
 from counterset.constraints.plausibility import DataSupport
+from counterset.constraints.rules import Rules
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, is_confident
 from counterset.steps.line_search import REFUSED

@@ -12,7 +12,7 @@ import numpy as np
 from counterset._base.arrays import Codes, Labels, Mask, Matrix
 from counterset._base.lazy import Lazy
 from counterset.anchors.anchors import Anchors
-from counterset.models.adapter import Classes
+from counterset.models.classes import Classes
 from counterset.steps.acceptance import Questions
 from counterset.steps.diversity import View
 from counterset.steps.line_search import REFUSED, LineSearch, Segments
