@@ -78,7 +78,7 @@ class Column:
         return [f"{self.name}_{word}" for word in WORDS[:3]]
 
     def amount(self, value: Any) -> float:
-        """Give a value with an order as a number, by which it can be compared."""
+        """Return a value with an order as a number, by which it can be compared."""
         if self.dtype in ("ordered", "declared"):
             return float(ORDER.index(value))
         if self.dtype in ("days", "zoned"):
@@ -201,7 +201,7 @@ def _series(values: list[Any], dtype: str) -> pd.Series:
 
 @dataclass
 class Model:
-    """Decide by a sum over the columns, and insist on rows like those of the training data."""
+    """Classify by a sum over the columns; check that rows look like the training data."""
 
     case: Case
     weights: dict[str, int]
@@ -247,7 +247,7 @@ def models(draw: st.DrawFn, case: Case) -> Model:
 
 @st.composite
 def constrained(draw: st.DrawFn, dtypes: Sequence[str] = DTYPES, most: int = 4) -> Case:
-    """Draw a table with up to ``most`` constraints."""
+    """Draw a table with at most ``most`` constraints."""
     case = draw(tables(dtypes))
     made: dict[Any, Any] = {}
     for _ in range(draw(st.integers(0, most))):
@@ -325,7 +325,7 @@ def _add_ordered(
 
 
 def broken(case: Case, x: dict[Any, Any], c: dict[Any, Any]) -> list[str]:
-    """Say in words which constraints the counterfactual ``c`` of ``x`` breaks."""
+    """Return which constraints the counterfactual ``c`` of ``x`` breaks, in words."""
     constraints, column = case.constraints, case.column
     checks = [
         *((_is_kept(case, [name], x, c), f"immutable {name}") for name in constraints.immutable),
@@ -383,7 +383,7 @@ def _reaches(column: Column, limit: Any, x: dict[Any, Any], c: dict[Any, Any], s
 
 
 def _moved(column: Column, x: dict[Any, Any], c: dict[Any, Any]) -> float | None:
-    """Give how far a feature moved, NaN if its value was lost; None if there was none to move."""
+    """Return how far a feature moved, NaN if its value was lost; None if the input had none."""
     if is_missing(x[column.name]):
         return None
     if is_missing(c[column.name]):

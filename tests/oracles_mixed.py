@@ -34,7 +34,7 @@ class RawFeature:
         return float((value - self.low) * (1 / spread))
 
     def difference(self, a: Any, b: Any) -> float:
-        """Give the part of the feature in the distance: scaled, or 1 for a changed category."""
+        """Return the part of the feature in the distance: scaled, or 1 for a changed category."""
         if self.is_category:
             return float(a != b)
         lost = float((a is None) != (b is None))
@@ -94,7 +94,7 @@ class MixedOracle:
 
     def explain(self, x: Row) -> list[Row]:
         label = self.predict(x)
-        # Steps 1 and 2: rows decided otherwise, by their distance in what can change.
+        # Steps 1 and 2: rows of another class, by their distance in what can change.
         s1 = [
             (self.d(x, row, self.fixed), i)
             for i, row in enumerate(self.rows)
@@ -128,7 +128,7 @@ class MixedOracle:
         )
 
     def direction(self, x: Row, c: Row) -> dict[Any, float]:
-        """Give the scaled difference of each number, and a vector of length 1 for each switch."""
+        """Return the scaled difference of each number, and a vector of length 1 for each switch."""
         found: dict[Any, float] = {}
         for i, (feature, p, q) in enumerate(zip(self.features, x, c, strict=True)):
             if feature.is_category:

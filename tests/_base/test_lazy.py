@@ -1,4 +1,4 @@
-"""Values that are computed when they are first looked at."""
+"""Values that are computed when they are first read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pickle
 from counterset._base.lazy import Lazy
 
 
-def test_a_value_is_computed_once_and_only_if_it_is_looked_at() -> None:
+def test_a_value_is_computed_once_and_only_if_it_is_read() -> None:
     asked = []
 
     def compute() -> int:
