@@ -66,3 +66,37 @@ def test_an_allowed_value_that_no_row_has_is_the_last_resort() -> None:
     rules = Constraints(allowed={"a": ["z", "x"]}).compile(table, matrix)
     moved = rules.project(matrix[[1]], matrix[[1]])
     assert table.features[0].describe(moved[0, 0]) == "x"
+
+
+def test_each_parameter_becomes_a_rule_named_in_the_words_of_the_call() -> None:
+    frame = FRAME.assign(gap=[1.0, None, 2.0])
+    table, matrix = Table.learn(frame, Schema(ordinal={"size": ["s", "m", "l"]}))
+    rules = Constraints(
+        relations=["n <= 9"],
+        together=[["n", "job"]],
+        immutable=["since"],
+        decrease_only=["n"],
+        increase_only=["size"],
+        max_decrease={"n": 1},
+        max_increase={"gap": 1},
+        ranges={"n": (1, None)},
+        allowed={"job": ["cook"]},
+    ).compile(table, matrix)
+    # What sets values comes before what takes them back to the input's own.
+    assert [rule.text for rule in rules.rules] == [
+        "known values stay known",
+        "allowed['job']",
+        "ranges['n']",
+        "the most that 'gap' may change",
+        "the most that 'n' may change",
+        "increase_only 'size'",
+        "decrease_only 'n'",
+        "immutable 'since'",
+        "together ['n', 'job']",
+        "relation 'n <= 9'",
+    ]
+
+
+def test_constraints_show_only_what_was_passed() -> None:
+    assert repr(Constraints()) == "Constraints()"
+    assert repr(Constraints(together=[["n", "job"]])) == "Constraints(together=[['n', 'job']])"

@@ -48,7 +48,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class NothingLost:
-    """A known value does not become missing: nobody can be advised to have no income."""
+    """A known value does not become missing: nobody can follow such advice."""
 
     text: str = "known values stay known"
 
