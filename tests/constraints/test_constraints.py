@@ -69,7 +69,7 @@ def test_an_allowed_value_that_no_row_has_is_the_last_resort() -> None:
 
 
 def test_each_parameter_becomes_a_rule_named_in_the_words_of_the_call() -> None:
-    frame = FRAME.assign(gap=[1.0, None, 2.0])
+    frame = FRAME.assign(gap=[1.0, float("nan"), 2.0])
     table, matrix = Table.learn(frame, Schema(ordinal={"size": ["s", "m", "l"]}))
     rules = Constraints(
         relations=["n <= 9"],
