@@ -13,7 +13,8 @@ from counterset import AngleDiversity, Constraints, DistanceDiversity, DiverseEx
 from counterset._base.arrays import Codes, Matrix
 from counterset.anchors.sets import Neighbourhoods
 from counterset.anchors.workshop import Plan
-from counterset.models.adapter import Classes, ModelAdapter
+from counterset.models.adapter import ModelAdapter
+from counterset.models.classes import Classes
 from counterset.models.goals import AnyOther
 from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.selection import NONE_LEFT, Selector

@@ -201,7 +201,7 @@ def _series(values: list[Any], dtype: str) -> pd.Series:
 
 @dataclass
 class Model:
-    """Decide by a sum over the columns, and insist on rows like those of the training data."""
+    """Classify by a sum over the columns; check that rows look like the training data."""
 
     case: Case
     weights: dict[str, int]
@@ -247,7 +247,7 @@ def models(draw: st.DrawFn, case: Case) -> Model:
 
 @st.composite
 def constrained(draw: st.DrawFn, dtypes: Sequence[str] = DTYPES, most: int = 4) -> Case:
-    """Draw a table with up to ``most`` constraints."""
+    """Draw a table with at most ``most`` constraints."""
     case = draw(tables(dtypes))
     made: dict[Any, Any] = {}
     for _ in range(draw(st.integers(0, most))):
@@ -325,7 +325,7 @@ def _add_ordered(
 
 
 def broken(case: Case, x: dict[Any, Any], c: dict[Any, Any]) -> list[str]:
-    """Say in words which constraints the counterfactual ``c`` of ``x`` breaks."""
+    """Return which constraints the counterfactual ``c`` of ``x`` breaks, in words."""
     constraints, column = case.constraints, case.column
     checks = [
         *((_is_kept(case, [name], x, c), f"immutable {name}") for name in constraints.immutable),

@@ -94,7 +94,7 @@ class MixedOracle:
 
     def explain(self, x: Row) -> list[Row]:
         label = self.predict(x)
-        # Steps 1 and 2: rows decided otherwise, by their distance in what can change.
+        # Steps 1 and 2: rows of another class, by their distance in what can change.
         s1 = [
             (self.d(x, row, self.fixed), i)
             for i, row in enumerate(self.rows)

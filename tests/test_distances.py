@@ -69,7 +69,7 @@ def test_values_worked_out_by_hand(name: str, plain: float, weighted: float) -> 
 
 
 @given(row_sets(), st.sampled_from(sorted(NORMS)), st.booleans(), st.data())
-def test_pairwise_and_to_own_follow_the_definition(
+def test_pairwise_and_rowwise_follow_the_definition(
     rows: list[NDArray[np.float64]], name: str, weighted: bool, data: st.DataObject
 ) -> None:
     A, B = rows
@@ -88,7 +88,7 @@ def test_pairwise_and_to_own_follow_the_definition(
 
 
 @given(row_sets(), st.sampled_from(sorted(NORMS)))
-def test_to_own_does_not_depend_on_what_else_is_in_the_batch(
+def test_rowwise_does_not_depend_on_what_else_is_in_the_batch(
     rows: list[NDArray[np.float64]], name: str
 ) -> None:
     A, B = rows
@@ -162,7 +162,7 @@ def test_threads_give_the_same_as_one_thread(name: str, monkeypatch: pytest.Monk
     random = np.random.default_rng(0)
     A, B = random.normal(size=(17, 5)), random.normal(size=(11, 5))
     alone = distances.get(name)(A, B)
-    monkeypatch.setattr(distances, "PAYS_TO_SHARE", 0)
+    monkeypatch.setattr("counterset._base.threads.PAYS_TO_SHARE", 0)
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     np.testing.assert_array_equal(distances.get(name)(A, B), alone)
 
@@ -199,7 +199,7 @@ def test_the_wrong_number_of_weights_is_refused(name: str) -> None:
     distance = of(name, [1.0, 1.0])
     with pytest.raises(InvalidInputError, match=r"2 weights, but the rows have 3 features"):
         distance([[0.0, 0.0, 0.0]], [[1.0, 1.0, 1.0]])
-    with pytest.raises(InvalidInputError, match=r"Give one weight per feature"):
+    with pytest.raises(InvalidInputError, match=r"Pass one weight per feature"):
         distance.rowwise(np.zeros((1, 3)), np.ones((1, 2, 3)))
 
 
@@ -278,6 +278,6 @@ def test_a_function_that_gives_no_distance_is_refused(value: float) -> None:
         wrong([[0.0]], [[1.0]])
 
 
-def test_to_own_of_no_rows_is_empty_for_every_distance() -> None:
+def test_rowwise_of_no_rows_is_empty_for_every_distance() -> None:
     for distance in (*(distances.get(name) for name in NORMS), distances.get(rise_only)):
         assert distance.rowwise(np.empty((0, 2)), np.empty((0, 3, 2))).shape == (0, 3)

@@ -110,7 +110,7 @@ def test_a_target_that_no_row_has_is_refused_with_those_there_are() -> None:
 
 
 def test_a_target_that_is_already_reached_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match=r"already decides .* of 80 .*Leave"):
+    with pytest.raises(InvalidInputError, match=r"already predicts .* of 80 .*Leave"):
         fitted().explain_many(X, target="yes")
 
 

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from counterset import GaussianNoise, InvalidInputError
-from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Indices, Mask, Matrix
 from counterset.noise import NumericColumns
 from counterset.tables.table import Table
 
 
-def anything(copies: Matrix, owners: Codes) -> Mask:
+def anything(copies: Matrix, owners: Indices) -> Mask:
     return np.ones(len(copies), dtype=bool)
 
 
@@ -48,7 +48,7 @@ def test_a_copy_of_another_class_is_drawn_again() -> None:
     X = np.linspace(0, 1, 101)[:, None]
     table, rows = Table.learn(X)
 
-    def same_class(copies: Matrix, owners: Codes) -> Mask:
+    def same_class(copies: Matrix, owners: Indices) -> Mask:
         return np.asarray((copies[:, 0] > 0.5) == (rows[owners, 0] > 0.5))
 
     columns, random = NumericColumns.of(table), np.random.default_rng(0)
@@ -60,7 +60,7 @@ def test_a_copy_of_another_class_is_drawn_again() -> None:
 def test_it_gives_up_after_the_given_attempts() -> None:
     asked = []
 
-    def never(copies: Matrix, owners: Codes) -> Mask:
+    def never(copies: Matrix, owners: Indices) -> Mask:
         asked.append(len(copies))
         return np.zeros(len(copies), dtype=bool)
 

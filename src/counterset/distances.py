@@ -1,26 +1,28 @@
 """Distances between rows.
 
-One shape rule: a distance takes ``(n, d)`` and ``(m, d)`` and gives ``(n, m)``. Each distance
-says whether it is symmetric and whether it satisfies the triangle inequality, because the
+One shape rule: a distance takes ``(n, d)`` and ``(m, d)`` and returns ``(n, m)``. Each distance
+declares whether it is symmetric and whether it satisfies the triangle inequality, because the
 guarantees of the paper hold only then.
+
+To use a distance of your own, pass a function to ``distance=``, or subclass :class:`Distance`.
 """
 
 from __future__ import annotations
 
 import math
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from counterset._base.arrays import Codes, Matrix
-from counterset._base.checks import numbers
+from counterset._base.arrays import Indices, Matrix, Stack, Vector
+from counterset._base.checks import read_distances, read_pair, read_weights
+from counterset._base.products import squared_lengths
+from counterset._base.threads import share_rows
 from counterset.exceptions import InvalidInputError
 
 __all__ = [
@@ -35,73 +37,80 @@ __all__ = [
     "get",
 ]
 
-
-#: From this many differences on, threads pay.
-PAYS_TO_SHARE = 5_000_000
-#: Sums of thousands of terms stay within this relative error.
+#: A relative error of 1e-12: sums of thousands of terms stay within it.
 ROUNDING = 1e-12
 
 
 class Distance(ABC):
-    """A distance between the rows of two matrices."""
+    """A distance between the rows of two matrices.
 
-    @property
-    @abstractmethod
-    def symmetric(self) -> bool:
-        """Whether d(a, b) = d(b, a)."""
+    A subclass must define ``pairwise``, and nothing else. It should set ``symmetric`` and
+    ``triangle_inequality`` where they hold: nothing is assumed, since the guarantees rest on it.
 
-    @property
-    @abstractmethod
-    def triangle_inequality(self) -> bool:
-        """Whether d(a, c) <= d(a, b) + d(b, c)."""
-
-    @property
-    def category_size(self) -> float | None:
-        """The size of a category's coordinates that makes a change count 1; None: no coordinates.
-
-        A category with values a, b, c is compared as three coordinates, of which one has this
-        size and the others are 0.
-        """
-        return 0.5
-
-    def for_coordinates(self, feature_of: Codes) -> Distance:
-        """Give the distance for points of which each coordinate belongs to a feature."""
-        return self
-
-    def __call__(self, A: ArrayLike, B: ArrayLike) -> Matrix:
-        """Give the distances from every row of ``A`` to every row of ``B``, shape ``(n, m)``."""
-        first, second = _rows(A), _rows(B)
-        if first.shape[1] != second.shape[1]:
-            raise InvalidInputError(
-                f"A distance compares rows with the same number of features, got "
-                f"{first.shape[1]} and {second.shape[1]}. Pass rows of one table."
-            )
-        return self.pairwise(first, second)
+    Examples
+    --------
+    >>> class Canberra(Distance):
+    ...     symmetric = True
+    ...     triangle_inequality = True
+    ...
+    ...     def pairwise(self, A, B):
+    ...         return cdist(A, B, "canberra")
+    >>> Canberra()([[1.0, 2.0]], [[3.0, 2.0]])
+    array([[0.5]])
+    """
 
     @abstractmethod
     def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
-        """``__call__`` for matrices that are known to fit each other."""
+        """Return the distance from each row of ``A``, ``(n, d)``, to each row of ``B``, ``(m, d)``.
 
-    @abstractmethod
-    def rowwise(self, x: Matrix, own: Matrix) -> Matrix:
-        """Give the distances from each ``x[i]`` to its own rows ``own[i]``.
-
-        Parameters
-        ----------
-        x
-            Shape ``(n, d)``.
-        own
-            Shape ``(n, k, d)``.
-
-        Returns
-        -------
-        distances
-            Shape ``(n, k)``. An entry depends on its two rows only, to the last bit, so that an
-            answer does not depend on what else is in the batch.
+        Distances have shape ``(n, m)``; they are finite and at least 0.
         """
 
-    def scores(self, A: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
-        """Give scores that are fast to compute and nearly right, and their errors.
+    @property
+    def symmetric(self) -> bool:
+        """Whether d(a, b) = d(b, a)."""
+        return False
+
+    @property
+    def triangle_inequality(self) -> bool:
+        """Whether d(a, c) <= d(a, b) + d(b, c)."""
+        return False
+
+    @property
+    def category_size(self) -> float | None:
+        """The size of a category's coordinates, of which two differ when the category changes.
+
+        A category with values a, b, c is compared as three coordinates, of which one has this
+        size and the others are 0. Choose the size so that a change counts 1: 0.5 for a sum of
+        differences. None: a category is one coordinate, which is only ever equal or not.
+        """
+        return 0.5
+
+    def for_coordinates(self, feature_of: Indices) -> Distance:
+        """Return the distance for points, given the feature that each coordinate belongs to.
+
+        It differs where the distance has something for each feature, such as a weight.
+        """
+        return self
+
+    def __call__(self, A: ArrayLike, B: ArrayLike) -> Matrix:
+        """Check that ``A`` and ``B`` are rows of as many numbers, and compute ``pairwise``."""
+        return self.pairwise(*read_pair(A, B))
+
+    def rowwise(self, x: Matrix, own: Stack) -> Matrix:
+        """Return the distances from each ``x[i]`` to its own rows ``own[i]``.
+
+        ``x`` is ``(n, d)``, ``own`` is ``(n, k, d)``, distances are ``(n, k)``. Each depends on
+        its two rows only, to the last bit, so that an explanation does not depend on what else is
+        in the batch.
+        """
+        distances = np.empty(own.shape[:2])
+        for i in range(len(x)):
+            distances[i] = self.pairwise(x[i : i + 1], own[i])[0]
+        return distances
+
+    def scores(self, A: Matrix, B: Matrix) -> tuple[Matrix, Vector]:
+        """Compute scores that order rows nearly as the distance does, and faster if possible.
 
         Returns
         -------
@@ -114,72 +123,63 @@ class Distance(ABC):
         return scores, ROUNDING * scores.max(axis=1, initial=0.0)
 
     def score_of(self, distances: Matrix) -> Matrix:
-        """Give the scores that belong to distances; they rise with them."""
+        """Return the scores of distances; they rise with the distances."""
         return distances
 
 
 @dataclass(frozen=True, eq=False)
-class _Norm(Distance):
-    """A norm of the difference, with optional weights for the features."""
+class _Weighted(Distance):
+    """A distance with an optional weight for each feature."""
 
     weights: ArrayLike | None = None
 
-    _metric: ClassVar[str]
+    symmetric = True
+    triangle_inequality = True
 
     def __post_init__(self) -> None:
-        if self.weights is None:
-            return
-        weights = numbers(self.weights)
-        if weights.ndim != 1 or not np.all(np.isfinite(weights)) or np.any(weights < 0):
-            raise InvalidInputError(
-                f"weights must be one finite, non-negative number per feature, got "
-                f"{self.weights!r}."
-            )
-        weights.setflags(write=False)
-        object.__setattr__(self, "weights", weights)
-
-    @property
-    def symmetric(self) -> bool:
-        return True
-
-    @property
-    def triangle_inequality(self) -> bool:
-        return True
+        if self.weights is not None:
+            object.__setattr__(self, "weights", read_weights(self.weights))
 
     def stretch(self, A: Matrix) -> Matrix:
-        """Stretch the features so that the plain norm of the result is the weighted one."""
+        """Multiply the features so that the distance without weights is the weighted one."""
         if self.weights is None:
             return A
-        factors = self._factors(np.asarray(self.weights))
-        if factors.shape[0] != A.shape[-1]:
-            raise InvalidInputError(
-                f"{type(self).__name__} has {factors.shape[0]} weights, but the rows have "
-                f"{A.shape[-1]} features. Give one weight per feature."
-            )
-        return A * factors
+        return A * self._factors(self._weights(A.shape[-1]))
 
-    def _factors(self, weights: Matrix) -> Matrix:
-        return weights
-
-    def for_coordinates(self, feature_of: Codes) -> Distance:
+    def for_coordinates(self, feature_of: Indices) -> Distance:
         if self.weights is None:
             return self
+        return replace(self, weights=self._weights(int(feature_of.max()) + 1)[feature_of])
+
+    def _factors(self, weights: Vector) -> Vector:
+        """Return what to multiply each feature by."""
+        return weights
+
+    def _weights(self, n_features: int) -> Vector:
+        """Return the weights, after checking that there is one for each feature."""
         weights = np.asarray(self.weights)
-        if len(weights) != feature_of.max() + 1:
+        if len(weights) != n_features:
             raise InvalidInputError(
                 f"{type(self).__name__} has {len(weights)} weights, but the rows have "
-                f"{feature_of.max() + 1} features. Give one weight per feature."
+                f"{n_features} features. Pass one weight per feature."
             )
-        return replace(self, weights=weights[feature_of])
+        return weights
+
+
+class _Norm(_Weighted):
+    """A norm of the difference of two rows."""
+
+    #: The name of the norm in scipy.
+    _metric: ClassVar[str]
 
     @abstractmethod
-    def _reduce(self, difference: Matrix) -> Matrix:
-        """Take the plain norm over the last axis."""
+    def _reduce(self, difference: Stack) -> Matrix:
+        """Compute the norm over the last axis."""
 
     def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
-        return _in_threads(lambda a, b: cdist(a, b, self._metric), self.stretch(A), self.stretch(B))
+        return share_rows(lambda a, b: cdist(a, b, self._metric), self.stretch(A), self.stretch(B))
 
-    def scores(self, A: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
+    def scores(self, A: Matrix, B: Matrix) -> tuple[Matrix, Vector]:
         scores, errors = super().scores(A, B)
         if self.weights is not None:
             # Weighing before subtracting loses digits far from the origin.
@@ -188,7 +188,7 @@ class _Norm(Distance):
             errors += unit * (np.abs(self.stretch(A)).max(axis=1, initial=0.0) + farthest)
         return scores, errors
 
-    def rowwise(self, x: Matrix, own: Matrix) -> Matrix:
+    def rowwise(self, x: Matrix, own: Stack) -> Matrix:
         # numpy adds up a contiguous last axis in an order that depends on its length alone.
         return self._reduce(np.ascontiguousarray(self.stretch(own - x[:, None, :])))
 
@@ -206,7 +206,7 @@ class L1(_Norm):
 
     _metric = "cityblock"
 
-    def _reduce(self, difference: Matrix) -> Matrix:
+    def _reduce(self, difference: Stack) -> Matrix:
         total: Matrix = np.abs(difference).sum(axis=-1)
         return total
 
@@ -214,8 +214,8 @@ class L1(_Norm):
 class Gower(L1):
     """The mean difference over the features, each scaled to [0, 1]; a changed category counts 1.
 
-    The usual distance for mixed data. With weights, the weighted mean. It is the l1 distance of
-    the scaled space divided by the number of features.
+    It is the usual distance for mixed data: the l1 distance of the scaled space, divided by the
+    number of features. With weights, it is the weighted mean.
 
     Examples
     --------
@@ -225,7 +225,7 @@ class Gower(L1):
     array([[0.625]])
     """
 
-    def for_coordinates(self, feature_of: Codes) -> Distance:
+    def for_coordinates(self, feature_of: Indices) -> Distance:
         count = int(feature_of.max()) + 1
         weights = np.ones(count) if self.weights is None else np.asarray(self.weights)
         return L1(weights / weights.sum()).for_coordinates(feature_of)
@@ -233,7 +233,7 @@ class Gower(L1):
     def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
         return self.for_coordinates(np.arange(A.shape[1])).pairwise(A, B)
 
-    def rowwise(self, x: Matrix, own: Matrix) -> Matrix:
+    def rowwise(self, x: Matrix, own: Stack) -> Matrix:
         return self.for_coordinates(np.arange(x.shape[1])).rowwise(x, own)
 
 
@@ -247,30 +247,18 @@ class L2(_Norm):
     """
 
     _metric = "euclidean"
+    category_size = math.sqrt(0.5)
 
-    @property
-    def category_size(self) -> float | None:
-        return math.sqrt(0.5)
-
-    def _factors(self, weights: Matrix) -> Matrix:
-        roots: Matrix = np.sqrt(weights)
+    def _factors(self, weights: Vector) -> Vector:
+        roots: Vector = np.sqrt(weights)
         return roots
 
-    def _reduce(self, difference: Matrix) -> Matrix:
+    def _reduce(self, difference: Stack) -> Matrix:
         norm: Matrix = np.sqrt(np.einsum("...d,...d->...", difference, difference))
         return norm
 
-    def scores(self, A: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
-        # |a - b|^2 = |a|^2 - 2ab + |b|^2 is one matrix product, but loses digits to cancellation.
-        A, B = self.stretch(A), self.stretch(B)
-        a_squared, b_squared = np.einsum("nd,nd->n", A, A), np.einsum("nd,nd->n", B, B)
-        squared = A @ B.T
-        squared *= -2
-        squared += b_squared
-        squared += a_squared[:, None]
-        largest = b_squared.max(initial=0.0)
-        unit = 4 * (A.shape[1] + 4) * np.finfo(np.float64).eps
-        return squared, unit * (a_squared + largest)
+    def scores(self, A: Matrix, B: Matrix) -> tuple[Matrix, Vector]:
+        return squared_lengths(self.stretch(A), self.stretch(B))
 
     def score_of(self, distances: Matrix) -> Matrix:
         squared: Matrix = distances**2
@@ -287,17 +275,14 @@ class LInf(_Norm):
     """
 
     _metric = "chebyshev"
+    category_size = 1.0
 
-    @property
-    def category_size(self) -> float | None:
-        return 1.0
-
-    def _reduce(self, difference: Matrix) -> Matrix:
+    def _reduce(self, difference: Stack) -> Matrix:
         largest: Matrix = np.abs(difference).max(axis=-1)
         return largest
 
 
-class L0(_Norm):
+class L0(_Weighted):
     """The number of features that differ, ``sum(w * (a != b))``.
 
     Examples
@@ -306,38 +291,32 @@ class L0(_Norm):
     array([[2., 1.]])
     """
 
-    @property
-    def category_size(self) -> float | None:
-        return None
+    category_size = None
 
     def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
-        if self.weights is not None:
-            self.stretch(A[:1])  # checks their number
-        # cdist's "hamming" is the weighted mean of (a != b).
-        total = A.shape[1] if self.weights is None else np.sum(self.weights)
+        weights = None if self.weights is None else self._weights(A.shape[1])
+        total = A.shape[1] if weights is None else weights.sum()
         if total == 0:
             return np.zeros((len(A), len(B)))
-        means: Matrix = cdist(A, B, "hamming", w=self.weights)
+        # scipy's "hamming" is the weighted mean of (a != b).
+        means: Matrix = cdist(A, B, "hamming", w=weights)
         means *= total
-        return np.rint(means, out=means) if self.weights is None else means
+        return np.rint(means, out=means) if weights is None else means
 
-    def rowwise(self, x: Matrix, own: Matrix) -> Matrix:
+    def rowwise(self, x: Matrix, own: Stack) -> Matrix:
         differs = (own != x[:, None, :]).astype(np.float64)
         count: Matrix = self.stretch(differs).sum(axis=-1)
         return count
 
-    def _reduce(self, difference: Matrix) -> Matrix:  # pragma: no cover - rowwise needs no norm
-        raise NotImplementedError
-
 
 @dataclass(frozen=True)
 class CustomDistance(Distance):
-    """A distance given as a function ``(n, d), (m, d) -> (n, m)``.
+    """A distance computed by a function ``(n, d), (m, d) -> (n, m)``; its results are checked.
 
     Parameters
     ----------
     function
-        For a function of two vectors, wrap it:
+        Wrap a function of two vectors as
         ``lambda A, B: scipy.spatial.distance.cdist(A, B, function)``.
     is_symmetric, has_triangle_inequality
         What you know about it; nothing is assumed, since the guarantees rest on it.
@@ -366,31 +345,13 @@ class CustomDistance(Distance):
         return self.has_triangle_inequality
 
     def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
-        values = np.asarray(self.function(A, B), dtype=np.float64)
-        expected = (len(A), len(B))
-        if values.shape != expected:
-            raise InvalidInputError(
-                f"A distance function takes (n, d) and (m, d) and gives (n, m): expected shape "
-                f"{expected}, got {values.shape}. Wrap a function of two vectors as "
-                f"lambda A, B: scipy.spatial.distance.cdist(A, B, function)."
-            )
-        if not np.all(values >= 0) or not np.all(np.isfinite(values)):
-            raise InvalidInputError(
-                "The distance function gave a negative, infinite or missing distance. "
-                "Distances are finite and at least 0."
-            )
-        return values
-
-    def rowwise(self, x: Matrix, own: Matrix) -> Matrix:
-        distances = np.empty(own.shape[:2])
-        for i in range(len(x)):
-            distances[i] = self.pairwise(x[i : i + 1], own[i])[0]
-        return distances
+        return read_distances(self.function(A, B), (len(A), len(B)))
 
 
+#: What users pass as ``distance=``.
 DistanceLike: TypeAlias = str | Distance | Callable[[Matrix, Matrix], ArrayLike]
 
-_BY_NAME: dict[str, type[_Norm]] = {
+_BY_NAME: dict[str, type[Distance]] = {
     "gower": Gower,
     "l0": L0,
     "l1": L1,
@@ -425,31 +386,3 @@ def get(distance: DistanceLike) -> Distance:
     raise InvalidInputError(
         f"A distance is a name, a Distance or a function, got {type(distance).__name__}."
     )
-
-
-def _in_threads(function: Callable[[Matrix, Matrix], Matrix], A: Matrix, B: Matrix) -> Matrix:
-    """Share the rows of a large ``A`` between the cores; scipy's cdist leaves the lock alone."""
-    if A.size * len(B) < PAYS_TO_SHARE:
-        return function(A, B)
-    cores = os.cpu_count() or 1
-    if len(A) < cores:
-        return function(A, B)
-    with ThreadPoolExecutor(cores) as threads:
-        parts = threads.map(lambda part: function(part, B), np.array_split(A, cores))
-        return np.concatenate(list(parts))
-
-
-def _rows(A: Any) -> Matrix:
-    """Read one row or many as a float matrix."""
-    try:
-        matrix = np.asarray(A, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            "This distance compares numbers, but the rows hold something else. "
-            "Use the fitted explainer's distance_ for tables of its kind."
-        ) from error
-    if matrix.ndim == 1:
-        matrix = matrix[None, :]
-    if matrix.ndim != 2:
-        raise InvalidInputError(f"A distance compares rows, got an array of shape {matrix.shape}.")
-    return matrix

@@ -9,13 +9,13 @@
     │   ├── UnsupportedDistanceError          no exact method takes this distance
     │   └── UnsupportedModelError             no exact method reads this model
     ├── MissingExtraError (ImportError)       an optional dependency is not installed
-    ├── ModelError (RuntimeError)             the model failed, or answered something unusable
+    ├── ModelError (RuntimeError)             the model failed, or its answer cannot be used
     ├── NoCounterfactualError (LookupError)   nothing acceptable exists to move towards
-    │   └── NoCounterfactualExistsError       proved: the whole domain is decided alike
+    │   └── NoCounterfactualExistsError       proved: the whole domain has one class
     ├── NotFittedError (sklearn's)            ``explain`` before ``fit``
     ├── OutOfTimeError (TimeoutError)         an exhaustive explanation was not complete in time
     ├── TooManyCounterfactualsError           an exhaustive explanation passed its cap
-    └── UndecidedError (TypeError)            "unknown" was taken for yes or no
+    └── UndecidedError (TypeError)            "unknown" was used as yes or no
 
     CountersetWarning (UserWarning)
     └── FewerCounterfactualsWarning           fewer counterfactuals than asked for
@@ -82,18 +82,18 @@ class NoCounterfactualError(CountersetError, LookupError):
 
 
 class NoCounterfactualExistsError(NoCounterfactualError):
-    """Proved: the model decides the whole domain like the input."""
+    """Proved: the whole domain has the class of the input."""
 
 
 class _IncompleteError(CountersetError):
-    """An exhaustive explanation that was given up before it was complete."""
+    """An exhaustive explanation that was stopped before it was complete."""
 
     def __init__(self, message: str, count: int) -> None:
         super().__init__(message)
         self.count = count
 
     def __reduce__(self) -> tuple[type[_IncompleteError], tuple[str, int]]:
-        return type(self), (str(self), self.count)  # so that a worker can send it home
+        return type(self), (str(self), self.count)  # pickled between processes, with its count
 
 
 class OutOfTimeError(_IncompleteError, TimeoutError):
@@ -102,7 +102,7 @@ class OutOfTimeError(_IncompleteError, TimeoutError):
     Attributes
     ----------
     count
-        How many counterfactuals were found until then.
+        The number of counterfactuals found until then.
     """
 
 
@@ -112,12 +112,12 @@ class TooManyCounterfactualsError(_IncompleteError, RuntimeError):
     Attributes
     ----------
     count
-        How many were found before it was given up.
+        The number of counterfactuals found before it was stopped.
     """
 
 
 class UndecidedError(CountersetError, TypeError):
-    """The answer is unknown, and was taken for yes or no."""
+    """The answer is unknown, and was used as if it were yes or no."""
 
 
 class NotFittedError(CountersetError, _SklearnNotFittedError):
@@ -125,7 +125,7 @@ class NotFittedError(CountersetError, _SklearnNotFittedError):
 
 
 class CountersetWarning(UserWarning):
-    """Base of every warning that counterset gives."""
+    """Base of every warning of counterset."""
 
 
 class FewerCounterfactualsWarning(CountersetWarning):

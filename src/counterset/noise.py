@@ -8,14 +8,14 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
 from counterset._base.checks import check_count, check_positive
 from counterset.tables.table import Table
 
 __all__ = ["GaussianNoise", "Noise", "NumericColumns"]
 
-#: Given copies, and which input each is a copy of: which of them the model decides alike.
-SameClass: TypeAlias = Callable[[Matrix, Codes], Mask]
+#: From copies, ``(n, d)``, and the position of each one's input, to whether the two have one class.
+SameClass: TypeAlias = Callable[[Matrix, Indices], Mask]
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,16 @@ class NumericColumns:
     Attributes
     ----------
     positions
-        Where the numeric columns are.
+        The positions of the numeric columns.
     low, high
-        The least and the largest training value of each.
+        The smallest and the largest training value of each.
     table
-        The columns of the training data.
+        The features of the training data.
     """
 
-    positions: Codes
-    low: Matrix
-    high: Matrix
+    positions: Indices
+    low: Vector
+    high: Vector
     table: Table
 
     @classmethod
@@ -68,7 +68,7 @@ class NumericColumns:
 
 
 class Noise(Protocol):
-    """Draws inputs that are nearly equal to given ones, and decided alike."""
+    """Draws inputs that are nearly equal to given ones, and have the same class."""
 
     def copies(
         self,
@@ -77,7 +77,7 @@ class Noise(Protocol):
         repeats: int,
         same_class: SameClass,
         random: np.random.Generator,
-    ) -> tuple[Matrix, Mask]:
+    ) -> tuple[Stack, Mask]:
         """Draw noisy copies.
 
         Parameters
@@ -89,14 +89,14 @@ class Noise(Protocol):
         repeats
             How many copies of each.
         same_class
-            Which copies the model decides as it does the input.
+            Which copies have the class of their input.
         random
             The only source of randomness.
 
         Returns
         -------
         copies, found
-            Shapes ``(n, repeats, d)`` and ``(n, repeats)``; a copy counts only where found.
+            Shapes ``(n, repeats, d)`` and ``(n, repeats)``; a copy is used only where found.
         """
         ...
 
@@ -105,15 +105,15 @@ class Noise(Protocol):
 class GaussianNoise:
     """Add an independent normal number to each numeric feature, within the training range.
 
-    Whole numbers are rounded, categories are left alone. A copy that the model decides otherwise
-    than the input is drawn again.
+    Whole numbers are rounded, categories stay as they are. A copy that is classified differently
+    than its input is drawn again.
 
     Parameters
     ----------
     variance
-        For a feature that spans [0, 1] over the training data; a wider one gets
-        proportionally more. The default is that of the paper's experiments: 0.08 % of the span,
-        so a standard deviation of 0.028.
+        For a feature that spans [0, 1] over the training data; a wider span gets proportionally
+        more noise. The default is that of the paper's experiments: 0.08 % of the span, a standard
+        deviation of 0.028.
     attempts
         How often to draw before giving up on a copy of the same class.
 
@@ -142,7 +142,7 @@ class GaussianNoise:
         repeats: int,
         same_class: SameClass,
         random: np.random.Generator,
-    ) -> tuple[Matrix, Mask]:
+    ) -> tuple[Stack, Mask]:
         """Draw noisy copies, see :class:`Noise`."""
         deviation = np.sqrt(self.variance) * (columns.high - columns.low)
         owners = np.repeat(np.arange(len(rows)), repeats)

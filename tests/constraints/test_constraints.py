@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from counterset import Constraints, InvalidInputError, Schema
-from counterset.constraints.constraints import Rules
+from counterset.constraints.rules import Rules
 from counterset.tables.table import Table
 
 FRAME = pd.DataFrame(
@@ -61,15 +60,6 @@ def test_amounts_are_cut_to_whole_steps() -> None:
     assert rules.hold(x, moved).all()
 
 
-def test_units_and_fixed_features_are_told() -> None:
-    rules = compiled(immutable=["n"], together=[["size", "job"]])
-    assert rules.fixed.tolist() == [True, False, False, False]
-    assert [unit.tolist() for unit in rules.units] == [[1, 2], [0], [3]]
-    assert bool(rules)
-    assert not compiled()
-    assert len(rules.first(1).rules) == 1
-
-
 def test_an_allowed_value_that_no_row_has_is_the_last_resort() -> None:
     frame = pd.DataFrame({"a": pd.Categorical(["x", "y"], ["z", "x", "y"])})
     table, matrix = Table.learn(frame)
@@ -78,7 +68,35 @@ def test_an_allowed_value_that_no_row_has_is_the_last_resort() -> None:
     assert table.features[0].describe(moved[0, 0]) == "x"
 
 
-def test_projection_leaves_its_argument_alone() -> None:
-    before = MATRIX.copy()
-    compiled(immutable=["n"]).project(MATRIX[::-1], MATRIX)
-    np.testing.assert_array_equal(MATRIX, before)
+def test_each_parameter_becomes_a_rule_named_in_the_words_of_the_call() -> None:
+    frame = FRAME.assign(gap=[1.0, float("nan"), 2.0])
+    table, matrix = Table.learn(frame, Schema(ordinal={"size": ["s", "m", "l"]}))
+    rules = Constraints(
+        relations=["n <= 9"],
+        together=[["n", "job"]],
+        immutable=["since"],
+        decrease_only=["n"],
+        increase_only=["size"],
+        max_decrease={"n": 1},
+        max_increase={"gap": 1},
+        ranges={"n": (1, None)},
+        allowed={"job": ["cook"]},
+    ).compile(table, matrix)
+    # What sets values comes before what takes them back to the input's own.
+    assert [rule.text for rule in rules.rules] == [
+        "known values stay known",
+        "allowed['job']",
+        "ranges['n']",
+        "the most that 'gap' may change",
+        "the most that 'n' may change",
+        "increase_only 'size'",
+        "decrease_only 'n'",
+        "immutable 'since'",
+        "together ['n', 'job']",
+        "relation 'n <= 9'",
+    ]
+
+
+def test_constraints_show_only_what_was_passed() -> None:
+    assert repr(Constraints()) == "Constraints()"
+    assert repr(Constraints(together=[["n", "job"]])) == "Constraints(together=[['n', 'job']])"

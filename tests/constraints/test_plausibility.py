@@ -20,7 +20,7 @@ def test_the_score_is_the_distance_to_the_nth_nearest_row() -> None:
     assert support.has(np.array([[0.5], [10.0]])).tolist() == [True, False]
 
 
-def test_only_so_many_rows_are_looked_at_and_one_row_is_enough() -> None:
+def test_at_most_most_rows_are_compared_with_and_one_row_is_enough() -> None:
     assert len(NearData(most_rows=2).learn(LINE, get("l1")).points) == 2
     assert NearData().learn(LINE[:1], get("l1")).limit == 0
 

@@ -1,4 +1,4 @@
-"""Single constraints: where they hold, and where they move a candidate."""
+"""Rules: where they hold, and where they move a candidate, alone and all together."""
 
 from __future__ import annotations
 
@@ -7,14 +7,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterset.constraints.rules import Allowed, Fixed, OneWay, Rule, Together, Within, WithinReach
+from counterset.constraints.rules import (
+    Allowed,
+    Fixed,
+    InRange,
+    MovesAtMost,
+    NothingLost,
+    OneWay,
+    Rule,
+    Rules,
+    Together,
+)
 
 NAN = np.nan
 KNOWN = np.array([[1.0, 2.0], [3.0, NAN]])
 
 
 def at(rule: Rule, x: Any, c: Any) -> tuple[Any, bool, bool]:
-    """Give the candidate after projection, and whether the rule held before and after."""
+    """Return the candidate after projection, and whether the rule held before and after."""
     x, c = np.atleast_2d(np.array(x, dtype=float)), np.atleast_2d(np.array(c, dtype=float))
     before = bool(rule.holds(x, c)[0])
     moved = rule.project(x, c.copy())
@@ -23,7 +33,7 @@ def at(rule: Rule, x: Any, c: Any) -> tuple[Any, bool, bool]:
 
 ALLOWED = Allowed(0, np.array([2.0, 5.0]), False, "")
 CATEGORY = Allowed(0, np.array([2.0, 0.0]), True, "")
-WITHIN, REACH = Within(0, 0, 10, ""), WithinReach(0, 2, 3, "")
+RANGE, REACH = InRange(0, 0, 10, ""), MovesAtMost(0, 2, 3, "")
 
 
 @pytest.mark.parametrize(
@@ -37,10 +47,10 @@ WITHIN, REACH = Within(0, 0, 10, ""), WithinReach(0, 2, 3, "")
         (OneWay(0, -1, ""), 1, 2, 1, False),
         (OneWay(0, 1, ""), NAN, 2, 2, True),
         (OneWay(0, 1, ""), 1, NAN, 1, False),
-        (WITHIN, 20, 12, 10, False),
-        (WITHIN, 5, NAN, 5, False),
-        (WITHIN, NAN, NAN, NAN, True),
-        (WITHIN, NAN, -3, 0, False),
+        (RANGE, 20, 12, 10, False),
+        (RANGE, 5, NAN, 5, False),
+        (RANGE, NAN, NAN, NAN, True),
+        (RANGE, NAN, -3, 0, False),
         (REACH, 5, 9, 8, False),
         (REACH, 5, 1, 3, False),
         (REACH, 5, 6, 6, True),
@@ -81,3 +91,42 @@ def test_together_takes_combinations_of_the_training_data_or_none(
     np.testing.assert_array_equal(end, moved)
     assert before == held
     assert after
+
+
+def test_a_known_value_does_not_become_missing() -> None:
+    end, before, after = at(NothingLost(), [1, NAN], [NAN, NAN])
+    np.testing.assert_array_equal(end, [1, NAN])
+    assert (before, after) == (False, True)
+
+
+ALL = Rules(
+    (
+        Together(np.array([1, 2]), Together.learn(np.array([0, 1]), KNOWN, "").known, ""),
+        Fixed(0, ""),
+    ),
+    4,
+)
+
+
+def test_features_that_change_together_are_one_unit() -> None:
+    assert ALL.fixed.tolist() == [True, False, False, False]
+    assert [unit.tolist() for unit in ALL.units] == [[1, 2], [0], [3]]
+    assert ALL.unit_of.tolist() == [1, 0, 0, 2]
+    assert [group.tolist() for group in ALL.groups] == [[1, 2]]
+
+
+def test_rules_are_applied_one_after_the_other() -> None:
+    x, c = np.array([[0.0, 9.0, 9.0, 0.0]]), np.array([[5.0, 1.0, 7.0, 5.0]])
+    assert not ALL.hold(x, c).any()
+    moved = ALL.project(x, c)
+    assert moved.tolist() == [[0, 9, 9, 5]]
+    assert ALL.hold(x, moved).all()
+    assert c.tolist() == [[5, 1, 7, 5]]
+    assert ALL.first(1).project(x, c).tolist() == [[5, 9, 9, 5]]
+
+
+def test_no_rules_allow_everything() -> None:
+    none = Rules((), 4)
+    assert not none
+    assert ALL
+    assert none.hold(np.zeros((2, 4)), np.ones((2, 4))).all()

@@ -96,7 +96,7 @@ def test_a_torch_module_of_several_answers_is_refused(diabetes: Dataset) -> None
         def forward(self, rows: Any) -> Any:
             return rows, rows
 
-    with pytest.raises(ModelError, match="gave a tuple, where one tensor"):
+    with pytest.raises(ModelError, match="returned a tuple, where one tensor"):
         DiverseExplainer(Two()).fit(diabetes.X)
 
 

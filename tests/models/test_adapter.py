@@ -1,4 +1,4 @@
-"""The adapter from anything that predicts to labels, and the classes it finds."""
+"""The adapter asks anything that predicts, in the container it was trained on."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from probable import GRID, Sure
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from counterset import CountersetError, InvalidInputError, ModelError
-from counterset._base.arrays import to_python
-from counterset.models.adapter import Classes, ModelAdapter
+from counterset.models.adapter import ModelAdapter
 from counterset.tables.table import Table
 
 ROWS = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
@@ -74,47 +72,6 @@ def test_the_model_gets_the_container_it_was_trained_on() -> None:
     assert seen[1].dtype == np.float32
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [[0, 1, 0], ["no", "yes", "no"], [True, False, True], [0.0, 1.0, 0.0], ["a", 1, True]],
-    ids=["int", "str", "bool", "float", "mixed"],
-)
-@pytest.mark.parametrize("container", ["list", "array", "series", "column"])
-def test_labels_of_any_type_in_any_container(answer: list[Any], container: str) -> None:
-    as_objects = np.array(answer, dtype=object)
-    given_back: Any = {
-        "list": as_objects.tolist() if "a" not in answer else as_objects,
-        "array": as_objects if "a" in answer else np.array(answer),
-        "series": pd.Series(answer, index=[7, 8, 9]),
-        "column": as_objects[:, None],
-    }[container]
-    labels = adapter(lambda X: given_back).labels(ROWS)
-    assert labels.shape == (3,)
-    assert labels.tolist() == answer
-
-
-def test_labels_of_pandas_categories_are_read() -> None:
-    labels = adapter(lambda X: pd.Series(["a", "b", "a"], dtype="category")).labels(ROWS)
-    assert labels.tolist() == ["a", "b", "a"]
-
-
-def test_probabilities_are_refused_with_a_way_out() -> None:
-    model = adapter(lambda X: np.full((len(X), 2), 0.5))
-    with pytest.raises(ModelError, match=r"2 values for each row \(shape \(3, 2\)\).*argmax"):
-        model.labels(ROWS)
-
-
-@pytest.mark.parametrize("answer", [[0, 1], [0, 1, 0, 1], 1, [], np.zeros((3, 1, 1))])
-def test_the_wrong_number_of_labels_is_refused(answer: Any) -> None:
-    with pytest.raises(ModelError, match=r"one label per row: asked about 3 rows, got .* shape"):
-        adapter(lambda X: answer).labels(ROWS)
-
-
-def test_labels_of_uneven_length_are_refused() -> None:
-    with pytest.raises(ModelError):
-        adapter(lambda X: [["a"], ["a", "b"], ["c"]]).labels(ROWS)
-
-
 def test_a_model_that_raises_is_reported_with_its_own_error_as_cause() -> None:
     def broken(X: Any) -> Any:
         raise KeyError("income")
@@ -134,12 +91,6 @@ def test_leaving_the_program_is_not_a_model_error() -> None:
         adapter(leaving).labels(ROWS)
 
 
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
-def test_missing_labels_are_refused(missing: Any) -> None:
-    with pytest.raises(ModelError, match=r"missing label .*Every row needs a class"):
-        adapter(lambda X: np.array(["a", missing, "b"], dtype=object)).labels(ROWS)
-
-
 def test_a_model_is_not_asked_about_nothing() -> None:
     model = adapter(Threshold())
     with pytest.raises(ModelError, match="no rows"):
@@ -153,35 +104,42 @@ def test_what_cannot_predict_is_refused(model: Any) -> None:
         adapter(model)
 
 
-@given(
-    st.one_of(
-        st.lists(st.integers(-3, 3), min_size=1),
-        st.lists(st.sampled_from(["yes", "no", "maybe", ""]), min_size=1),
-        st.lists(st.booleans(), min_size=1),
-        st.lists(st.sampled_from([0.5, -1.0, 2.0]), min_size=1),
-    )
-)
-def test_classes_are_the_sorted_labels_and_codes_point_at_them(labels: list[Any]) -> None:
-    classes, codes = Classes.learn(np.array(labels))
-    assert classes.labels.tolist() == sorted(set(labels))
-    assert len(classes) == len(set(labels))
-    assert [classes.labels.tolist()[code] for code in codes] == labels
-    assert classes.codes(np.array(labels)).tolist() == codes.tolist()
+# Probabilities.
 
 
-def test_classes_that_do_not_compare_keep_their_order_of_appearance() -> None:
-    labels = np.array(["b", 1, "a", "b", 1], dtype=object)
-    classes, codes = Classes.learn(labels)
-    assert classes.labels.tolist() == ["b", 1, "a"]
-    assert codes.tolist() == [0, 1, 2, 0, 1]
+class Counter(Sure):
+    """A model that writes into the rows that it predicts."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def predict(self, rows: Any) -> Any:
+        self.asked.append("labels")
+        labels = super().predict(rows)
+        rows[:] = 0
+        return labels
+
+    def predict_proba(self, rows: Any) -> Any:
+        self.asked.append("probabilities")
+        return super().predict_proba(rows)
 
 
-def test_a_label_never_seen_has_the_code_minus_one() -> None:
-    classes, _ = Classes.learn(np.array([1, 3, 1]))
-    assert classes.codes(np.array([3, 2, 1])).tolist() == [1, -1, 0]
+def test_labels_and_their_probabilities_are_two_calls_about_the_same_rows() -> None:
+    model = Counter()
+    asked = ModelAdapter(model, Table.learn(GRID)[0], with_confidence=True)
+    answers = asked.answers(GRID)
+    assert model.asked == ["labels", "probabilities"]
+    assert (asked.calls, asked.rows) == (2, 11)
+    assert answers.labels.tolist() == ["no"] * 5 + ["yes"] * 6
+    np.testing.assert_allclose(answers.confidence, np.abs(GRID[:, 0] - 5) / 10 + 0.5)  # type: ignore[arg-type]
 
 
-def test_plain_labels_print_as_people_write_them() -> None:
-    assert repr(to_python(np.int64(3))) == "3"
-    assert repr(to_python(np.str_("yes"))) == "'yes'"
-    assert to_python("yes") == "yes"
+def test_probabilities_are_not_asked_for_in_vain() -> None:
+    model = Counter()
+    assert ModelAdapter(model, Table.learn(GRID)[0]).answers(GRID).confidence is None
+    assert model.asked == ["labels"]
+
+
+def test_probabilities_are_of_a_model_that_has_them() -> None:
+    with pytest.raises(InvalidInputError, match=r"needs a model with predict_proba.*function has"):
+        ModelAdapter(lambda rows: rows[:, 0], Table.learn(GRID)[0], with_confidence=True)

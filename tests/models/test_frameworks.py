@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from framework_stand_ins import InferenceSession, Model, Module, Sequential, Tensor, session
 
 from counterset import (
     CountersetError,
@@ -22,7 +23,6 @@ from counterset import (
     MissingExtraError,
     ModelError,
 )
-from counterset.models import frameworks as subject
 from counterset.models.adapter import ModelAdapter
 from counterset.models.frameworks import (
     KerasModel,
@@ -43,55 +43,6 @@ def labels(model: Any, X: Any = ROWS) -> list[Any]:
     return answer
 
 
-# Stand-ins, each as much of its framework as is used.
-
-
-class Tensor(np.ndarray[Any, Any]):
-    """An array with the methods of a tensor."""
-
-    def to(self, dtype: Any = None, device: Any = None) -> Tensor:
-        return self.astype(dtype).view(Tensor)
-
-    def detach(self) -> Tensor:
-        return self
-
-    def cpu(self) -> Tensor:
-        return self
-
-    def is_floating_point(self) -> bool:
-        return bool(self.dtype.kind == "f")
-
-    def double(self) -> Tensor:
-        return self.to(np.float64)
-
-
-class Module:
-    """A torch module: it computes, and knows whether it is in training."""
-
-    def __init__(self, compute: Any, parameters: Any = (), parts: tuple[Module, ...] = ()) -> None:
-        self.compute, self.parts, self.training = compute, parts, True
-        self.given = parameters
-        self.seen: list[Any] = []
-
-    def parameters(self) -> Any:
-        return iter(self.given)
-
-    def modules(self) -> Any:
-        yield self
-        yield from self.parts
-
-    def eval(self) -> None:
-        for part in self.modules():
-            part.training = False
-
-    def __call__(self, values: Any) -> Any:
-        self.seen.append((values, [part.training for part in self.modules()]))
-        return self.compute(values)
-
-
-Module.__module__ = "torch.nn.modules.module"
-
-
 @pytest.fixture
 def torch(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     class NoGrad:
@@ -105,56 +56,6 @@ def torch(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module.get_default_dtype = lambda: np.float32
     monkeypatch.setitem(sys.modules, "torch", module)
     return module  # type: ignore[no-any-return]
-
-
-class Model:
-    """A keras model of a last layer."""
-
-    def __init__(self, compute: Any, activation: str | None = None) -> None:
-        self.compute = compute
-        self.layers = [SimpleNamespace(activation=SimpleNamespace(__name__=activation))]
-
-    def predict(self, values: Any, batch_size: int, verbose: int) -> Any:
-        assert verbose == 0
-        return self.compute(values)
-
-
-class Sequential(Model):
-    """A keras model that is a row of layers."""
-
-
-for each in (Model, Sequential):
-    each.__module__ = "keras.src.models"
-
-
-class InferenceSession:
-    """A session of onnxruntime with the given inputs and outputs, by name, type and shape."""
-
-    def __init__(self, inputs: Any, outputs: Any, compute: Any) -> None:
-        self.inputs = [SimpleNamespace(name=n, type=t, shape=s) for n, t, s in inputs]
-        self.outputs = [SimpleNamespace(name=n, type=t) for n, t in outputs]
-        self.compute = compute
-        self.fed: dict[str, Any] = {}
-
-    def get_inputs(self) -> Any:
-        return self.inputs
-
-    def get_outputs(self) -> Any:
-        return self.outputs
-
-    def run(self, names: list[str], feeds: dict[str, Any]) -> Any:
-        self.fed = feeds
-        return [self.compute(feeds, name) for name in names]
-
-
-InferenceSession.__module__ = "onnxruntime.capi.onnxruntime_inference_collection"
-
-
-def session(kind: str = "tensor(float)", output: str = "tensor(float)") -> InferenceSession:
-    """Give a session that has two scores, the first two columns."""
-    return InferenceSession(
-        [("rows", kind, ["n", 2])], [("scores", output)], lambda feeds, name: feeds["rows"]
-    )
 
 
 # Which model is which.
@@ -252,12 +153,14 @@ def test_scores_of_the_wrong_number_of_rows_are_explained() -> None:
 
 
 def test_a_module_that_gives_several_tensors_is_explained(torch: ModuleType) -> None:
-    with pytest.raises(ModelError, match=r"gave a tuple, where one tensor.*Wrap it in a function"):
+    with pytest.raises(
+        ModelError, match=r"returned a tuple, where one tensor.*Wrap it in a function"
+    ):
         labels(Module(lambda rows: (rows, rows)))
 
 
 def test_scores_that_are_no_numbers_are_refused() -> None:
-    with pytest.raises(ModelError, match=r"keras model gave a score .*NaN"):
+    with pytest.raises(ModelError, match=r"keras model returned a score .*NaN"):
         labels(Model(lambda rows: np.full((3, 2), np.nan)))
     with pytest.raises(ModelError, match="missing label"):
         labels(Sequential(lambda rows: np.full((3, 1), np.nan), "sigmoid"))
@@ -380,7 +283,7 @@ def test_an_input_that_no_table_can_fill_is_explained() -> None:
 
 @pytest.fixture
 def onnx_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a file that a stand-in for onnxruntime opens, and counts how often."""
+    """Make a file that a stand-in for onnxruntime opens, which records how often."""
     runtime: Any = ModuleType("onnxruntime")
     runtime.opened = []
 
@@ -391,7 +294,6 @@ def onnx_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     runtime.InferenceSession = open_session
     runtime.get_available_providers = lambda: ["CPU"]
     monkeypatch.setitem(sys.modules, "onnxruntime", runtime)
-    subject._open_session.cache_clear()
     path = tmp_path / "model.onnx"
     path.write_bytes(b"")
     return path

@@ -1,4 +1,4 @@
-"""What counts as decided otherwise: classes, sets of them, probabilities and intervals."""
+"""What an explanation may lead to: classes, sets of them, probabilities and intervals."""
 
 from __future__ import annotations
 
@@ -9,43 +9,24 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from probable import GRID, Sure
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from counterset import (
-    DiverseExplainer,
-    InvalidInputError,
-    ModelError,
-    NoCounterfactualError,
-)
-from counterset.models.adapter import Answers, Classes, ModelAdapter
-from counterset.models.goals import AnyOther, OneOf, Within, is_confident, set_goal
-from counterset.tables.table import Table
-
-GRID = np.arange(11.0)[:, None]
+from counterset import DiverseExplainer, InvalidInputError, NoCounterfactualError
+from counterset.models.answers import Answers
+from counterset.models.classes import Classes
+from counterset.models.goals import AnyOther, InInterval, OneOf, is_confident, set_goal
 
 
 def size(rows: Any) -> Any:
-    """Decide a number: small below 3, large from 7 on, medium between."""
+    """Classify a number: small below 3, large from 7 on, medium between."""
     x = np.asarray(rows)[:, 0]
     return np.select([x < 3, x < 7], ["small", "medium"], "large")
 
 
 def fitted(model: Any, X: Any = GRID, **settings: Any) -> DiverseExplainer:
     return DiverseExplainer(model, diversity=None, **settings).fit(X)
-
-
-class Sure:
-    """Says "yes" from 5 on, with a probability that grows from 0 to 1 over 0 to 10."""
-
-    classes_: Any = np.array(["no", "yes"])
-
-    def predict(self, rows: Any) -> Any:
-        return np.where(np.asarray(rows)[:, 0] >= 5, "yes", "no")
-
-    def predict_proba(self, rows: Any) -> Any:
-        yes = np.asarray(rows)[:, 0] / 10
-        return np.column_stack([1 - yes, yes])
 
 
 # Goals by themselves.
@@ -56,13 +37,13 @@ def test_goals_accept_what_they_say() -> None:
     assert AnyOther().accepts(labels, np.array(["a", "a", "c"])).tolist() == [False, True, False]
     assert OneOf(np.array(["a", "c"])).accepts(labels, labels).tolist() == [True, False, True]
     numbers = np.array([0.9, 1.0, 2.0, 2.1])
-    assert Within(1, 2).accepts(numbers, numbers).tolist() == [False, True, True, False]
+    assert InInterval(1, 2).accepts(numbers, numbers).tolist() == [False, True, True, False]
 
 
 def test_only_any_other_class_depends_on_the_input() -> None:
     assert AnyOther().per_label
     assert not OneOf(np.array(["a"])).per_label
-    assert not Within(0, 1).per_label
+    assert not InInterval(0, 1).per_label
 
 
 def test_without_a_probability_every_answer_is_confident() -> None:
@@ -138,7 +119,7 @@ def test_an_input_that_is_there_already_is_refused_by_its_position() -> None:
     explainer = fitted(size)
     with pytest.raises(InvalidInputError, match=r"for 4 of 11 inputs \(first at position 7: 'larg"):
         explainer.explain_many(GRID, target="large")
-    with pytest.raises(InvalidInputError, match="already decides as wanted for 1 of 1"):
+    with pytest.raises(InvalidInputError, match="already predicts what you want for 1 of 1"):
         explainer.explain([4.0], target=["medium", "large"])
 
 
@@ -159,7 +140,7 @@ def test_a_class_that_is_reached_can_be_made_more_probable() -> None:
     assert explanation.label == "yes"
     assert explanation.labels.tolist() == ["yes"]
     assert explanation.values[0, 0] >= 9
-    with pytest.raises(InvalidInputError, match="already decides as wanted"):
+    with pytest.raises(InvalidInputError, match="already predicts what you want"):
         explainer.explain([9.5], target="yes", target_probability=0.9)
 
 
@@ -178,53 +159,6 @@ def test_a_probability_lies_between_0_and_1(value: Any) -> None:
 def test_a_probability_needs_predict_proba() -> None:
     with pytest.raises(InvalidInputError, match=r"needs a model with predict_proba.*function has"):
         fitted(size).explain([1.0], target_probability=0.8)
-
-
-def asked(model: Any) -> Answers:
-    return ModelAdapter(model, Table.learn(GRID)[0], with_confidence=True).answers(GRID)
-
-
-def test_the_probability_is_that_of_the_label() -> None:
-    # 0 to 4 are "no", with probabilities from 1 down; the others "yes", from 0.5 up.
-    expected = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
-    np.testing.assert_allclose(asked(Sure()).confidence, expected)  # type: ignore[arg-type]
-
-
-def test_labels_and_classes_of_different_number_types_match() -> None:
-    class Binary(Sure):
-        classes_ = np.array([0, 1])
-
-        def predict(self, rows: Any) -> Any:
-            return np.asarray(rows)[:, 0] >= 5
-
-    confidence = asked(Binary()).confidence
-    assert confidence is not None
-    assert confidence.min() == 0.5
-
-
-def test_classes_that_are_missing_are_explained() -> None:
-    class Nameless(Sure):
-        classes_ = None
-
-    with pytest.raises(ModelError, match=r"Nameless has predict_proba, but no classes_ .*Give it"):
-        fitted(Nameless()).explain([1.0], target_probability=0.8)
-
-
-def test_classes_that_do_not_hold_the_label_are_explained() -> None:
-    class Renamed(Sure):
-        classes_ = np.array([0, 1])
-
-    with pytest.raises(ModelError, match=r"predicts 'no', which is not one of its classes_ \[0, 1"):
-        asked(Renamed())
-
-
-def test_probabilities_of_the_wrong_shape_are_explained() -> None:
-    class OneColumn(Sure):
-        def predict_proba(self, rows: Any) -> Any:
-            return super().predict_proba(rows)[:, 1]
-
-    with pytest.raises(ModelError, match=r"got shape \(11,\) for 11 rows and 2 classes"):
-        asked(OneColumn())
 
 
 # Intervals.
@@ -297,7 +231,9 @@ def test_an_interval_that_no_row_reaches_is_refused_with_the_range_there_is() ->
 
 
 def test_an_input_in_the_interval_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match=r"already decides as wanted .*position 1: 10.25"):
+    with pytest.raises(
+        InvalidInputError, match=r"already predicts what you want .*position 1: 10.25"
+    ):
         fitted(double).explain_many([[1.0], [5.0]], interval=(8, 12))
 
 
@@ -317,7 +253,7 @@ def test_the_goal_of_a_call_is_found() -> None:
     goal = set_goal(answers, classes, [1, 2], None, None)
     assert isinstance(goal, OneOf)
     assert goal.wanted.tolist() == [1, 2]
-    assert set_goal(answers, classes, None, (1, 5), None) == Within(1.0, 5.0)
+    assert set_goal(answers, classes, None, (1, 5), None) == InInterval(1.0, 5.0)
 
 
 # With scikit-learn, on made-up flowers of three kinds.

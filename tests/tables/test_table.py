@@ -1,4 +1,4 @@
-"""What users declare, and tables that do not look like the training data."""
+"""Rows to a matrix and back, and rows that do not look like the training data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from counterset import DiverseExplainer, InvalidInputError, Schema
+from counterset import DiverseExplainer, InvalidInputError
 from counterset.tables.table import Table, changed
 
 FRAME = pd.DataFrame(
@@ -103,35 +103,6 @@ def test_changed_takes_two_missing_values_for_equal() -> None:
 def test_a_table_unlike_the_training_data_is_refused(rows: pd.DataFrame, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         table().encode(rows)
-
-
-@pytest.mark.parametrize(
-    ("schema", "message"),
-    [
-        (Schema(categorical=["zip"]), r"unknown columns \['zip'\]"),
-        (Schema(ordinal={"job": ["cook"]}), "not one of its known values"),
-        (Schema(one_hot={"g": ["age"]}), "Name at least two"),
-        (Schema(one_hot={"job": ["age", "pay"]}), "named like columns outside"),
-        (Schema(one_hot={"g": ["age", "pay"]}), "several dtypes"),
-    ],
-)
-def test_a_schema_that_does_not_fit_the_data_is_refused(schema: Schema, message: str) -> None:
-    with pytest.raises(InvalidInputError, match=message):
-        Table.learn(FRAME, schema)
-
-
-def test_a_schema_says_each_thing_once_and_in_lists() -> None:
-    with pytest.raises(InvalidInputError, match=r"declares \['a'\] more than once"):
-        Schema(categorical=["a"], one_hot={"g": ["a", "b"]})
-    with pytest.raises(InvalidInputError, match="Put it in brackets"):
-        Schema(categorical="job")
-
-
-def test_an_ordinal_without_an_order_is_refused_and_an_unordered_category_is_no_order() -> None:
-    from counterset.tables.features import learn_feature
-
-    with pytest.raises(InvalidInputError, match=r"order of the ordinal feature 'job' is not known"):
-        learn_feature(FRAME["job"], 1, "ordinal", None)
 
 
 @pytest.mark.parametrize(

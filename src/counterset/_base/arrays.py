@@ -32,9 +32,9 @@ Stack: TypeAlias = NDArray[np.float64]
 AnyMatrix: TypeAlias = NDArray[np.floating[Any]]
 #: Positions in another array.
 Indices: TypeAlias = NDArray[np.intp]
-#: How many there are of something.
+#: Numbers of things.
 Counts: TypeAlias = NDArray[np.intp]
-#: Codes of classes: positions among the labels that the model gave to the training rows.
+#: Codes of classes: positions among the labels that the model predicts on the training rows.
 Codes: TypeAlias = NDArray[np.intp]
 #: True or False for each element.
 Mask: TypeAlias = NDArray[np.bool_]

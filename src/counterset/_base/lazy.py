@@ -1,4 +1,4 @@
-"""Values that are computed when they are first looked at."""
+"""Lazy: a value that is computed when it is first read."""
 
 from __future__ import annotations
 
@@ -12,13 +12,22 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """What is computed when it is first looked at; it is computed to be pickled."""
+    """A value that is computed when it is first read.
+
+    Pickling computes it too: the function that computes it may not be picklable.
+
+    Examples
+    --------
+    >>> Lazy(lambda: 1 + 1).value
+    2
+    """
 
     def __init__(self, compute: Callable[[], T]) -> None:
         self._compute = compute
 
     @cached_property
     def value(self) -> T:
+        """The value."""
         return self._compute()
 
     def __getstate__(self) -> dict[str, T]:

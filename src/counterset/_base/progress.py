@@ -10,6 +10,7 @@ from typing import Self, TextIO
 
 __all__ = ["Progress"]
 
+#: The bar is 24 characters wide, so that the line fits on a terminal of 80.
 WIDTH = 24
 
 
@@ -19,15 +20,15 @@ class Progress:
     Parameters
     ----------
     total
-        How many steps there are.
+        The number of steps.
     label
         What is being done.
     shown
-        Nothing is written when False.
+        If False, nothing is written.
     stream
         Where to write; the error stream by default, so that piped output stays clean.
     clock
-        Gives the time in seconds.
+        Returns the time in seconds.
 
     Examples
     --------
@@ -72,7 +73,7 @@ class Progress:
             self._stream.flush()
 
     def advance(self, steps: int = 1, label: str | None = None) -> None:
-        """Tell that some steps are done, and perhaps what comes next."""
+        """Record that some steps are done, and change the label if one is passed."""
         self.done += steps
         self._label = label if label is not None else self._label
         self._write()
@@ -88,7 +89,7 @@ class Progress:
             minutes, seconds = divmod(round(spent / self.done * (self.total - self.done)), 60)
             left = f", {minutes}:{seconds:02d} left"
         line = f"{self._label} [{bar:.<{WIDTH}}] {self.done}/{self.total}{left}"
-        # A shorter line must cover the one before it.
+        # Pad a shorter line, so that nothing of the one before it remains.
         self._stream.write(f"\r{line:<{self._width}}")
         self._stream.flush()
         self._width = len(line)

@@ -15,7 +15,7 @@ import numpy as np
 
 from counterset._base.arrays import AnyMatrix, Codes, Mask, Matrix
 from counterset.anchors.anchors import Options
-from counterset.constraints.constraints import Rules
+from counterset.constraints.rules import Rules
 from counterset.noise import GaussianNoise, NumericColumns
 from counterset.steps.acceptance import REFUSED, Acceptance
 from counterset.steps.diversity import View

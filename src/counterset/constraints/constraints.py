@@ -1,36 +1,36 @@
-"""What may change: constraints as users write them.
+"""Constraints: what a counterfactual may change, as users write it.
 
-They hold for every counterfactual that is returned. A candidate that breaks them is first moved
-onto them, and kept if the model still decides otherwise there.
+Constraints hold for every counterfactual that is returned. A candidate that breaks them is first
+moved to where they hold, and kept if its class is still another than the input's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Matrix
+from counterset._base.checks import check_no_text
 from counterset.constraints.relations import parse_relations
 from counterset.constraints.rules import (
     Allowed,
     Fixed,
+    InRange,
+    MovesAtMost,
     NothingLost,
     OneWay,
     Rule,
+    Rules,
     Together,
-    Within,
-    WithinReach,
 )
 from counterset.exceptions import InvalidInputError
-from counterset.tables.features import Feature
+from counterset.tables.features.feature import Feature
 from counterset.tables.table import Table
 
-__all__ = ["Constraints", "Rules"]
+__all__ = ["Constraints"]
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,7 @@ class Constraints:
     together: Sequence[Sequence[str]] = ()
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            if isinstance(getattr(self, each.name), str):
-                raise InvalidInputError(
-                    f"{each.name} takes a list of names, got the text "
-                    f"{getattr(self, each.name)!r}. Put it in brackets."
-                )
+        check_no_text(self)
         for name, values in self.allowed.items():
             if isinstance(values, str):
                 raise InvalidInputError(
@@ -106,112 +101,70 @@ class Constraints:
         table
             The learned features.
         matrix
-            The training rows; values that go together are looked up there.
+            The training rows, for the values that occur together.
         """
-        rules: list[Rule] = []
-        if any(feature.can_be_missing for feature in table.features):
-            rules.append(NothingLost())
-        for name, values in self.allowed.items():
-            feature = table.features[at := table.position(name)]
-            if not values:
-                raise InvalidInputError(f"allowed[{name!r}] is empty. Name at least one value.")
-            codes = np.array([feature.code_of(value) for value in values])
-            # What serves where nothing is nearest is better something that the model knows.
-            unseen = ~np.isin(codes, codes if feature.seen is None else feature.seen)
-            codes = codes[np.argsort(unseen, kind="stable")]
-            rules.append(Allowed(at, codes, feature.is_category, f"allowed[{name!r}]"))
-        for name, ends in self.ranges.items():
-            at = self._number(table, name, "ranges")
-            low, high = _ends(ends, table.features[at])
-            rules.append(Within(at, low, high, f"ranges[{name!r}]"))
-        for name in dict.fromkeys([*self.max_increase, *self.max_decrease]):
-            at = self._number(table, name, "max_increase and max_decrease")
-            up = _amount(self.max_increase.get(name), table.features[at])
-            down = _amount(self.max_decrease.get(name), table.features[at])
-            rules.append(WithinReach(at, down, up, f"the most that {name!r} may change"))
-        for names, sign, parameter in (
-            (self.increase_only, 1, "increase_only"),
-            (self.decrease_only, -1, "decrease_only"),
-        ):
-            for name in names:
-                at = self._number(table, name, parameter)
-                rules.append(OneWay(at, sign, f"{parameter} {name!r}"))
-        rules += [Fixed(table.position(name), f"immutable {name!r}") for name in self.immutable]
-        for names in self.together:
-            members = np.array([table.position(name) for name in names], dtype=np.intp)
-            rules.append(Together.learn(members, matrix, f"together {list(names)!r}"))
-        for text in self.relations:
-            rules += parse_relations(text, table)
+        rules = [
+            *self._known_values(table),
+            *(self._allowed(name, table) for name in self.allowed),
+            *(self._range(name, table) for name in self.ranges),
+            *(self._moves(name, table) for name in {**self.max_increase, **self.max_decrease}),
+            *(self._one_way(name, 1, "increase_only", table) for name in self.increase_only),
+            *(self._one_way(name, -1, "decrease_only", table) for name in self.decrease_only),
+            *(Fixed(table.position(name), f"immutable {name!r}") for name in self.immutable),
+            *(self._together(names, table, matrix) for names in self.together),
+            *(relation for text in self.relations for relation in parse_relations(text, table)),
+        ]
         return Rules(tuple(rules), len(table.features))
 
-    def _number(self, table: Table, name: str, parameter: str) -> int:
-        at = table.position(name)
-        if table.features[at].is_category:
-            raise InvalidInputError(
-                f"{parameter} needs a feature with an order, but {name!r} is "
-                f"{table.features[at].kind}. Declare its order with Schema(ordinal=...)."
-            )
-        return at
+    def _known_values(self, table: Table) -> list[Rule]:
+        can_be_missing = any(feature.can_be_missing for feature in table.features)
+        return [NothingLost()] if can_be_missing else []
+
+    def _allowed(self, name: str, table: Table) -> Rule:
+        feature = table.features[at := table.position(name)]
+        if not self.allowed[name]:
+            raise InvalidInputError(f"allowed[{name!r}] is empty. Name at least one value.")
+        codes = np.array([feature.code_of(value) for value in self.allowed[name]])
+        # A candidate without a nearest allowed value takes the first, so values that the training
+        # data has come first: the model knows them.
+        unseen = ~np.isin(codes, codes if feature.seen is None else feature.seen)
+        codes = codes[np.argsort(unseen, kind="stable")]
+        return Allowed(at, codes, feature.is_category, f"allowed[{name!r}]")
+
+    def _range(self, name: str, table: Table) -> Rule:
+        at = _position_with_order(name, "ranges", table)
+        low, high = _ends(self.ranges[name], table.features[at])
+        return InRange(at, low, high, f"ranges[{name!r}]")
+
+    def _moves(self, name: str, table: Table) -> Rule:
+        at = _position_with_order(name, "max_increase and max_decrease", table)
+        down, up = (
+            np.inf if limits.get(name) is None else table.features[at].amount_of(limits[name])
+            for limits in (self.max_decrease, self.max_increase)
+        )
+        return MovesAtMost(at, down, up, f"the most that {name!r} may change")
+
+    def _one_way(self, name: str, sign: int, parameter: str, table: Table) -> Rule:
+        return OneWay(_position_with_order(name, parameter, table), sign, f"{parameter} {name!r}")
+
+    def _together(self, names: Sequence[str], table: Table, matrix: Matrix) -> Rule:
+        members = np.array([table.position(name) for name in names], dtype=np.intp)
+        return Together.learn(members, matrix, f"together {list(names)!r}")
 
 
-@dataclass(frozen=True)
-class Rules:
-    """Constraints on the columns of a matrix, in the order in which they are applied."""
-
-    rules: tuple[Rule, ...]
-    n_features: int
-
-    def __bool__(self) -> bool:
-        return bool(self.rules)
-
-    @property
-    def fixed(self) -> Mask:
-        """Which features never change."""
-        fixed = np.zeros(self.n_features, dtype=bool)
-        fixed[[rule.at for rule in self.rules if isinstance(rule, Fixed)]] = True
-        return fixed
-
-    @cached_property
-    def units(self) -> list[Codes]:
-        """The features, in groups that change together."""
-        grouped = {int(i) for group in self.groups for i in group}
-        alone = (np.array([i]) for i in range(self.n_features) if i not in grouped)
-        return [*self.groups, *alone]
-
-    @cached_property
-    def unit_of(self) -> Codes:
-        """The number of each feature's unit."""
-        unit_of = np.empty(self.n_features, dtype=np.intp)
-        for number, unit in enumerate(self.units):
-            unit_of[unit] = number
-        return unit_of
-
-    @cached_property
-    def groups(self) -> list[Codes]:
-        """The features that change together."""
-        return [rule.members for rule in self.rules if isinstance(rule, Together)]
-
-    def project(self, x: Matrix, c: Matrix) -> Matrix:
-        """Move candidates onto the constraints of their inputs, row by row."""
-        c = c.copy()
-        for rule in self.rules:
-            c = rule.project(x, c)
-        return c
-
-    def hold(self, x: Matrix, c: Matrix) -> Mask:
-        """Say which rows keep all constraints."""
-        hold = np.ones(len(c), dtype=bool)
-        for rule in self.rules:
-            hold &= rule.holds(x, c)
-        return hold
-
-    def first(self, count: int) -> Rules:
-        """Give the first few of the rules, to find out which one rules everything out."""
-        return Rules(self.rules[:count], self.n_features)
+def _position_with_order(name: str, parameter: str, table: Table) -> int:
+    """Return the position of a feature, after checking that its values have an order."""
+    at = table.position(name)
+    if table.features[at].is_category:
+        raise InvalidInputError(
+            f"{parameter} needs a feature with an order, but {name!r} is "
+            f"{table.features[at].kind}. Declare its order with Schema(ordinal=...)."
+        )
+    return at
 
 
 def _ends(ends: Any, feature: Feature) -> tuple[float, float]:
-    """Read a range, as the least and the most that the feature can hold in it."""
+    """Return the smallest and the largest code of a range that the feature can hold."""
     what = f"ranges[{feature.name!r}]"
     try:
         least, most = ends
@@ -228,27 +181,7 @@ def _ends(ends: Any, feature: Feature) -> tuple[float, float]:
     low, high = feature.ends(low, high)
     if low > high:
         raise InvalidInputError(
-            f"{what} holds no value that the feature can take: from {least!r} to {most!r}, where "
-            f"it is {feature}."
+            f"{what} from {least!r} to {most!r} holds no value that the feature can take. It is "
+            f"{feature}."
         )
     return low, high
-
-
-def _amount(value: Any, feature: Feature) -> float:
-    """Read how far a feature may move: a number, or a timedelta for a time."""
-    if value is None:
-        return np.inf
-    try:
-        if feature.is_time:
-            amount = pd.Timedelta(value) / pd.Timedelta(microseconds=1)
-        else:
-            amount = float(value)
-    except (TypeError, ValueError):
-        amount = -1.0
-    if not amount >= 0:
-        raise InvalidInputError(
-            f"How far {feature.name!r} may move must be a "
-            f"{'timedelta' if feature.is_time else 'number'} of at least 0, got {value!r}."
-        )
-    # Half a step cannot be taken.
-    return float(np.floor(amount / feature.step) * feature.step) if feature.step else amount

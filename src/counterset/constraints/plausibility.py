@@ -1,4 +1,4 @@
-"""Require counterfactuals to lie near data."""
+"""Plausibility: require counterfactuals to lie near training rows."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Mask, Matrix
+from counterset._base.arrays import Mask, Matrix, Vector
 from counterset._base.checks import check_between, check_count
 from counterset.distances import Distance
 
 __all__ = ["DataSupport", "NearData"]
 
-#: Distances held at once.
+#: At most 4 million distances, 32 MB, are held at once.
 BATCH_DISTANCES = 4_000_000
 
 
@@ -26,11 +26,11 @@ class NearData:
     Parameters
     ----------
     neighbours
-        Which nearest training row counts.
+        5: the distance to the fifth nearest training row counts.
     share
         0.95 takes the most outlying 5 % of the training rows for implausible.
     most_rows
-        Of more training rows than this, only so many are looked at, evenly spread.
+        Of more training rows than this, only ``most_rows`` are compared with, evenly spread.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class NearData:
         if len(points) > self.most_rows:
             points = points[np.linspace(0, len(points) - 1, self.most_rows).astype(np.intp)]
         neighbours = min(self.neighbours, len(points) - 1)
-        # A training row is its own nearest, so it has one neighbour more to look at.
+        # A training row is its own nearest, so its neighbours come one place later.
         own = DataSupport(points, distance, neighbours + 1, np.inf).scores(points)
         limit = float(np.quantile(own, self.share, method="lower"))
         return DataSupport(points, distance, max(neighbours, 1), limit)
@@ -67,15 +67,23 @@ class NearData:
 
 @dataclass(frozen=True)
 class DataSupport:
-    """The training rows as the measure of what is plausible."""
+    """The training rows, and the score up to which a point is plausible.
+
+    Attributes
+    ----------
+    points
+        The training rows as points, ``(n, n_coordinates)``.
+    limit
+        The largest score of a plausible point.
+    """
 
     points: Matrix
     distance: Distance
     neighbours: int
     limit: float
 
-    def scores(self, points: Matrix) -> Matrix:
-        """Give the distance from each point to its n-th nearest training row."""
+    def scores(self, points: Matrix) -> Vector:
+        """Return the distance from each point to its ``neighbours``-th nearest training row."""
         scores = np.empty(len(points))
         at_once = max(1, BATCH_DISTANCES // len(self.points))
         for start in range(0, len(points), at_once):
@@ -87,5 +95,5 @@ class DataSupport:
         return scores
 
     def has(self, points: Matrix) -> Mask:
-        """Say which points are plausible."""
+        """Return which points are plausible."""
         return self.scores(points) <= self.limit

@@ -1,4 +1,4 @@
-"""Linear relations between features, such as ``"years_employed <= age - 16"``."""
+"""Relations: linear relations between features, such as ``"years_employed <= age - 16"``."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Mask, Matrix
+from counterset._base.arrays import Mask, Matrix, Vector
 from counterset.exceptions import InvalidInputError
 from counterset.tables.table import Table
 
 __all__ = ["Relation", "parse_relations"]
 
-#: Sums of a few products are this exact, relative to the size of their terms.
+#: A sum is taken for 0 up to 1e-9 of the size of its terms, which rounding stays far below.
 TOLERANCE = 1e-9
 
 _Terms = dict[str, float]  # by feature name; "" is the constant
@@ -25,18 +25,25 @@ _Terms = dict[str, float]  # by feature name; "" is the constant
 class Relation:
     """``weights @ row + constant <= 0``, or ``< 0`` if strict, or ``== 0`` if equal.
 
-    It is taken to hold where one of its features is missing.
+    It counts as kept where one of its features is missing.
+
+    Attributes
+    ----------
+    weights, steps
+        The weight and the step of each feature, ``(n_features,)``.
+    text
+        How messages name the relation.
     """
 
-    weights: Matrix
+    weights: Vector
     constant: float
     strict: bool
     equal: bool
-    steps: Matrix
+    steps: Vector
     text: str
 
     def project(self, x: Matrix, c: Matrix) -> Matrix:
-        """Move the features of the relation back towards the input, just until it holds.
+        """Move the features of the relation back towards the input, until it just holds.
 
         Where the input itself keeps the relation, so does some point on the way to it, because
         the relation is linear.
@@ -46,7 +53,8 @@ class Relation:
             return c
         start, end = self._excess(x[broken]), self._excess(c[broken])
         share = np.clip(start / np.where(start == end, 1, start - end), 0, 1)
-        share = np.where(np.isnan(start), 0, share)  # no way leads to a missing value but all of it
+        # Between a value and a missing one there is nothing: go back all the way.
+        share = np.where(np.isnan(start), 0, share)
         if self.strict or self.equal:
             share *= 1 - TOLERANCE
         used = np.flatnonzero(self.weights)
@@ -61,22 +69,23 @@ class Relation:
         return c
 
     def holds(self, x: Matrix, c: Matrix) -> Mask:
-        """Say for which rows the relation holds."""
+        """Return for which candidates the relation holds."""
         excess = self._excess(c)
         terms: Matrix = np.abs(np.where(np.isnan(c), 0, c) * self.weights)
-        slack: Matrix = TOLERANCE * np.maximum(terms.sum(axis=1) + abs(self.constant), 1)
+        slack: Vector = TOLERANCE * np.maximum(terms.sum(axis=1) + abs(self.constant), 1)
         if self.equal:
             return ~(np.abs(excess) > slack)
         return ~(excess >= 0) if self.strict else ~(excess > slack)
 
-    def _excess(self, rows: Matrix) -> Matrix:
+    def _excess(self, rows: Matrix) -> Vector:
+        """Compute ``weights @ row + constant`` of each row."""
         used = np.flatnonzero(self.weights)
-        excess: Matrix = rows[:, used] @ self.weights[used] + self.constant
+        excess: Vector = rows[:, used] @ self.weights[used] + self.constant
         return excess
 
 
 def parse_relations(text: str, table: Table) -> list[Relation]:
-    """Read a relation; a chain such as ``"0 <= a <= b"`` gives several.
+    """Read a relation; a chain such as ``"0 <= a <= b"`` is several.
 
     Examples
     --------

@@ -1,43 +1,54 @@
-"""Single constraints on the columns of a matrix.
+"""Rules: constraints on the columns of a matrix.
 
-Each rule can say where it holds, row by row, and move a candidate ``c`` of an input ``x`` to
-where it holds.
+A rule tells for which candidates ``c`` of inputs ``x`` it holds, row by row, and moves candidates
+to where it holds.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset.tables.table import changed
 
-__all__ = ["Allowed", "Fixed", "NothingLost", "OneWay", "Rule", "Together", "Within", "WithinReach"]
+__all__ = [
+    "Allowed",
+    "Fixed",
+    "InRange",
+    "MovesAtMost",
+    "NothingLost",
+    "OneWay",
+    "Rule",
+    "Rules",
+    "Together",
+]
 
 
 class Rule(Protocol):
-    """One constraint."""
+    """One constraint; ``x`` and ``c`` have shape ``(n, n_features)``."""
 
     @property
     def text(self) -> str:
-        """How to name the rule to its author."""
+        """How a message names the rule: in the words of the user's ``Constraints(...)``."""
         ...
 
     def project(self, x: Matrix, c: Matrix) -> Matrix:
-        """Move candidates to where the rule holds, as far as it can; may change ``c``."""
+        """Move candidates to where the rule holds, if it can; may write to ``c``."""
         ...
 
     def holds(self, x: Matrix, c: Matrix) -> Mask:
-        """Say for which rows the rule holds."""
+        """Return for which candidates the rule holds."""
         ...
 
 
 @dataclass(frozen=True)
 class NothingLost:
-    """A known value does not become missing: nobody can be advised to lose one."""
+    """A known value does not become missing: nobody can follow such advice."""
 
     text: str = "known values stay known"
 
@@ -80,8 +91,8 @@ class OneWay:
 
 
 @dataclass(frozen=True)
-class Within:
-    """A feature lies in a range; it may stay missing, but not become so."""
+class InRange:
+    """A feature lies in a range; it may stay missing, but not become missing."""
 
     at: int
     low: float
@@ -99,8 +110,8 @@ class Within:
 
 
 @dataclass(frozen=True)
-class WithinReach:
-    """A feature moves at most so far down and so far up from the input's own value."""
+class MovesAtMost:
+    """A feature moves at most ``down`` below and ``up`` above the input's own value."""
 
     at: int
     down: float
@@ -121,16 +132,16 @@ class WithinReach:
 
 @dataclass(frozen=True)
 class Allowed:
-    """A feature takes only certain values; it may stay missing, but not become so."""
+    """A feature takes one of the allowed values; it may stay missing, but not become missing."""
 
     at: int
-    codes: Matrix
+    codes: Vector
     is_category: bool
     text: str
 
     def project(self, x: Matrix, c: Matrix) -> Matrix:
         own, new = x[:, self.at], c[:, self.at]
-        # Values without an order have no nearest one: the first that was named serves.
+        # Values without an order have no nearest one: take the first that the user listed.
         gaps = np.abs(new[:, None] - self.codes)
         nearest = np.zeros(len(c), dtype=np.intp)
         if not self.is_category:
@@ -142,7 +153,7 @@ class Allowed:
     def holds(self, x: Matrix, c: Matrix) -> Mask:
         return self._has(c[:, self.at]) | np.isnan(x[:, self.at]) & np.isnan(c[:, self.at])
 
-    def _has(self, values: Matrix) -> Mask:
+    def _has(self, values: Vector) -> Mask:
         return np.isin(values, self.codes)
 
 
@@ -150,13 +161,13 @@ class Allowed:
 class Together:
     """Features keep the input's values, or take values that occur together in a training row."""
 
-    members: Codes
+    members: Indices
     known: pd.MultiIndex
     text: str
 
     @classmethod
-    def learn(cls, members: Codes, matrix: Matrix, text: str) -> Together:
-        """Note which values occur together."""
+    def learn(cls, members: Indices, matrix: Matrix, text: str) -> Together:
+        """Learn from the training rows which values occur together."""
         return cls(members, _combinations(matrix[:, members]).unique(), text)
 
     def project(self, x: Matrix, c: Matrix) -> Matrix:
@@ -171,7 +182,64 @@ class Together:
         return kept | (self.known.get_indexer(_combinations(new)) >= 0)
 
 
+@dataclass(frozen=True)
+class Rules:
+    """All constraints of a call, as rules in the order in which they are applied."""
+
+    rules: tuple[Rule, ...]
+    n_features: int
+
+    def __bool__(self) -> bool:
+        return bool(self.rules)
+
+    @property
+    def fixed(self) -> Mask:
+        """Which features never change."""
+        fixed = np.zeros(self.n_features, dtype=bool)
+        fixed[[rule.at for rule in self.rules if isinstance(rule, Fixed)]] = True
+        return fixed
+
+    @cached_property
+    def units(self) -> list[Indices]:
+        """The positions of the features that change together, for each group or single feature."""
+        grouped = {int(i) for group in self.groups for i in group}
+        alone = (np.array([i]) for i in range(self.n_features) if i not in grouped)
+        return [*self.groups, *alone]
+
+    @cached_property
+    def unit_of(self) -> Indices:
+        """The position in ``units`` of each feature."""
+        unit_of = np.empty(self.n_features, dtype=np.intp)
+        for number, unit in enumerate(self.units):
+            unit_of[unit] = number
+        return unit_of
+
+    @cached_property
+    def groups(self) -> list[Indices]:
+        """The positions of the features that change together, for each declared group."""
+        return [rule.members for rule in self.rules if isinstance(rule, Together)]
+
+    def project(self, x: Matrix, c: Matrix) -> Matrix:
+        """Move candidates to where the constraints of their inputs hold, row by row."""
+        c = c.copy()
+        for rule in self.rules:
+            c = rule.project(x, c)
+        return c
+
+    def hold(self, x: Matrix, c: Matrix) -> Mask:
+        """Return which candidates keep all constraints of their inputs."""
+        hold = np.ones(len(c), dtype=bool)
+        for rule in self.rules:
+            hold &= rule.holds(x, c)
+        return hold
+
+    def first(self, count: int) -> Rules:
+        """Return the first few rules, to find out which one leaves no candidate."""
+        return Rules(self.rules[:count], self.n_features)
+
+
 def _combinations(values: Matrix) -> pd.MultiIndex:
-    # A missing value is a value here; no code is that large.
+    # Equal missing values must compare as equal: the largest float stands for them, which is no
+    # code.
     known = np.where(np.isnan(values), np.finfo(np.float64).max, values)
     return pd.MultiIndex.from_arrays(list(known.T))

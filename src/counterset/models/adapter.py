@@ -1,34 +1,30 @@
-"""One adapter from anything that predicts to rows -> labels."""
+"""ModelAdapter: one way to ask anything that predicts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
-from counterset._base.arrays import Codes, Labels, Matrix, to_python
+from counterset._base.arrays import Labels, Matrix
 from counterset.exceptions import CountersetError, InvalidInputError, ModelError
+from counterset.models.answers import Answers, read_confidence, read_labels
 from counterset.models.frameworks import as_predictor
-from counterset.tables.table import Table
+from counterset.tables.table import Rows, Table
 
-__all__ = ["Answers", "Classes", "ModelAdapter"]
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What the model answered: a label per row, and how probable it finds it, if that was asked."""
-
-    labels: Labels
-    confidence: Matrix | None = None
+__all__ = ["ModelAdapter"]
 
 
 @dataclass
 class ModelAdapter:
-    """Ask a model for labels, in the container it was trained on, and count what was asked.
+    """Ask a model for labels, in the container it was trained on, and count calls and rows.
+
+    Attributes
+    ----------
+    with_confidence
+        Whether ``answers`` asks for probabilities too.
+    calls, rows
+        How often the model was called, and about how many rows.
 
     Examples
     --------
@@ -53,22 +49,30 @@ class ModelAdapter:
             )
 
     def labels(self, matrix: Matrix) -> Labels:
-        """Give the model's label of each row."""
+        """Return the model's label of each row of a matrix."""
+        return self._labels(self._decode(matrix))
+
+    def answers(self, matrix: Matrix) -> Answers:
+        """Return the model's label of each row, with its probability if that is asked for."""
+        rows = self._decode(matrix)
+        if not self.with_confidence:
+            return Answers(self._labels(rows))
+        # A copy: what predict writes into its rows must not reach predict_proba.
+        labels = self._labels(rows.copy())
+        probabilities = self._call(self.model.predict_proba, rows)
+        return Answers(labels, read_confidence(probabilities, self.model, labels))
+
+    def _decode(self, matrix: Matrix) -> Rows:
+        """Return rows as the model takes them, and count them."""
         if len(matrix) == 0:
             raise ModelError("The model was to be asked about no rows.")
         self.rows += len(matrix)
-        return _check_labels(self._call(self._predict, self.table.decode(matrix)), len(matrix))
+        return self.table.decode(matrix)
 
-    def answers(self, matrix: Matrix) -> Answers:
-        """Give the model's label of each row, and its probability if that matters."""
-        labels = self.labels(matrix)
-        if not self.with_confidence:
-            return Answers(labels)
-        rows = self.table.decode(matrix)
-        probabilities = np.asarray(self._call(self.model.predict_proba, rows), dtype=np.float64)
-        return Answers(labels, _of_labels(probabilities, self.model, labels))
+    def _labels(self, rows: Rows) -> Labels:
+        return read_labels(self._call(self._predict, rows), len(rows))
 
-    def _call(self, function: Callable[[Any], Any], rows: Any) -> Any:
+    def _call(self, function: Callable[[Any], Any], rows: Rows) -> Any:
         self.calls += 1
         try:
             return function(rows)
@@ -82,51 +86,8 @@ class ModelAdapter:
             ) from error
 
 
-@dataclass(frozen=True)
-class Classes:
-    """The labels seen on the training rows, and their codes 0, 1, ...
-
-    Examples
-    --------
-    >>> classes, codes = Classes.learn(np.array(["no", "yes", "no"]))
-    >>> codes, classes.codes(np.array(["yes", "maybe"]))
-    (array([0, 1, 0]), array([ 1, -1]))
-    """
-
-    labels: Labels
-
-    @classmethod
-    def learn(cls, labels: Labels) -> tuple[Classes, Codes]:
-        """Learn the classes of the training rows; also give the rows' codes."""
-        codes, found = pd.factorize(labels)
-        try:
-            order = sorted(range(len(found)), key=lambda i: found[i])
-        except TypeError:  # labels of types that do not compare keep their order of appearance
-            order = list(range(len(found)))
-        rank = np.empty(len(found), dtype=np.intp)
-        rank[order] = np.arange(len(found))
-        return cls(np.asarray(found)[order]), rank[codes]
-
-    @cached_property
-    def are_measurements(self) -> bool:
-        """Whether the labels are numbers with fractions, as a regression predicts."""
-        if self.labels.dtype.kind != "f":
-            return False
-        return bool((self.labels != np.rint(self.labels)).any())
-
-    def codes(self, labels: Labels) -> Codes:
-        """Give the codes of labels, -1 for one never seen in training."""
-        return np.array([self._code_of.get(each, -1) for each in labels.tolist()], dtype=np.intp)
-
-    @cached_property
-    def _code_of(self) -> dict[Any, int]:
-        return {label: code for code, label in enumerate(self.labels.tolist())}
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-
 def _predict_function(model: Any) -> Callable[[Any], Any]:
+    """Return the function from rows to labels of a model."""
     predict = getattr(model, "predict", None)
     if callable(predict):
         function: Callable[[Any], Any] = predict
@@ -138,55 +99,3 @@ def _predict_function(model: Any) -> Callable[[Any], Any]:
         f"A model has a predict method or is a function from rows to labels or the path of an "
         f".onnx file, got {type(model).__name__}. Pass the fitted model itself."
     )
-
-
-def _of_labels(probabilities: Matrix, model: Any, labels: Labels) -> Matrix:
-    """Give the probability of each row's label."""
-    classes = getattr(model, "classes_", None)
-    if classes is None:
-        raise ModelError(
-            f"{type(model).__name__} has predict_proba, but no classes_ that say which column is "
-            f"which class. Give it the attribute classes_."
-        )
-    if probabilities.shape != (len(labels), len(classes)):
-        raise ModelError(
-            f"predict_proba must give one probability per row and class of classes_, got shape "
-            f"{probabilities.shape} for {len(labels)} rows and {len(classes)} classes."
-        )
-    column_of = {to_python(each): column for column, each in enumerate(classes)}
-    codes, found = pd.factorize(labels)
-    unknown = [to_python(each) for each in found if to_python(each) not in column_of]
-    if unknown:
-        raise ModelError(
-            f"The model predicts {unknown[0]!r}, which is not one of its classes_ "
-            f"{list(column_of)}, so its probability is not known."
-        )
-    columns = np.array([column_of[to_python(each)] for each in found], dtype=np.intp)[codes]
-    of_label: Matrix = probabilities[np.arange(len(labels)), columns]
-    return of_label
-
-
-def _check_labels(answer: Any, n_rows: int) -> Labels:
-    try:
-        labels = np.asarray(answer)
-    except (RuntimeError, TypeError, ValueError) as error:
-        raise ModelError(
-            f"The model's answer, a {type(answer).__name__}, cannot be read as an array: {error}. "
-            f"It must give one label per row."
-        ) from error
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim == 2 and labels.shape[0] == n_rows:
-        raise ModelError(
-            f"The model gave {labels.shape[1]} values for each row (shape {labels.shape}), as "
-            f"probabilities would be; one label per row is needed. Pass a function that takes the "
-            f"class, such as lambda X: model.predict(X).argmax(axis=1)."
-        )
-    if labels.shape != (n_rows,):
-        raise ModelError(
-            f"The model must give one label per row: asked about {n_rows} rows, got an answer of "
-            f"shape {labels.shape}."
-        )
-    if labels.dtype.kind not in "biuSU" and pd.isna(labels).any():
-        raise ModelError("The model gave a missing label (None or NaN). Every row needs a class.")
-    return labels

@@ -1,8 +1,8 @@
-"""Models of frameworks that answer with scores: torch, keras, ONNX.
+"""Models of frameworks that return scores: torch, keras, ONNX.
 
-A model is known by its class, so that no framework is imported before one of its models is at
-hand. All are read by one rule: scores of several classes become the position of the highest, and
-a single output is taken as it is, a label or a number.
+A model is recognised by the name of its class, so that no framework is imported before one of its
+models is passed. All are read by one rule: of several scores, the label is the position of the
+highest, and a single output is taken as it is, a label or a number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from counterset.exceptions import InvalidInputError, MissingExtraError, ModelErr
 
 __all__ = ["as_predictor"]
 
-#: Rows that keras is given at a time; its own default of 32 makes a thousand rows slow.
+#: Keras predicts 4096 rows at a time; with its default of 32, a thousand rows are slow.
 KERAS_BATCH = 4096
 #: The numpy dtypes of the tensors that an ONNX model can ask for.
 _ONNX_DTYPES = {
@@ -36,11 +36,12 @@ _ONNX_DTYPES = {
     "tensor(bool)": np.bool_,
     "tensor(string)": np.object_,
 }
+#: The types of an output that holds labels, not scores.
 _ONNX_LABELS = ("tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)")
 
 
 def as_predictor(model: Any) -> Any:
-    """Give a model of a known framework a ``predict`` from rows to labels; others stay themselves.
+    """Wrap a model of a known framework, so that ``predict`` returns labels; return others as is.
 
     Examples
     --------
@@ -64,13 +65,13 @@ def as_predictor(model: Any) -> Any:
 
 @dataclass(frozen=True)
 class TorchModule:
-    """A torch module, asked without gradients, in evaluation mode, where its parameters are."""
+    """A torch module, called without gradients, in evaluation mode, on its parameters' device."""
 
     module: Any
 
     def predict(self, rows: Any) -> Labels:
-        """Give the label of each row."""
-        import torch  # noqa: PLC0415 - only where a torch model is at hand
+        """Return the label of each row."""
+        import torch  # noqa: PLC0415 - only where a torch model is passed
 
         parameters = self.module.parameters()
         floating = next((each for each in parameters if each.is_floating_point()), None)
@@ -84,8 +85,8 @@ class TorchModule:
             answer = self.module(values)
         if not isinstance(answer, torch.Tensor):
             raise ModelError(
-                f"The torch module gave a {type(answer).__name__}, where one tensor of scores is "
-                f"needed. {_WRAP}"
+                f"The torch module returned a {type(answer).__name__}, where one tensor of scores "
+                f"is needed. {_WRAP}"
             )
         answer = answer.detach().cpu()
         # numpy has no bfloat16, and float64 holds every narrower float as it is.
@@ -94,12 +95,12 @@ class TorchModule:
 
 @dataclass(frozen=True)
 class KerasModel:
-    """A keras model; one that ends in a single sigmoid gives the classes 0 and 1."""
+    """A keras model; if it ends in a single sigmoid, its classes are 0 and 1."""
 
     model: Any
 
     def predict(self, rows: Any) -> Labels:
-        """Give the label of each row."""
+        """Return the label of each row."""
         scores = self.model.predict(_numbers(rows), batch_size=KERAS_BATCH, verbose=0)
         labels = _read(scores, "keras model")
         if labels.dtype.kind == "f" and self._ends_in_a_sigmoid() and not np.isnan(labels).any():
@@ -107,7 +108,7 @@ class KerasModel:
         return labels
 
     def _ends_in_a_sigmoid(self) -> bool:
-        # Only a model that is a graph of layers has a last one; others compute what they like.
+        # Only a graph of layers has a last one; the code of other models cannot be read.
         kinds = {cls.__name__ for cls in type(self.model).__mro__}
         if not kinds & {"Functional", "Sequential"} or not self.model.layers:
             return False
@@ -122,8 +123,8 @@ class OnnxSession:
     session: Any
 
     def predict(self, rows: Any) -> Labels:
-        """Give the label of each row."""
-        # Converters of classifiers give labels and probabilities, exported networks scores only.
+        """Return the label of each row."""
+        # A converted classifier returns labels and probabilities, an exported network scores only.
         outputs = self.session.get_outputs()
         output = next((each for each in outputs if each.type in _ONNX_LABELS), outputs[0])
         (answer,) = self.session.run([output.name], self._feeds(rows))
@@ -156,20 +157,20 @@ class OnnxSession:
 
 @dataclass(frozen=True)
 class OnnxFile:
-    """The file of an ONNX model, opened at the first question."""
+    """The file of an ONNX model, opened when the model is first called."""
 
     path: str
 
     def predict(self, rows: Any) -> Labels:
-        """Give the label of each row."""
+        """Return the label of each row."""
         path = Path(self.path)
         if not path.is_file():
             raise InvalidInputError(f"There is no file {self.path!r}. Pass the path of the model.")
         return _open_session(str(path.resolve()), path.stat().st_mtime_ns).predict(rows)
 
 
-# An explainer keeps the path alone, so that it can be pickled, and asks many times: a file is
-# opened once, and again only if it was written since.
+# An explainer keeps the path alone, so that it can be pickled, and calls the model many times. A
+# file is opened once, and again only if it was written since.
 @lru_cache(maxsize=8)
 def _open_session(path: str, written: int) -> OnnxSession:
     try:
@@ -189,30 +190,30 @@ _WRAP = (
 
 
 def _numbers(rows: Any) -> Matrix:
-    """Give rows as the array of numbers that networks take."""
+    """Return rows as the array of numbers that networks take."""
     if not isinstance(rows, pd.DataFrame):
         return np.ascontiguousarray(rows, dtype=np.float64)
     wrong = [name for name, dtype in rows.dtypes.items() if not types.is_numeric_dtype(dtype)]
     if wrong:
         raise ModelError(
             f"A network takes numbers, but the columns {wrong} hold something else. Pass a "
-            f"function that encodes the rows as in training and then asks the network."
+            f"function that encodes the rows as in training and then calls the network."
         )
     return np.ascontiguousarray(rows.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
 def _onnx_tensor(rows: Any, wanted: Any) -> Any:
-    """Give rows in the type that an input of an ONNX model asks for."""
+    """Return rows in the type of an input of an ONNX model."""
     dtype = _ONNX_DTYPES.get(wanted.type)
     if dtype is None:
         raise ModelError(
             f"The ONNX model's input {wanted.name!r} is a {wanted.type}, which rows of a table "
-            f"cannot be given as. Export it with one of {list(_ONNX_DTYPES)}."
+            f"cannot be converted to. Export it with one of {list(_ONNX_DTYPES)}."
         )
     if dtype is np.object_:
         return np.asarray(rows, dtype=object)
     values = _numbers(rows)
-    # A number with a fraction would be cut without a word, and the answer would be another row's.
+    # A cast would cut fractions silently, and the label would be that of another row.
     if np.issubdtype(dtype, np.integer) and not (values == np.rint(values)).all():
         raise ModelError(
             f"The ONNX model's input {wanted.name!r} takes whole numbers ({wanted.type}), but the "
@@ -223,8 +224,8 @@ def _onnx_tensor(rows: Any, wanted: Any) -> Any:
 
 @contextmanager
 def _evaluating(module: Any) -> Iterator[None]:
-    """Put a torch module in evaluation mode for a while, then each part as it was."""
-    # A part may be frozen in evaluation mode while the rest is training, so each is remembered.
+    """Put a torch module in evaluation mode, and then each of its parts back as it was."""
+    # One part may be frozen in evaluation mode while the rest is training.
     training = [part for part in module.modules() if part.training]
     module.eval()
     try:
@@ -235,7 +236,7 @@ def _evaluating(module: Any) -> Iterator[None]:
 
 
 def _read(answer: Any, what: str) -> Labels:
-    """Read scores of classes, or one label or number per row."""
+    """Return the labels of an output: scores of classes, or one label or number per row."""
     try:
         scores = np.asarray(answer)
     except ValueError:  # several outputs of different shapes
@@ -245,10 +246,12 @@ def _read(answer: Any, what: str) -> Labels:
         return single
     if scores.ndim != 2 or scores.shape[1] == 0 or scores.dtype.kind != "f":
         raise ModelError(
-            f"The {what} must give one score per class and row, or one number per row, got "
+            f"The {what} must return one score per class and row, or one number per row, got "
             f"{scores.dtype} of shape {scores.shape}. {_WRAP}"
         )
     if np.isnan(scores).any():
-        raise ModelError(f"The {what} gave a score that is not a number (NaN), so has no class.")
+        raise ModelError(
+            f"The {what} returned a score that is not a number (NaN), so that no class is highest."
+        )
     highest: Labels = scores.argmax(axis=1)
     return highest

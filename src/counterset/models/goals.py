@@ -1,4 +1,4 @@
-"""What counts as "decided otherwise": another class, a wanted one, or a wanted range."""
+"""Goals: what an explanation may lead to. Another class, a wanted one, or a wanted range."""
 
 from __future__ import annotations
 
@@ -11,21 +11,30 @@ import numpy as np
 from counterset._base.arrays import Labels, Mask, to_python
 from counterset._base.checks import check_between
 from counterset.exceptions import InvalidInputError, NoCounterfactualError
-from counterset.models.adapter import Answers, Classes
+from counterset.models.answers import Answers
+from counterset.models.classes import Classes
 
-__all__ = ["AnyOther", "Goal", "OneOf", "Within", "set_goal"]
+__all__ = [
+    "AnyOther",
+    "Goal",
+    "InInterval",
+    "OneOf",
+    "check_probability",
+    "is_confident",
+    "set_goal",
+]
 
 
 class Goal(Protocol):
-    """Which answers of the model are acceptable to the inputs of a batch."""
+    """Which labels are acceptable to the inputs of a batch."""
 
     @property
     def per_label(self) -> bool:
-        """Whether inputs of different labels accept different answers."""
+        """Whether inputs of different labels accept different labels."""
         ...
 
     def accepts(self, labels: Labels, input_labels: Labels) -> Mask:
-        """Say which labels are acceptable to inputs of these labels, one by one."""
+        """Return which labels are acceptable to inputs of these labels, one by one."""
         ...
 
 
@@ -36,7 +45,7 @@ class AnyOther:
     per_label = True
 
     def accepts(self, labels: Labels, input_labels: Labels) -> Mask:
-        """Say which labels differ from the input's."""
+        """Return which labels differ from the input's."""
         return np.asarray(labels != input_labels, dtype=bool)
 
 
@@ -48,7 +57,7 @@ class OneOf:
     per_label = False
 
     def accepts(self, labels: Labels, input_labels: Labels) -> Mask:
-        """Say which labels are wanted."""
+        """Return which labels are wanted."""
         accepted = np.zeros(len(labels), dtype=bool)
         for label in self.wanted:
             accepted |= np.asarray(labels == label, dtype=bool)
@@ -56,15 +65,15 @@ class OneOf:
 
 
 @dataclass(frozen=True)
-class Within:
-    """A predicted number in a range, both ends included."""
+class InInterval:
+    """A predicted number in an interval, both ends included."""
 
     low: float
     high: float
     per_label = False
 
     def accepts(self, labels: Labels, input_labels: Labels) -> Mask:
-        """Say which predictions lie in the range."""
+        """Return which predictions lie in the interval."""
         numbers = labels.astype(np.float64)
         return (numbers >= self.low) & (numbers <= self.high)
 
@@ -76,12 +85,16 @@ def set_goal(
     interval: tuple[Any, Any] | None,
     probability: float | None,
 ) -> Goal:
-    """Find what the caller wants, and check that it can be reached and is not there already.
+    """Find what the user wants, and check that it can be reached and is not there already.
 
     Parameters
     ----------
     answers
         The model's answers on the inputs.
+    classes
+        The classes of the training rows.
+    target, interval, probability
+        What the user passed to ``explain``; None for what was left out.
     """
     labels = answers.labels
     goal: Goal
@@ -92,10 +105,10 @@ def set_goal(
     else:
         if classes.are_measurements:
             raise InvalidInputError(
-                "The model predicts numbers, not classes, so that almost any change gives another "
-                "prediction. Say which range you want: explain(x, interval=(low, high)). If it "
-                "gives probabilities, that may be interval=(0.5, 1), or pass a function that takes "
-                "the class, such as lambda X: model.predict(X) > 0.5."
+                "The model predicts numbers, not classes, so that almost any change leads to "
+                "another prediction. Pass the range you want: explain(x, interval=(low, high)). If "
+                "it predicts probabilities, that may be interval=(0.5, 1), or pass a function that "
+                "takes the class, such as lambda X: model.predict(X) > 0.5."
             )
         return AnyOther()
     if not goal.accepts(classes.labels, classes.labels).any():
@@ -107,15 +120,15 @@ def set_goal(
     there = np.flatnonzero(goal.accepts(labels, labels) & is_confident(answers, probability))
     if len(there):
         raise InvalidInputError(
-            f"The model already decides as wanted for {len(there)} of {len(labels)} inputs (first "
-            f"at position {there[0]}: {to_python(labels[there[0]])!r}), so there is nothing to "
-            f"explain. Leave them out."
+            f"The model already predicts what you want for {len(there)} of {len(labels)} inputs "
+            f"(first at position {there[0]}: {to_python(labels[there[0]])!r}), so there is nothing "
+            f"to explain. Leave them out."
         )
     return goal
 
 
 def is_confident(answers: Answers, least: float | None) -> Mask:
-    """Say which answers the model gives with at least this probability."""
+    """Return which labels have at least this probability; all if it is None."""
     if least is None:
         return np.ones(len(answers.labels), dtype=bool)
     assert answers.confidence is not None, "asked for with predict_proba"
@@ -123,14 +136,14 @@ def is_confident(answers: Answers, least: float | None) -> Mask:
 
 
 def check_probability(value: Any) -> None:
-    """Check a wanted probability."""
+    """Check what the user passed as ``target_probability``."""
     if value is not None:
         check_between(value, 0, 1, "target_probability")
 
 
 def _interval(interval: Any, target: Any, classes: Classes) -> Goal:
     if target is not None:
-        raise InvalidInputError("Give a target class or an interval of predictions, not both.")
+        raise InvalidInputError("Pass a target class or an interval of predictions, not both.")
     try:
         low, high = (float(end) for end in interval)
     except (TypeError, ValueError):
@@ -143,9 +156,9 @@ def _interval(interval: Any, target: Any, classes: Classes) -> Goal:
     if not np.issubdtype(np.asarray(classes.labels).dtype, np.number):
         raise InvalidInputError(
             "An interval needs a model that predicts numbers, but it predicts "
-            f"{to_python(classes.labels[0])!r}. Give a target class instead."
+            f"{to_python(classes.labels[0])!r}. Pass a target class instead."
         )
-    return Within(low, high)
+    return InInterval(low, high)
 
 
 def _wanted(target: Any, classes: Classes) -> Goal:
@@ -158,7 +171,7 @@ def _wanted(target: Any, classes: Classes) -> Goal:
     if missing and classes.are_measurements:
         raise InvalidInputError(
             f"The model predicts numbers, from {known[0]} to {known[-1]}, and never exactly "
-            f"{missing[0]!r}. Say which range you want: explain(x, interval=(low, high))."
+            f"{missing[0]!r}. Pass the range you want: explain(x, interval=(low, high))."
         )
     if missing or not wanted:
         raise NoCounterfactualError(

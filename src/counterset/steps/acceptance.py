@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from counterset._base.arrays import Codes, Indices, Labels, Mask, Matrix, Vector, to_python
-from counterset.constraints.constraints import Rules
 from counterset.constraints.plausibility import DataSupport
-from counterset.models.adapter import Classes, ModelAdapter
+from counterset.constraints.rules import Rules
+from counterset.models.adapter import ModelAdapter
+from counterset.models.classes import Classes
 from counterset.models.goals import Goal, is_confident
 from counterset.tables.space import Embedded, TableDistance
 from counterset.tables.table import changed

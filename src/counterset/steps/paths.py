@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterset._base.arrays import Indices, Mask, Matrix
-from counterset.constraints.constraints import Rules
+from counterset.constraints.rules import Rules
 from counterset.distances import L1, L2
 from counterset.tables.space import TableDistance
 from counterset.tables.table import changed

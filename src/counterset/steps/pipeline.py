@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
-from counterset.constraints.constraints import Rules
+from counterset.constraints.rules import Rules
 from counterset.steps.acceptance import Acceptance
 from counterset.steps.choosers import Chooser, MovedChooser, PoolChooser, pick_diverse
 from counterset.steps.chosen import Chosen

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterset._base.arrays import Counts, Indices, Mask, Vector
-from counterset.models.adapter import Classes
+from counterset.models.classes import Classes
 from counterset.steps.acceptance import Acceptance
 from counterset.steps.cutoffs import Cutoff
 from counterset.steps.diversity import Diversity, FilteringDiversity, View

@@ -8,11 +8,14 @@ from typing import Any
 
 from counterset import distances
 from counterset._base.arrays import Mask, to_python
-from counterset.constraints.constraints import Constraints, Rules
+from counterset.constraints.constraints import Constraints
 from counterset.constraints.plausibility import DataSupport, NearData
+from counterset.constraints.rules import Rules
 from counterset.distances import DistanceLike
 from counterset.exceptions import NoCounterfactualError
-from counterset.models.adapter import Answers, Classes, ModelAdapter
+from counterset.models.adapter import ModelAdapter
+from counterset.models.answers import Answers
+from counterset.models.classes import Classes
 from counterset.models.goals import is_confident
 from counterset.steps.pool import CandidatePool
 from counterset.tables.schema import Schema

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+from counterset._base.checks import check_no_text
 from counterset.exceptions import InvalidInputError
-from counterset.tables.features import Kind
 
-__all__ = ["Schema"]
+__all__ = ["Kind", "Schema"]
+
+#: What a feature can be declared as.
+Kind: TypeAlias = Literal["continuous", "integer", "ordinal", "categorical", "binary"]
 
 
 @dataclass(frozen=True)
@@ -42,14 +45,8 @@ class Schema:
     one_hot: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            if isinstance(getattr(self, each.name), str):
-                raise InvalidInputError(
-                    f"{each.name} takes a list of names, got the text "
-                    f"{getattr(self, each.name)!r}. Put it in brackets."
-                )
-        names = [*self.ordinal, *self.categorical, *self.continuous, *self.integer, *self.binary]
-        names += [column for columns in self.one_hot.values() for column in columns]
+        check_no_text(self)
+        names = self.declared
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise InvalidInputError(f"The schema declares {twice} more than once.")
@@ -58,7 +55,13 @@ class Schema:
         declared = ((each.name, getattr(self, each.name)) for each in fields(self))
         return f"Schema({', '.join(f'{name}={value!r}' for name, value in declared if value)})"
 
+    @property
+    def declared(self) -> list[str]:
+        """The names of all declared columns."""
+        names = [*self.ordinal, *self.categorical, *self.continuous, *self.integer, *self.binary]
+        return names + [column for columns in self.one_hot.values() for column in columns]
+
     def kind_of(self, name: str) -> Kind | None:
-        """Give the declared kind of a column."""
+        """Return the declared kind of a column, None if the user declared none."""
         kinds: tuple[Kind, ...] = ("ordinal", "categorical", "continuous", "integer", "binary")
         return next((kind for kind in kinds if name in getattr(self, kind)), None)

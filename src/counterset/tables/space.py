@@ -1,12 +1,12 @@
 """The space in which distances and angles are taken.
 
 A difference of 1000 in income must not drown a difference of 1 in dependants, so each feature is
-scaled before rows are compared. Rows become points whose coordinates can be subtracted:
+scaled before rows are compared. A row becomes a point, whose coordinates can be subtracted:
 
-- a number is one scaled coordinate (an ordinal is the rank among its values);
-- a category is one coordinate per value, so sized that changing it counts 1;
-- a feature that can be missing has a coordinate more, 1 where it is missing; the missing number
-  itself lies at the median.
+- a number is one scaled coordinate, and so is an ordinal, by its rank;
+- a category is one coordinate per value, of such a size that a change of the value counts 1;
+- a number that can be missing has one coordinate more, which is 1 where it is missing; the number
+  itself is then taken to be the median.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from counterset._base.arrays import Codes, Matrix
+from counterset._base.arrays import Counts, Indices, Matrix, Stack, Vector
 from counterset._base.checks import numbers
 from counterset.distances import Distance
 from counterset.exceptions import InvalidInputError
-from counterset.tables.features import Feature
+from counterset.tables.features.feature import Feature
 from counterset.tables.table import Table
 
 __all__ = ["Embedded", "ScaleLike", "Space", "TableDistance"]
 
 ScaleLike: TypeAlias = str | ArrayLike | Mapping[str, float] | None
 
-#: Coordinates of this size make a changed category a vector of length 1: (-s, s).
+#: A changed category is the vector (-s, s). With s = sqrt(0.5) its length is 1.
 UNIT_LENGTH = math.sqrt(0.5)
 
 
@@ -42,29 +42,29 @@ class Space:
     Attributes
     ----------
     offset, factor
-        The scaling of each number: ``(x - offset) * factor``.
+        The scaling of each feature: ``(x - offset) * factor``.
     middle
-        Where a missing number lies.
+        The median of each feature, which stands for a missing number.
     value_counts
         The number of values of each category, 0 for a number.
     can_be_missing
-        Which features have a coordinate for "missing".
+        The positions of the features that can be missing.
     """
 
-    offset: Matrix
-    factor: Matrix
-    middle: Matrix
-    value_counts: Codes
-    can_be_missing: Codes
+    offset: Vector
+    factor: Vector
+    middle: Vector
+    value_counts: Counts
+    can_be_missing: Indices
 
     @classmethod
     def learn(cls, matrix: Matrix, table: Table, scale: ScaleLike) -> Space:
         """Learn the scaling from the training rows.
 
         ``"range"`` maps each feature's training range to [0, 1]; ``"mad"`` divides by the median
-        absolute deviation (by the range where that is 0); ``None`` leaves the values alone; an
-        array, or a mapping from names, multiplies each feature by a weight. A category is always
-        scaled so that a change counts 1, times its weight.
+        absolute deviation (by the range where that is 0); ``None`` leaves the values as they are;
+        an array, or a mapping from names, multiplies each feature by a weight. A change of a
+        category always counts 1, times its weight.
         """
         medians = np.array([_median(column) for column in matrix.T])
         offset, factor = _scaling(matrix, medians, table, scale)
@@ -86,16 +86,16 @@ class Space:
 
     @cached_property
     def keeps_rows(self) -> bool:
-        """Whether a row is its own point."""
+        """Whether a row is its own point: nothing is scaled."""
         return bool(self.is_plain and not self.offset.any() and (self.factor == 1).all())
 
     def embed(self, matrix: Matrix, category_size: float | None = 0.5) -> Matrix:
-        """Give the rows of a matrix as points.
+        """Return the rows of a matrix as points, ``(n, n_coordinates)``.
 
         Parameters
         ----------
         category_size
-            The size of a category's coordinates; None gives one coordinate per feature, which
+            The size of a category's coordinates; None for one coordinate per feature, which
             differs wherever the feature does.
         """
         if self.keeps_rows:
@@ -117,8 +117,8 @@ class Space:
         parts += [missing[:, [i]] * 1.0 for i in self.can_be_missing if numbers[i]]
         return np.concatenate(parts, axis=1)
 
-    def feature_of(self) -> Codes:
-        """Give the feature that each coordinate of a point belongs to."""
+    def feature_of(self) -> Indices:
+        """Return the position of the feature that each coordinate of a point belongs to."""
         numbers = np.flatnonzero(self.value_counts == 0)
         categories = np.flatnonzero(self.value_counts)
         indicators = [i for i in self.can_be_missing if self.value_counts[i] == 0]
@@ -136,7 +136,15 @@ class Embedded:
     """Rows as points, for distances and for angles.
 
     The two differ only where there are categories: a changed category has length 1 in the
-    direction of a counterfactual, whatever size of its coordinates the distance needs.
+    direction of a counterfactual, whatever size the distance needs its coordinates to be.
+
+    Attributes
+    ----------
+    coordinates
+        What distances are taken between, ``(n, n_coordinates)``.
+    directions
+        What angles are taken between, of the same shape unless the distance has one coordinate
+        per feature.
     """
 
     coordinates: Matrix
@@ -146,7 +154,7 @@ class Embedded:
         return len(self.coordinates)
 
     def take(self, which: Any) -> Embedded:
-        """Give some of the points."""
+        """Return the points at some positions."""
         coordinates = self.coordinates[which]
         if self.directions is self.coordinates:
             return Embedded(coordinates, coordinates)
@@ -155,10 +163,15 @@ class Embedded:
 
 @dataclass(frozen=True)
 class TableDistance(Distance):
-    """A distance on rows in the model's own units: scaled first, then compared.
+    """A distance between rows in the model's own units: it scales them, then compares them.
 
-    The fitted explainer offers it as ``distance_``, so that metrics can be taken in the same
+    The fitted explainer has it as ``distance_``, so that metrics can be taken in the same
     distance as the explanation.
+
+    Attributes
+    ----------
+    inner
+        The distance between points, as the user passed it.
     """
 
     table: Table
@@ -175,12 +188,12 @@ class TableDistance(Distance):
 
     @cached_property
     def in_space(self) -> Distance:
-        """The same distance for points: weights of features are weights of coordinates there."""
+        """The distance between points, with the weight of its feature for each coordinate."""
         return self.inner.for_coordinates(self.feature_of_coordinate)
 
     @cached_property
-    def feature_of_coordinate(self) -> Codes:
-        """The feature that each coordinate of a point belongs to."""
+    def feature_of_coordinate(self) -> Indices:
+        """The position of the feature that each coordinate of a point belongs to."""
         if self.inner.category_size is None:
             return np.arange(len(self.table.features))
         return self.space.feature_of()
@@ -194,11 +207,11 @@ class TableDistance(Distance):
         return matrix
 
     def coordinates(self, matrix: Matrix) -> Matrix:
-        """Give the coordinates of the rows of a matrix: what the distance compares."""
+        """Return the coordinates of the rows of a matrix: what the distance compares."""
         return self.space.embed(matrix, self.inner.category_size)
 
     def embed(self, matrix: Matrix) -> Embedded:
-        """Give the rows of a matrix as points, for distances and for angles."""
+        """Return the rows of a matrix as points, for distances and for angles."""
         coordinates = self.coordinates(matrix)
         if self.space.is_plain or self.inner.category_size == UNIT_LENGTH:
             return Embedded(coordinates, coordinates)
@@ -207,7 +220,7 @@ class TableDistance(Distance):
     def pairwise(self, A: Matrix, B: Matrix) -> Matrix:
         return self.in_space.pairwise(self.coordinates(A), self.coordinates(B))
 
-    def rowwise(self, x: Matrix, own: Matrix) -> Matrix:
+    def rowwise(self, x: Matrix, own: Stack) -> Matrix:
         points = self.coordinates(own.reshape(-1, own.shape[-1]))
         return self.in_space.rowwise(
             self.coordinates(x), points.reshape(*own.shape[:2], points.shape[1])
@@ -215,9 +228,9 @@ class TableDistance(Distance):
 
 
 def _scaling(
-    matrix: Matrix, medians: Matrix, table: Table, scale: ScaleLike
-) -> tuple[Matrix, Matrix]:
-    """Give the offset and the factor of each feature."""
+    matrix: Matrix, medians: Vector, table: Table, scale: ScaleLike
+) -> tuple[Vector, Vector]:
+    """Return the offset and the factor of each feature."""
     low = np.array([feature.low for feature in table.features])
     high = np.array([feature.high for feature in table.features])
     spread = np.where(high > low, high - low, 1.0)
@@ -237,7 +250,8 @@ def _scaling(
     )
 
 
-def _median(column: Matrix) -> float:
+def _median(column: Vector) -> float:
+    """Return the median of the known values, 0 if there are none."""
     known = column[~np.isnan(column)]
     return float(np.median(known)) if len(known) else 0.0
 
@@ -246,7 +260,7 @@ def _value_count(feature: Feature) -> int:
     return len(feature.values) if feature.is_category and feature.values is not None else 0
 
 
-def _weights(scale: ArrayLike | Mapping[str, float], table: Table) -> Matrix:
+def _weights(scale: ArrayLike | Mapping[str, float], table: Table) -> Vector:
     names = table.names
     if isinstance(scale, Mapping):
         unknown = [name for name in scale if name not in names]

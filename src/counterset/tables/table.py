@@ -1,8 +1,8 @@
-"""The columns of a table: what is learned about them, and the way to a matrix and back.
+"""Table: the features of the training data, and the way from rows to a matrix and back.
 
 Inside the library a table is a float matrix with one column per feature. A :class:`Table`
-remembers what the training data looked like, checks that later data looks the same, and gives
-rows back as they came: the same container, the same column names, the same dtypes.
+remembers what the training data looked like, checks that later data looks the same, and returns
+rows as they came: the same container, the same column names, the same dtypes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from counterset._base.arrays import Mask, Matrix
 from counterset.exceptions import InvalidInputError
-from counterset.tables.codecs import decode_numbers
-from counterset.tables.features import Feature, learn_feature, learn_one_hot
+from counterset.tables.features.feature import Feature
+from counterset.tables.features.learning import learn_features
+from counterset.tables.features.number import decode_numbers
 from counterset.tables.schema import Schema
 
 __all__ = ["Rows", "Table", "changed"]
@@ -31,16 +32,25 @@ Rows: TypeAlias = pd.DataFrame | NDArray[Any]
 class Table:
     """The learned features of the training data: frame or array <-> float matrix.
 
-    Printed, it tells the kind and the range of each feature.
+    Its repr shows the kind and the range of each feature.
+
+    Attributes
+    ----------
+    features
+        The features, one for each column of the matrix.
+    columns
+        The column names of the training data; ``x0``, ``x1``, ... for an array.
+    array_dtype
+        The dtype of the training array; None if it was a DataFrame.
     """
 
     features: tuple[Feature, ...]
     columns: pd.Index
-    array_dtype: Any  # None: the training data was a DataFrame
+    array_dtype: Any
 
     @classmethod
     def learn(cls, X: Any, schema: Schema | None = None) -> tuple[Table, Matrix]:
-        """Learn the features of ``X``; also give ``X`` as a matrix.
+        """Learn the features of ``X``; also return ``X`` as a matrix, ``(n, n_features)``.
 
         Examples
         --------
@@ -65,9 +75,7 @@ class Table:
         if not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()].unique().tolist()
             raise InvalidInputError(f"Column names must be unique, got {twice} more than once.")
-        learned = _learn_features(frame, schema)
-        features = tuple(feature for feature, _ in learned)
-        matrix = np.column_stack([codes for _, codes in learned])
+        features, matrix = learn_features(frame, schema)
         array_dtype = rows.dtype if isinstance(rows, np.ndarray) else None
         return cls(features, frame.columns, array_dtype), matrix
 
@@ -78,7 +86,7 @@ class Table:
 
     @cached_property
     def is_numeric(self) -> bool:
-        """Whether every feature is a number that is never missing."""
+        """Whether every feature is a number that float64 holds exactly and is never missing."""
         return self.array_dtype != np.object_ and all(each.is_number for each in self.features)
 
     @cached_property
@@ -88,23 +96,23 @@ class Table:
 
     @cached_property
     def _is_whole(self) -> Mask:
-        """Which of the numbers are whole."""
+        """Which features take whole numbers only, if all are numbers."""
         return np.array([each.step == 1 or each.dtype.kind in "iu" for each in self.features])
 
     @cached_property
     def _limits(self) -> Matrix:
-        """The least and the most that the columns of numbers can hold."""
+        """The smallest and the largest number of each column, ``(2, n_features)``."""
         return np.array([each.ends(-np.inf, np.inf) for each in self.features]).T
 
     def position(self, name: str) -> int:
-        """Give the position of a feature by its name, or by the name of one of its columns."""
+        """Find the position of a feature by its name, or by the name of one of its columns."""
         for i, feature in enumerate(self.features):
             if feature.name == name or name in self.columns[list(feature.columns)]:
                 return i
         raise InvalidInputError(f"There is no feature {name!r}. The features are {self.names}.")
 
     def encode(self, X: Any) -> tuple[Matrix, pd.Index]:
-        """Give rows as a matrix, with their index, after checking that they fit the columns."""
+        """Return rows as a matrix, and their index; check that they fit the training data."""
         rows = _read(X, "X")
         self._check_columns(rows)
         if len(rows) == 0:
@@ -119,7 +127,7 @@ class Table:
         return np.column_stack(columns), frame.index
 
     def encode_one(self, x: Any) -> tuple[Matrix, pd.Index]:
-        """Give one row, as a 1-d array, a Series, or a table of one row, like ``encode``."""
+        """Encode one row, passed as a 1-d array, a Series, or a table of one row."""
         if isinstance(x, pd.Series) and _are_numbers(x):
             index = pd.RangeIndex(1) if x.name is None else pd.Index([x.name])
             x = pd.DataFrame(x.to_numpy()[None, :], columns=x.index, index=index)
@@ -129,7 +137,9 @@ class Table:
             try:
                 x = np.asarray(x)
             except ValueError:
-                raise InvalidInputError("explain takes one row, got a ragged one.") from None
+                raise InvalidInputError(
+                    "explain takes one row, got a list of items of different lengths."
+                ) from None
             if x.ndim == 1:
                 x = x[None, :]
         if x.ndim != 2 or len(x) != 1:
@@ -140,7 +150,7 @@ class Table:
         return self.encode(x)
 
     def decode(self, matrix: Matrix, index: pd.Index | None = None) -> Rows:
-        """Give a matrix back in the container, names and dtypes of the training data."""
+        """Return a matrix in the container, with the names and dtypes, of the training data."""
         if self.is_numeric and len({each.dtype for each in self.features}) == 1:
             numbers = decode_numbers(matrix, self.features[0].dtype)
             if self.array_dtype is not None:
@@ -162,7 +172,8 @@ class Table:
     def snap(self, matrix: Matrix, inputs: Matrix | None = None) -> Matrix:
         """Move a matrix to the nearest values that can be decoded without loss.
 
-        The inputs' own values stay, even one finer than what the training data has.
+        Values that are equal to the inputs' own stay, even where the training data has none so
+        fine.
         """
         if self.is_plain:
             return matrix
@@ -179,7 +190,7 @@ class Table:
         return "\n".join([f"{len(self.features)} features", *lines])
 
     def _can_hold(self, matrix: Matrix) -> bool:
-        """Whether rows are of numbers that the columns can hold as they are."""
+        """Whether the columns can hold all numbers of a matrix as they are."""
         if self.is_plain:
             return bool(np.isfinite(matrix).all())
         least, most = self._limits
@@ -215,12 +226,12 @@ class Table:
 
 
 def changed(a: Matrix, b: Matrix) -> Mask:
-    """Say which codes differ; two missing values do not."""
+    """Return which codes differ; two missing values do not."""
     return np.not_equal(a, b) & ~(np.isnan(a) & np.isnan(b))
 
 
 def _read(X: Any, what: str) -> Rows:
-    """Give a frame as it is, and anything else as a 2-d array."""
+    """Return a frame as it is, and anything else as a 2-d array."""
     if isinstance(X, pd.DataFrame):
         return X
     if hasattr(X, "toarray"):
@@ -238,13 +249,13 @@ def _read(X: Any, what: str) -> Rows:
 
 
 def _are_numbers(rows: Rows | pd.Series) -> bool:
-    """Whether all columns are numpy's columns of numbers."""
+    """Whether all columns hold numbers, in dtypes of numpy."""
     dtypes = rows.dtypes if isinstance(rows, pd.DataFrame) else [rows.dtype]
     return all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in dtypes)
 
 
 def _as_frame(rows: Rows, names: pd.Index) -> pd.DataFrame:
-    """Give an array as a frame with these columns, and a frame as it is."""
+    """Return an array as a frame with these columns, and a frame as it is."""
     if isinstance(rows, pd.DataFrame):
         return rows
     if rows.dtype != object:
@@ -257,31 +268,3 @@ def _infer(column: pd.Series) -> pd.Series:
     """Find the dtype of a column of objects; text stays as it is, or it would lose its None."""
     inferred = column.infer_objects()
     return column if pd.api.types.is_string_dtype(inferred.dtype) else inferred
-
-
-def _learn_features(frame: pd.DataFrame, schema: Schema) -> list[tuple[Feature, Matrix]]:
-    names = [str(name) for name in frame.columns]
-    declared = [*schema.ordinal, *schema.categorical, *schema.continuous, *schema.integer]
-    declared += [*schema.binary, *(c for group in schema.one_hot.values() for c in group)]
-    unknown = [name for name in declared if name not in names]
-    if unknown:
-        raise InvalidInputError(f"The schema names unknown columns {unknown}. Known: {names}.")
-    group_of = {column: name for name, group in schema.one_hot.items() for column in group}
-    clashing = sorted(set(schema.one_hot) & {name for name in names if name not in group_of})
-    if clashing:
-        raise InvalidInputError(
-            f"The one-hot groups {clashing} are named like columns outside of them. Choose other "
-            f"names."
-        )
-    learned, done = [], set()
-    for position, name in enumerate(names):
-        group = group_of.get(name)
-        if group is None:
-            column = frame.iloc[:, position].rename(name)
-            kind = schema.kind_of(name)
-            learned.append(learn_feature(column, position, kind, schema.ordinal.get(name)))
-        elif group not in done:
-            done.add(group)
-            members = [names.index(column) for column in schema.one_hot[group]]
-            learned.append(learn_one_hot(group, frame, members))
-    return learned

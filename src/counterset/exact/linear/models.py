@@ -15,7 +15,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.svm import LinearSVC
 
 from counterset._base.arrays import Codes, Labels, Matrix
-from counterset.models.adapter import Classes
+from counterset.models.classes import Classes
 
 __all__ = ["Affine", "LinearModel", "read_linear", "read_scalers"]
 

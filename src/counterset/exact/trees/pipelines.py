@@ -23,7 +23,7 @@ from counterset.exact.trees.bisection import last_at_most
 from counterset.exact.trees.column_sources import Source, does_nothing, sources_of
 from counterset.exact.trees.ensembles import LEAF, Tree, TreeEnsemble
 from counterset.exact.trees.models import read_trees
-from counterset.tables.codecs import numpy_dtype
+from counterset.tables.features.number import numpy_dtype
 
 __all__ = ["TreePipeline", "read_tree_pipeline"]
 

@@ -1,0 +1,86 @@
+"""Answers: what a model answered, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from counterset._base.arrays import Indices, Labels, Matrix, Vector, to_python
+from counterset.exceptions import ModelError
+
+__all__ = ["Answers", "read_confidence", "read_labels"]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The labels of some rows, and the model's probability of each, if it was asked for them.
+
+    Attributes
+    ----------
+    labels
+        Shape ``(n,)``.
+    confidence
+        The probability of each row's own label, ``(n,)``, or None.
+    """
+
+    labels: Labels
+    confidence: Vector | None = None
+
+
+def read_labels(answer: Any, n_rows: int) -> Labels:
+    """Check that a model's answer is one label for each row, and return it as an array."""
+    try:
+        labels = np.asarray(answer)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"The model's answer, a {type(answer).__name__}, cannot be read as an array: {error}. "
+            f"It must be one label per row."
+        ) from error
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim == 2 and labels.shape[0] == n_rows:
+        raise ModelError(
+            f"The model returned {labels.shape[1]} values for each row (shape {labels.shape}), as "
+            f"probabilities would be; one label per row is needed. Pass a function that takes the "
+            f"class, such as lambda X: model.predict(X).argmax(axis=1)."
+        )
+    if labels.shape != (n_rows,):
+        raise ModelError(
+            f"The model must return one label per row: asked about {n_rows} rows, got an answer "
+            f"of shape {labels.shape}."
+        )
+    if labels.dtype.kind not in "biuSU" and pd.isna(labels).any():
+        raise ModelError(
+            "The model returned a missing label (None or NaN). Every row needs a class."
+        )
+    return labels
+
+
+def read_confidence(answer: Any, model: Any, labels: Labels) -> Vector:
+    """Return the probability of each row's own label, from what ``predict_proba`` answered."""
+    probabilities: Matrix = np.asarray(answer, dtype=np.float64)
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        raise ModelError(
+            f"{type(model).__name__} has predict_proba, but no classes_ that say which column is "
+            f"which class. Set its attribute classes_."
+        )
+    if probabilities.shape != (len(labels), len(classes)):
+        raise ModelError(
+            f"predict_proba must return one probability per row and class of classes_, got shape "
+            f"{probabilities.shape} for {len(labels)} rows and {len(classes)} classes."
+        )
+    column_of = {to_python(each): column for column, each in enumerate(classes)}
+    codes, found = pd.factorize(labels)
+    unknown = [to_python(each) for each in found if to_python(each) not in column_of]
+    if unknown:
+        raise ModelError(
+            f"The model predicts {unknown[0]!r}, which is not one of its classes_ "
+            f"{list(column_of)}, so its probability is not known."
+        )
+    columns: Indices = np.array([column_of[to_python(each)] for each in found], dtype=np.intp)
+    own: Vector = probabilities[np.arange(len(labels)), columns[codes]]
+    return own

@@ -1,0 +1,69 @@
+"""Categories and ordinals: their values, and which of them the training data has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from one_feature import learn
+
+from counterset import InvalidInputError
+
+
+def test_an_ordinal_skips_values_that_no_training_row_has() -> None:
+    feature = learn(["low", "top"], ordinal={"a": ["low", "mid", "high", "top"]})
+    codes = feature.snap(np.array([0.0, 1.0, 1.4, 1.6, 3.0, np.nan]))
+    np.testing.assert_array_equal(codes, [0, 0, 0, 3, 3, np.nan])
+    assert feature.ends(0, 2) == (0, 0)
+
+
+def test_an_ordinal_moves_and_a_category_switches() -> None:
+    assert not learn(["low", "top"], ordinal={"a": ["low", "top"]}).is_category
+    assert learn(["low", "top"]).is_category
+
+
+def test_an_ordinal_needs_an_order() -> None:
+    with pytest.raises(InvalidInputError, match=r"order of the ordinal feature 'a' is not known"):
+        learn(["cook", "nurse"], ordinal={"a": None})
+    with pytest.raises(InvalidInputError, match=r"order of the ordinal feature 'a' is not known"):
+        learn(pd.Categorical(["cook", "nurse"]), ordinal={"a": None})
+    ordered = pd.Categorical(["top", "low"], ["low", "top"], ordered=True)
+    assert learn(ordered, ordinal={"a": None}).values == ("low", "top")
+
+
+def test_an_ordinal_of_times_moves_by_ranks() -> None:
+    # It used to be read as microseconds, so that a limit of a day was a limit of 86 400 000 000
+    # ranks.
+    years = pd.to_datetime(["2019", "2020", "2021"], format="%Y")
+    feature = learn(years, ordinal={"a": years})
+    assert feature.amount_of(1) == 1
+    with pytest.raises(InvalidInputError, match="must be a number"):
+        feature.amount_of(pd.Timedelta("1D"))
+
+
+def test_the_code_of_a_value_is_its_position() -> None:
+    assert learn(["x", "y"]).code_of("y") == 1
+    with pytest.raises(InvalidInputError, match=r"no value 'z'. Its values are 'x', 'y'"):
+        learn(["x", "y"]).code_of("z")
+
+
+def test_values_are_listed_for_people() -> None:
+    assert str(learn([True, False])) == "binary       2 values: False, True"
+    assert "(12 in all)" in str(learn([f"v{i}" for i in range(12)]))
+
+
+@pytest.mark.parametrize(
+    ("column", "schema", "message"),
+    [
+        ([[1], [2]], {}, "neither numbers nor categories"),
+        (["x", "y"], {"ordinal": {"a": ["x"]}}, r"has 'y' in feature 'a', row 1"),
+        (["x", "y"], {"ordinal": {"a": ["x", "y", "x"]}}, "names a value twice"),
+        ([1, 2, 3], {"binary": ["a"]}, "declared binary, but has the values 1, 2, 3"),
+        ([f"v{i}" for i in range(2001)], {}, "as a name or an identifier would"),
+    ],
+)
+def test_columns_that_cannot_be_used_are_refused(column: Any, schema: Any, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        learn(column, **schema)
