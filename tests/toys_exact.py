@@ -46,7 +46,7 @@ DISTANCES: list[Distance] = [
 ]
 
 
-def problem(model: Any, x: Any, distance: DistanceLike = "l1", domain: Any = None) -> Problem:
+def problem_of(model: Any, x: Any, distance: DistanceLike = "l1", domain: Any = None) -> Problem:
     return DistanceQuery.of(model, distance, domain).problem_of(x)
 
 

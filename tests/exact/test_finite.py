@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles_exact import nearest_other
-from toys_exact import problem
+from toys_exact import problem_of
 
 from counterset import Grid, NoCounterfactualExistsError, UnsupportedDistanceError
 from counterset.distances import L0, L1, L2, CustomDistance, Distance, LInf
@@ -46,11 +46,11 @@ def test_a_grid_is_the_set_of_its_points(
 def test_a_grid_is_listed_once_and_in_order(
     values: list[list[float]], x: list[float], distance: Distance
 ) -> None:
-    asked = problem(checkered, x, distance, Grid(values))
+    problem = problem_of(checkered, x, distance, Grid(values))
     with pytest.MonkeyPatch.context() as patch:  # so that a batch does not put all in order
         patch.setattr(finite_module, "FIRST_BATCH", 1)
         patch.setattr(finite_module, "LARGEST_BATCH", 3)
-        listed = list(nearest_first(asked, Grid(values)))
+        listed = list(nearest_first(problem, Grid(values)))
     points = np.concatenate([batch for batch, _ in listed])
     lengths = np.concatenate([part for _, part in listed])
     assert sorted(map(tuple, points)) == sorted(itertools.product(*values))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toys_exact import problem
+from toys_exact import problem_of
 
 from counterset import Box
 from counterset.distances import L1, L2, Distance, LInf
@@ -24,7 +24,7 @@ class Ball:
     """A solver that finds a counterfactual at a distance, once the ball holds it."""
 
     def __init__(self, at: float) -> None:
-        self.incumbent = Incumbent(problem(right, [0.0], "l1", Box(0, 10)))
+        self.incumbent = Incumbent(problem_of(right, [0.0], "l1", Box(0, 10)))
         self.at = at
         self.radii: list[float] = []
 
@@ -54,7 +54,7 @@ def test_no_ball_is_larger_than_the_domain_or_the_incumbent() -> None:
 
 
 def test_only_nearer_counterfactuals_are_kept() -> None:
-    incumbent = Incumbent(problem(right, [0.0], "l1", Box(0, 10)))
+    incumbent = Incumbent(problem_of(right, [0.0], "l1", Box(0, 10)))
     for offered in (np.array([7.0]), None, np.array([9.0])):
         incumbent.offer(offered)
     assert incumbent.upper == 7.0
@@ -62,7 +62,7 @@ def test_only_nearer_counterfactuals_are_kept() -> None:
 
 @pytest.mark.parametrize("distance", [L1([1, 2]), L2([1, 2]), LInf([1, 2])])
 def test_the_covering_radius_reaches_the_farthest_corner(distance: Distance) -> None:
-    asked = problem(right, [1.0, 2.0], distance, Box([0, 0], [10, 3]))
-    assert asked.norm is not None
+    problem = problem_of(right, [1.0, 2.0], distance, Box([0, 0], [10, 3]))
+    assert problem.norm is not None
     farthest = distance([[1.0, 2.0]], [[10.0, 0.0]])[0, 0]
-    assert covering_radius(asked, asked.norm) == pytest.approx(farthest)
+    assert covering_radius(problem, problem.norm) == pytest.approx(farthest)

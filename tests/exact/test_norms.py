@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toys_exact import CUBE, DISTANCES, flats, problem
+from toys_exact import CUBE, DISTANCES, flats, problem_of
 
 from counterset import Box, DiverseExplainer, InvalidInputError
 from counterset.distances import L0, L1, CustomDistance, Distance, Gower
@@ -22,10 +22,10 @@ def test_a_norm_measures_as_its_distance_does(distance: Distance) -> None:
 @pytest.mark.parametrize("kind", ["gower", "l0", "l1", "l2", "linf"])
 def test_a_changed_category_has_its_own_cost(kind: str) -> None:
     frame, _ = flats(0)
-    asked = problem(lambda rows: rows["rooms"] > 2, frame.iloc[[0]], kind, Box.of(frame))
-    assert asked.norm is not None
-    rows = asked.model.table.encode(frame)[0]
-    np.testing.assert_allclose(asked.norm.of(rows - asked.x), asked.lengths(rows))
+    problem = problem_of(lambda rows: rows["rooms"] > 2, frame.iloc[[0]], kind, Box.of(frame))
+    assert problem.norm is not None
+    rows = problem.model.table.encode(frame)[0]
+    np.testing.assert_allclose(problem.norm.of(rows - problem.x), problem.lengths(rows))
 
 
 def test_the_scale_of_an_explainer_goes_into_the_weights() -> None:
@@ -57,6 +57,6 @@ def test_other_distances_are_no_norms() -> None:
     with pytest.raises(InvalidInputError, match="2 weights, but the input has 3"):
         read_norm(L1([1, 2]), 3)
     frame = pd.DataFrame({"a": [0.0, 4.0], "b": [0.0, 2.0]})
-    asked = problem(lambda rows: rows["a"] > 2, frame.iloc[[0]], "gower", Box.of(frame))
-    assert asked.norm is not None
-    np.testing.assert_allclose(asked.norm.weights, [1 / 8, 1 / 4])
+    problem = problem_of(lambda rows: rows["a"] > 2, frame.iloc[[0]], "gower", Box.of(frame))
+    assert problem.norm is not None
+    np.testing.assert_allclose(problem.norm.weights, [1 / 8, 1 / 4])

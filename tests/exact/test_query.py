@@ -1,4 +1,4 @@
-"""What is asked, and what is refused before or after a solver runs."""
+"""What a query refuses, before or after a solver runs."""
 
 from typing import Any
 

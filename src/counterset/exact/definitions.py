@@ -26,7 +26,7 @@ class Answer(Enum):
     >>> bool(Answer.UNKNOWN)
     Traceback (most recent call last):
         ...
-    counterset.exceptions.UndecidedError: The bounds do not decide this. ...
+    counterset.exceptions.UndecidedError: The bounds are too far apart to tell. ...
     """
 
     YES = "yes"
@@ -36,8 +36,8 @@ class Answer(Enum):
     def __bool__(self) -> bool:
         if self is Answer.UNKNOWN:
             raise UndecidedError(
-                "The bounds do not decide this. Compare with Answer.UNKNOWN, or allow more time "
-                "for tighter bounds."
+                "The bounds are too far apart to tell. Compare with Answer.UNKNOWN, or raise "
+                "time_limit for tighter bounds."
             )
         return self is Answer.YES
 

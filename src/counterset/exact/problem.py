@@ -18,12 +18,12 @@ __all__ = ["Clock", "Problem", "SolverResult", "roundoff_of"]
 
 #: The relative rounding of double precision: half of the last of its 53 bits.
 DOUBLE_ROUNDOFF = 2.0**-53
-#: The model is asked about at most 4096 points at once: enough that a call's own cost does not
-#: matter, and little enough to stay in the cache.
+#: The model classifies at most 4096 points at once: enough that the cost of a call does not matter,
+#: and few enough to stay in the cache.
 BATCH_ROWS = 4096
 #: Reasons why bounds are not exact.
 OUT_OF_TIME = "the time limit was reached"
-LOW_PRECISION = "the model's own precision does not tell more closely where its boundary is"
+LOW_PRECISION = "the model's own precision does not locate its decision boundary more closely"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from toys_exact import LINEAR, disguised, problem, random_network
+from toys_exact import LINEAR, disguised, problem_of, random_network
 
 from counterset import Box, DomainError
 from counterset.distances import L1, L2, Distance, LInf
@@ -19,12 +19,14 @@ def test_the_shortest_move_into_a_half_space_is_that_of_the_closed_form(
     distance: Distance,
 ) -> None:
     gradient, need = np.array([1.0, -2.0]), 0.7
-    asked = problem(LINEAR, [0.2, 0.3], distance, Box(0, 1))
-    assert asked.norm is not None
-    half_space = HalfSpaces.around(asked.x[None, :], gradient, asked.low, asked.high, asked.norm)
-    expected = float(asked.norm.of(half_space.moves(np.array([need])))[0])
+    problem = problem_of(LINEAR, [0.2, 0.3], distance, Box(0, 1))
+    assert problem.norm is not None
+    half_space = HalfSpaces.around(
+        problem.x[None, :], gradient, problem.low, problem.high, problem.norm
+    )
+    expected = float(problem.norm.of(half_space.moves(np.array([need])))[0])
     for radius in (1.1 * expected, 0.9 * expected):
-        moves = Moves(asked, asked.norm, radius)
+        moves = Moves(problem, problem.norm, radius)
         point = moves.point()
         moves.programme.add_row(point.columns, point.coefficients @ gradient, need, np.inf)
         solution = moves.solve()
@@ -35,7 +37,7 @@ def test_the_shortest_move_into_a_half_space_is_that_of_the_closed_form(
             continue
         assert solution.lower == pytest.approx(expected, rel=1e-5)
         assert solution.point is not None
-        assert gradient @ (solution.point - asked.x) >= need - 1e-6
+        assert gradient @ (solution.point - problem.x) >= need - 1e-6
         assert (solution.point <= moves.largest() + 1e-9).all()
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 from oracles_exact import cell_points, nearest_other
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
-from toys_exact import flats, problem, thresholds, tree_data
+from toys_exact import flats, problem_of, thresholds, tree_data
 
 from counterset import Box
 from counterset.distances import L2
@@ -44,10 +44,10 @@ def test_the_point_of_a_cell_is_its_nearest() -> None:
     model = RandomForestClassifier(4, max_depth=3, random_state=0).fit(X, y)
     ensemble = read_trees(model)
     assert ensemble is not None
-    asked = problem(model, X[0], "l1", Box(0, 1))
-    assert asked.norm is not None
-    axes = axes_of(ensemble, asked, asked.norm)
-    region = Region(axes, asked.norm, np.inf)
+    problem = problem_of(model, X[0], "l1", Box(0, 1))
+    assert problem.norm is not None
+    axes = axes_of(ensemble, problem, problem.norm)
+    region = Region(axes, problem.norm, np.inf)
     for row in np.random.default_rng(0).random((300, 2)):
         cells = region.cells_of(row)
         assert cells is not None
@@ -64,11 +64,11 @@ def test_a_small_ball_has_fewer_cells_and_leaves() -> None:
     model = RandomForestClassifier(4, max_depth=5, random_state=0).fit(X, y)
     ensemble = read_trees(model)
     assert ensemble is not None
-    asked = problem(model, X[0], "l2", Box(0, 1))
-    assert asked.norm is not None
+    problem = problem_of(model, X[0], "l2", Box(0, 1))
+    assert problem.norm is not None
     sizes = []
     for radius in (0.05, 0.3, 2.0):
-        region = Region(axes_of(ensemble, asked, asked.norm, radius), asked.norm, radius)
+        region = Region(axes_of(ensemble, problem, problem.norm, radius), problem.norm, radius)
         for tree in ensemble.trees:
             region.add(tree, np.arange(len(tree.left), dtype=float))  # no two leaves are equal
         sizes.append(sum(len(leaves) for leaves in region.trees))
@@ -82,9 +82,9 @@ def test_a_category_has_a_cell_for_each_value() -> None:
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(coded.astype(float), y)
     ensemble = read_trees(model)
     assert ensemble is not None
-    asked = problem(model, coded.iloc[[0]], "l1", Box.of(coded))
-    assert asked.norm is not None
-    rooms, owner = axes_of(ensemble, asked, asked.norm)
+    problem = problem_of(model, coded.iloc[[0]], "l1", Box.of(coded))
+    assert problem.norm is not None
+    rooms, owner = axes_of(ensemble, problem, problem.norm)
     assert owner.cuts is None
     assert sorted(owner.points) == [0.0, 1.0]
     assert owner.costs[owner.home] == 0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from toys_exact import problem, tree_data
+from toys_exact import problem_of, tree_data
 
 from counterset import Box
 from counterset.distances import L0, L1, L2, Distance, LInf
@@ -22,10 +22,10 @@ def test_descent_ends_no_farther_and_still_flips(distance: Distance, depth: int 
     assert ensemble is not None
     nearer = 0
     for x in X[:8]:
-        asked = problem(model, x, distance, Box(0, 1))
-        assert asked.norm is not None
-        own = int(asked.label)
-        region = Region(axes_of(ensemble, asked, asked.norm), asked.norm, np.inf)
+        problem = problem_of(model, x, distance, Box(0, 1))
+        assert problem.norm is not None
+        own = int(problem.label)
+        region = Region(axes_of(ensemble, problem, problem.norm), problem.norm, np.inf)
         for tree in ensemble.trees:
             region.add(tree, tree.values[:, 1 - own] - tree.values[:, own])
         descent = Descent(region, Lead(0.0, ensemble.rounding, is_first=own == 1))
@@ -34,8 +34,8 @@ def test_descent_ends_no_farther_and_still_flips(distance: Distance, depth: int 
             assert cells is not None
             assert descent.leads(cells)
             end = region.point(descent.descend(cells, Clock.start(60.0)))
-            before, after = asked.lengths(np.array([region.point(cells), end]))
+            before, after = problem.lengths(np.array([region.point(cells), end]))
             assert after <= before
-            assert asked.confirms(end)
+            assert problem.confirms(end)
             nearer += after < before
     assert nearer

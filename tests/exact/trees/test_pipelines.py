@@ -269,7 +269,7 @@ def test_pipelines_that_are_not_read_are_searched() -> None:
 
 @pytest.fixture
 def one_thread() -> Iterator[None]:
-    """Histogram boosting asks for threads, which wait for each other on a busy machine."""
+    """Histogram boosting starts threads, which wait for each other on a busy machine."""
     with threadpool_limits(1):
         yield
 

@@ -23,8 +23,8 @@ METHOD = "closed form of a linear model"
 #: The reason where the bounds are not exact and no counterfactual was found.
 BORDER_ONLY = "other classes reach the border of the box at most"
 #: How much the lead of the other class is raised, relative to what it lacks, until the model
-#: itself predicts that class: 19 steps from a double's rounding to a millionth. All of them ask
-#: for more than rounding can hide. The last, None, does not, for a box without room for it.
+#: itself predicts that class: 19 steps from a double's rounding to a millionth. All of them are
+#: more than rounding can hide. None is no rise at all, for a box without room for more.
 PUSHES = (*(float(step) for step in np.geomspace(1e-15, 1e-6, 19)), None)
 
 
