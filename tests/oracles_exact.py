@@ -1,6 +1,6 @@
 """Exact distances by brute force: every point, every cell, every activation pattern.
 
-Slow on purpose. The solvers are checked against these.
+They are slow on purpose. The solvers are checked against them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Predict = Callable[[Any], Any]
 
 
 def nearest_other(predict: Predict, x: Vector, points: Vector, distance: Distance) -> float:
-    """The distance of the nearest of these points that is decided otherwise."""
+    """The distance of the nearest of these points that is classified differently."""
     own = predict(x[None, :])[0]
     lengths = [
         float(distance(x[None, :], point[None, :])[0, 0])
@@ -35,7 +35,7 @@ def cell_points(
 ) -> Vector:
     """One point for each cell between thresholds that are compared in single precision.
 
-    Of each cell the value nearest to x, found by stepping through neighbouring doubles.
+    It is the point of the cell that is nearest to x, found by bisection over doubles.
     """
     axes = []
     for value, own in zip(x, thresholds, strict=True):

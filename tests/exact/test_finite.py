@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles_exact import nearest_other
+from toys_exact import problem_of
 
 from counterset import Grid, NoCounterfactualExistsError, UnsupportedDistanceError
 from counterset.distances import L0, L1, L2, CustomDistance, Distance, LInf
 from counterset.exact import counterfactual_distance
 from counterset.exact import finite as finite_module
-from counterset.exact.distance import Question
 from counterset.exact.finite import nearest_first
 
 whole = st.integers(0, 5).map(float)
@@ -46,7 +46,7 @@ def test_a_grid_is_the_set_of_its_points(
 def test_a_grid_is_listed_once_and_in_order(
     values: list[list[float]], x: list[float], distance: Distance
 ) -> None:
-    problem = Question.ask(checkered, distance, Grid(values)).problem_of(x)
+    problem = problem_of(checkered, x, distance, Grid(values))
     with pytest.MonkeyPatch.context() as patch:  # so that a batch does not put all in order
         patch.setattr(finite_module, "FIRST_BATCH", 1)
         patch.setattr(finite_module, "LARGEST_BATCH", 3)

@@ -35,7 +35,7 @@ def sklearn_network(hidden: tuple[int, ...], rows: Any, y: Any) -> MLPClassifier
 
 
 def as_torch(model: MLPClassifier, dtype: Any, *end: Any) -> Any:
-    """Give a network of scikit-learn as one of torch."""
+    """Convert a network of scikit-learn to one of torch."""
     parts: list[Any] = []
     for weights, bias in zip(model.coefs_, model.intercepts_, strict=True):
         layer = torch.nn.Linear(*weights.shape, dtype=dtype)
@@ -96,7 +96,7 @@ def test_the_witness_flips_torch_itself_however_coarse_its_arithmetic(seed: int)
         if bounds.witness is None:
             continue
         assert torch_label(module, bounds.witness) != own
-        # No point that torch flips is nearer than the bound: asked all around the witness.
+        # No point that torch flips is nearer than the bound, all around the witness.
         near = bounds.witness + rng.normal(size=(2000, 3)) * 10.0 ** rng.uniform(-5, -1, (2000, 1))
         near = near[((near >= 995) & (near <= 1005)).all(axis=1)]
         with torch.no_grad():
@@ -108,7 +108,7 @@ def test_the_witness_flips_torch_itself_however_coarse_its_arithmetic(seed: int)
             assert bounds.upper - bounds.lower <= bounds.tolerance * max(1.0, bounds.upper)
 
 
-def test_a_single_output_decides_by_its_sign() -> None:
+def test_a_single_output_predicts_by_its_sign() -> None:
     module = torch.nn.Sequential(torch.nn.Linear(2, 1))
     with torch.no_grad():
         module[0].weight[:] = torch.tensor([[1.0, 1.0]])

@@ -16,10 +16,10 @@ from counterset import distances, metrics
 from counterset._base.checks import check_positive
 from counterset.distances import Distance, DistanceLike
 from counterset.exact.definitions import Answer, is_strong
-from counterset.exact.distance import Question
 from counterset.exact.domains import Box, DomainLike
 from counterset.exact.exhaustive import ExhaustiveExplainer
 from counterset.exact.networks.models import as_model
+from counterset.exact.query import DistanceQuery
 from counterset.exceptions import InvalidInputError
 from counterset.results.bounds import DistanceBounds
 
@@ -255,14 +255,14 @@ class _Subject:
         return Answer.YES if found.min() <= SAME_POINT else Answer.NO
 
     def _continuous(self) -> bool:
-        question = Question.ask(self._model, self.distance, self._domain)
-        return isinstance(question.domain, Box)
+        query = DistanceQuery.of(self._model, self.distance, self._domain)
+        return isinstance(query.domain, Box)
 
     def _bounds(self, x: Any) -> DistanceBounds:
-        question = Question.ask(
+        query = DistanceQuery.of(
             self._model, self.distance, self._domain, time_limit=self._time_limit
         )
-        return question.bounds(x)
+        return query.bounds(x)
 
     def _label(self, x: Any) -> Any:
         predict = getattr(self._model, "predict", self._model)

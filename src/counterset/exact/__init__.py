@@ -1,4 +1,20 @@
-"""Exact counterfactual distances: for models that a solver can read, and for finite domains."""
+"""Exact counterfactual distances: how near another class is, proved.
+
+Begin with ``distance`` (the public function) and ``query`` (a model, a distance and a domain, ready
+for any input). For each input the query makes a ``problem`` and hands it to one of the ``solvers``.
+
+- ``domains`` and ``arguments`` read what users pass; ``norms`` and ``scalers`` read distances and
+  scalers.
+- ``finite``, ``sampling``, ``neighbours``, ``linear``, ``networks`` and ``trees`` are the solvers.
+  ``boundary``, ``growing_balls`` and ``milp`` are tools that they share.
+- ``batch`` solves many inputs at once.
+- The paper's theory stands beside it: ``definitions``, ``exhaustive`` (the exhaustive explainer)
+  and ``certify``.
+
+The room imports models, tables, distances and results, and nothing of the explainer. Inside it,
+``linear``, ``milp`` and ``trees`` import no other sub-package; ``networks`` uses ``milp``;
+``neighbours`` uses ``milp`` and ``linear``; ``solvers`` uses them all.
+"""
 
 from counterset.exact.batch import ManyBounds, counterfactual_distances
 from counterset.exact.distance import counterfactual_distance

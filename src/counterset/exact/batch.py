@@ -1,4 +1,4 @@
-"""counterfactual_distances: the distances of many inputs; of a linear model, all at once."""
+"""counterfactual_distances: the distances of many inputs; for a linear model, all at once."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any, overload
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Mask, Matrix
+from counterset._base.arrays import Mask, Matrix, Vector
 from counterset.distances import DistanceLike
-from counterset.exact.distance import Question, table_integers
 from counterset.exact.domains import Box, DomainLike
 from counterset.exact.linear.closed_form import (
     BORDER_ONLY,
@@ -22,7 +21,8 @@ from counterset.exact.linear.closed_form import (
 from counterset.exact.linear.closed_form import METHOD as LINEAR_METHOD
 from counterset.exact.linear.models import LinearModel, read_linear
 from counterset.exact.norms import Norm, read_norm
-from counterset.exact.problem import BATCH_ROWS, COARSE, Clock
+from counterset.exact.problem import BATCH_ROWS, LOW_PRECISION, Clock
+from counterset.exact.query import DistanceQuery, integer_features
 from counterset.exceptions import NoCounterfactualExistsError
 from counterset.models.adapter import ModelAdapter
 from counterset.results.bounds import DistanceBounds
@@ -33,19 +33,21 @@ __all__ = ["ManyBounds", "counterfactual_distances"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ManyBounds(Sequence[DistanceBounds]):
-    """Bounds of many inputs, in their order.
+    """The bounds of many inputs, in the order of the inputs.
 
     Attributes
     ----------
     lower, upper, exact
-        One entry per input, as in :class:`DistanceBounds`; both bounds are infinite where it is
-        proved that there is no counterfactual.
+        One entry per input, ``(n,)``, as in :class:`DistanceBounds`. Both bounds are infinite
+        where it is proved that there is no counterfactual.
     seconds
-        For all of them.
+        How long it took for all of them.
+    tolerance
+        As in :class:`DistanceBounds`.
     """
 
-    lower: Matrix
-    upper: Matrix
+    lower: Vector
+    upper: Vector
     exact: Mask
     seconds: float
     tolerance: float
@@ -103,7 +105,7 @@ def counterfactual_distances(
 ) -> ManyBounds:
     """Bound the counterfactual distances of many inputs.
 
-    Parameters are those of :func:`counterfactual_distance`; the time limit is for each input.
+    Parameters are those of :func:`counterfactual_distance`. The time limit is for each input.
 
     Examples
     --------
@@ -114,22 +116,23 @@ def counterfactual_distances(
     >>> counterfactual_distances(model, X).upper.round(3)
     array([2., 1., 1., 2.])
     """
-    question = Question.ask(model, distance, domain, time_limit=time_limit, tolerance=tolerance)
-    table, matrix = question.read(X)
-    linear, norm = read_linear(question.model), read_norm(question.distance, matrix.shape[1])
-    if linear is None or norm is None or not isinstance(question.domain, Box):
-        return _one_by_one(question, table, matrix)
-    if not has_closed_form(norm, table_integers(table)):
-        return _one_by_one(question, table, matrix)
-    return _at_once(question, linear, norm, table, matrix)
+    query = DistanceQuery.of(model, distance, domain, time_limit=time_limit, tolerance=tolerance)
+    table, matrix = query.read(X)
+    linear, norm = read_linear(query.model), read_norm(query.distance, matrix.shape[1])
+    if linear is None or norm is None or not isinstance(query.domain, Box):
+        return _one_by_one(query, table, matrix)
+    if not has_closed_form(norm, integer_features(table)):
+        return _one_by_one(query, table, matrix)
+    return _at_once(query, linear, norm, table, matrix)
 
 
 def _at_once(
-    question: Question, linear: LinearModel, norm: Norm, table: Table, matrix: Matrix
+    query: DistanceQuery, linear: LinearModel, norm: Norm, table: Table, matrix: Matrix
 ) -> ManyBounds:
-    clock = Clock.start(question.time_limit)
-    model = ModelAdapter(question.model, table)
-    low, high = question.limits(table, matrix)
+    """Bound the distances of all inputs by the closed form of a linear model."""
+    clock = Clock.start(query.time_limit)
+    model = ModelAdapter(query.model, table)
+    low, high = query.limits(table, matrix)
     lower, witnesses = np.empty(len(matrix)), np.empty_like(matrix)
     for start in range(0, len(matrix), BATCH_ROWS):  # so that a batch stays in the cache
         part = slice(start, start + BATCH_ROWS)
@@ -137,39 +140,41 @@ def _at_once(
         lower[part], witnesses[part], _ = solve_linear_many(
             linear, model, norm, Inputs(matrix[part], labels, low[part], high[part])
         )
-    upper = question.distance.rowwise(matrix, witnesses[:, None, :])[:, 0]
+    upper = query.distance.rowwise(matrix, witnesses[:, None, :])[:, 0]
     upper = np.where(np.isnan(upper), np.inf, upper)
     lower = np.minimum(lower, upper)
     with np.errstate(invalid="ignore"):
-        exact = upper - lower <= question.tolerance * np.maximum(1.0, upper)
-    exact &= np.isfinite(upper)  # an infinite bound is within any tolerance of nothing
+        exact = upper - lower <= query.tolerance * np.maximum(1.0, upper)
+    exact &= np.isfinite(upper)  # where nothing was found, nothing is exact
     rows = table.decode(witnesses)
     reasons = [""]
     if not exact.all():
-        reasons = [COARSE if found else BORDER_ONLY for found in np.isfinite(upper)]
+        reasons = [LOW_PRECISION if found else BORDER_ONLY for found in np.isfinite(upper)]
     return ManyBounds(
-        lower, upper, exact, clock.seconds, question.tolerance, rows, [LINEAR_METHOD], reasons
+        lower, upper, exact, clock.seconds, query.tolerance, rows, [LINEAR_METHOD], reasons
     )
 
 
-def _one_by_one(question: Question, table: Table, matrix: Matrix) -> ManyBounds:
-    clock = Clock.start(question.time_limit)
-    found = [_or_nothing(question, table, row) for row in matrix]
+def _one_by_one(query: DistanceQuery, table: Table, matrix: Matrix) -> ManyBounds:
+    """Bound the distance of each input by itself."""
+    clock = Clock.start(query.time_limit)
+    found = [_bounds_or_infinite(query, table, row) for row in matrix]
     return ManyBounds(
         np.array([bounds.lower for bounds in found]),
         np.array([bounds.upper for bounds in found]),
         np.array([bounds.exact for bounds in found], dtype=bool),
         clock.seconds,
-        question.tolerance,
+        query.tolerance,
         [bounds.witness for bounds in found],
         [bounds.method for bounds in found],
         [bounds.reason for bounds in found],
     )
 
 
-def _or_nothing(question: Question, table: Table, row: Matrix) -> DistanceBounds:
+def _bounds_or_infinite(query: DistanceQuery, table: Table, row: Vector) -> DistanceBounds:
+    """Bound the distance of one input; infinite where no counterfactual exists."""
     try:
-        return question.bounds_of(table, row)
+        return query.bounds_of_row(table, row)
     except NoCounterfactualExistsError:
         reason = "there is no counterfactual"
-        return DistanceBounds(np.inf, np.inf, False, None, 0.0, "proof", reason, question.tolerance)
+        return DistanceBounds(np.inf, np.inf, False, None, 0.0, "proof", reason, query.tolerance)

@@ -1,7 +1,8 @@
-"""From a point on the boundary, as a solver's arithmetic has it, to one that really flips.
+"""From a point on the decision boundary, as a solver computes it, to one that really flips.
 
-A solver works to a tolerance, and a boundary often belongs to the input's own class. So its point
-is asked of the model together with points a little further on, and the nearest that flips is kept.
+A solver works to a tolerance, and points on the boundary often belong to the input's own class. So
+the model classifies the solver's point and points a little further on, and the nearest that flips
+is kept.
 """
 
 from __future__ import annotations
@@ -10,36 +11,38 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from counterset._base.arrays import Matrix
+from counterset._base.arrays import Vector
 from counterset.exact.problem import Problem
 
 __all__ = ["past_boundary"]
 
-#: How much further, relative to the way that was gone: from rounding to a solver's tolerance.
+#: 41 steps past the point, relative to the move to it: from none, over a double's rounding (1e-15),
+#: to far more than a solver's tolerance (a hundredth).
 STEPS = np.concatenate([[0.0], np.geomspace(1e-15, 1e-2, 40)])
+#: A solver's values within this of the input's, relative to its size, were not meant to change.
+UNCHANGED = 1e-9
 
 
 def past_boundary(
-    problem: Problem, point: Matrix, directions: Sequence[Matrix] = ()
-) -> Matrix | None:
-    """Give the nearest point to flip at or just past a boundary point, or None.
+    problem: Problem, point: Vector, directions: Sequence[Vector] = ()
+) -> Vector | None:
+    """Find the nearest point that flips, at or just past a point of the boundary, or None.
 
     Parameters
     ----------
     point
-        Where a solver says the boundary is.
+        A point of the boundary, according to a solver.
     directions
-        Ways on from there, besides the way straight on from the input; each is taken in steps
-        relative to its own length.
+        Further directions to try from there, besides the one from the input to the point. The
+        steps are relative to the length of each.
     """
-    ways = [point - problem.x, *directions]
-    rows = np.concatenate([point + STEPS[:, None] * way for way in ways])
-    found = problem.nearest_flip(problem.admit(rows))
+    moves = [point - problem.x, *directions]
+    rows = np.concatenate([point + STEPS[:, None] * move for move in moves])
+    found = problem.nearest_flip(problem.project(rows))
     if found is None:
         return None
-    # Values that a solver moved by less than its tolerance were not meant to move.
-    noise = np.abs(found - problem.x) < 1e-9 * np.maximum(1.0, np.abs(problem.x))
-    cleaned = np.where(noise, problem.x, found)
-    if noise.any() and problem.confirms(cleaned):
+    unchanged = np.abs(found - problem.x) < UNCHANGED * np.maximum(1.0, np.abs(problem.x))
+    cleaned = np.where(unchanged, problem.x, found)
+    if unchanged.any() and problem.confirms(cleaned):
         return np.asarray(cleaned)
     return found

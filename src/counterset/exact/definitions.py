@@ -1,4 +1,4 @@
-"""The paper's definitions, decided as far as bounds on the counterfactual distance decide them.
+"""The paper's definitions, checked with bounds on the counterfactual distance.
 
 With a lower and an upper bound on cfd(x), the answer is yes, no or unknown, never a guess.
 """
@@ -17,7 +17,7 @@ __all__ = ["Answer", "is_approximate", "is_strong", "safety"]
 class Answer(Enum):
     """Yes, no or unknown.
 
-    Usable as a condition where it is known; an unknown answer raises, since it is neither.
+    A known answer can be used as a condition; an unknown one raises an error there.
 
     Examples
     --------
@@ -26,7 +26,7 @@ class Answer(Enum):
     >>> bool(Answer.UNKNOWN)
     Traceback (most recent call last):
         ...
-    counterset.exceptions.UndecidedError: The bounds do not decide this. ...
+    counterset.exceptions.UndecidedError: The bounds are too far apart to tell. ...
     """
 
     YES = "yes"
@@ -36,16 +36,16 @@ class Answer(Enum):
     def __bool__(self) -> bool:
         if self is Answer.UNKNOWN:
             raise UndecidedError(
-                "The bounds do not decide this. Compare with Answer.UNKNOWN, or allow more time "
-                "for tighter bounds."
+                "The bounds are too far apart to tell. Compare with Answer.UNKNOWN, or raise "
+                "time_limit for tighter bounds."
             )
         return self is Answer.YES
 
 
 def is_strong(length: float, bounds: DistanceBounds) -> Answer:
-    """Say whether a counterfactual at this distance is strong: d(x, c) = cfd(x) (definition 1).
+    """Check whether a counterfactual at this distance is strong: d(x, c) = cfd(x) (definition 1).
 
-    Exact bounds decide it to their tolerance.
+    Exact bounds answer it up to their tolerance.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def is_strong(length: float, bounds: DistanceBounds) -> Answer:
 
 
 def is_approximate(length: float, bounds: DistanceBounds, epsilon: float) -> Answer:
-    """Say whether d(x, c) <= cfd(x) + epsilon for a counterfactual at this distance.
+    """Check whether d(x, c) <= cfd(x) + epsilon for a counterfactual at this distance.
 
     These are the members of the exhaustive explanation (definitions 1 and 2).
 
@@ -78,8 +78,13 @@ def is_approximate(length: float, bounds: DistanceBounds, epsilon: float) -> Ans
 def safety(length: float, bounds: DistanceBounds, epsilon: float) -> tuple[float, float]:
     """Bound the delta of a counterfactual at this distance: cfd(x) + epsilon - d(x, c).
 
-    A counterfactual is delta-safe if this is at least 0 (definition 5): then every input of the
-    same class within delta / 2 has it among its own epsilon-approximate ones (proposition 2).
+    A counterfactual with a delta of at least 0 is delta-safe (definition 5). Then it is also
+    epsilon-approximate for every input of the same class within delta / 2 (proposition 2).
+
+    Returns
+    -------
+    lower, upper
+        Bounds on delta.
 
     Examples
     --------
@@ -91,6 +96,6 @@ def safety(length: float, bounds: DistanceBounds, epsilon: float) -> tuple[float
 
 
 def _slack(bounds: DistanceBounds, size: float) -> float:
-    """Give the difference that is none: rounding, and the tolerance of exact bounds."""
+    """Return the difference that counts as none: rounding, and the gap of exact bounds."""
     gap = bounds.upper - bounds.lower if bounds.exact else 0.0
     return gap + ROUNDING * max(1.0, abs(size))

@@ -10,39 +10,28 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from counterset._base.arrays import Mask, Matrix
+from counterset._base.arrays import Matrix, Vector
 from counterset._base.checks import numbers
+from counterset.exact.arguments import MayChange, changeable_mask, number_rows
 from counterset.exceptions import DomainError, InvalidInputError, NotFittedError
 from counterset.tables.schema import Schema
 from counterset.tables.table import Table
 
-__all__ = [
-    "Box",
-    "Domain",
-    "DomainLike",
-    "Grid",
-    "Points",
-    "as_domain",
-    "changeable_mask",
-    "number_rows",
-]
-
-#: Which features may change: names, positions or a yes-or-no per feature; None: all.
-MayChange: TypeAlias = Sequence[str] | Sequence[int] | Sequence[bool] | Mask | None
+__all__ = ["Box", "Domain", "DomainLike", "Grid", "Points", "as_domain"]
 
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """All points between two bounds per feature, both included.
+    """All points between a lower and an upper bound for each feature, both included.
 
     Parameters
     ----------
     low, high
-        One number per feature, or one for all; infinite where nothing bounds.
+        One number per feature, or one for all; infinite where there is no bound.
     may_change
         The features that may differ from the input's, by name or position, or as a mask.
     table
-        The columns that the model is asked in, where they are known.
+        The columns that the model takes, where they are known.
 
     Examples
     --------
@@ -61,17 +50,17 @@ class Box:
         low, high = numbers(self.low), numbers(self.high)
         if low.ndim > 1 or high.ndim > 1 or np.isnan(low).any() or np.isnan(high).any():
             raise InvalidInputError(
-                f"A box takes one low and one high bound per feature, got {self.low!r} and "
-                f"{self.high!r}."
+                f"A Box takes one low and one high bound per feature, or one for all, got "
+                f"low={self.low!r} and high={self.high!r}."
             )
         if low.ndim and high.ndim and len(low) != len(high):
             raise InvalidInputError(
-                f"A box takes as many low as high bounds, got {len(low)} and {len(high)}."
+                f"A Box takes as many low as high bounds, got {len(low)} and {len(high)}."
             )
         crossed = np.flatnonzero(low > high)
         if len(crossed):
             raise DomainError(
-                f"The box is empty: its low bound is above its high bound in feature "
+                f"The Box is empty: its low bound is above its high bound in feature "
                 f"{crossed[0]}. Swap them."
             )
         object.__setattr__(self, "low", low)
@@ -79,10 +68,10 @@ class Box:
 
     @classmethod
     def of(cls, data: Any, may_change: MayChange = None, schema: Schema | None = None) -> Box:
-        """Give the range of a table, or of the data that an explainer was fitted on.
+        """Return the range of a table, or of the data that an explainer was fitted on.
 
-        Categories may take every value that the table has. ``schema`` tells what the dtypes of a
-        table do not.
+        Categories may take every value that the table has. ``schema`` declares what the dtypes of
+        a table do not show.
         """
         table = getattr(data, "schema_", None)
         if table is None:
@@ -99,20 +88,22 @@ class Box:
         )
 
     def holding(self, x: Any) -> Box:
-        """Give the box, widened where a row of its table lies outside."""
+        """Return the box, widened where a row of its table lies outside."""
         if self.table is None:
-            raise InvalidInputError("A box is widened by rows of its table, but it has none.")
+            raise InvalidInputError(
+                "Only a Box with a table can be widened by a row. Make it with Box.of(X)."
+            )
         row = self.table.encode_one(x)[0][0]
         low, high = self.bounds(len(row))
         return replace(self, low=np.minimum(low, row), high=np.maximum(high, row))
 
-    def bounds(self, n_features: int) -> tuple[Matrix, Matrix]:
-        """Give the bounds of each of so many features."""
+    def bounds(self, n_features: int) -> tuple[Vector, Vector]:
+        """Return the lower and the upper bound of each feature."""
         bounds = []
         for given in (np.asarray(self.low), np.asarray(self.high)):
             if given.ndim and len(given) != n_features:
                 raise InvalidInputError(
-                    f"The box has bounds for {len(given)} features, but the input has {n_features}."
+                    f"The Box has bounds for {len(given)} features, but the input has {n_features}."
                 )
             bounds.append(np.broadcast_to(given, n_features).astype(np.float64))
         return bounds[0], bounds[1]
@@ -148,28 +139,31 @@ class Points:
         """The number of features."""
         return int(self.matrix.shape[1])
 
-    def holds(self, row: Matrix, x: Matrix, names: list[str]) -> bool:
-        """Say whether a point is one of them."""
-        del x, names  # a set of points is the same for every input
-        return bool((self.matrix == row).all(axis=1).any())
-
     @property
     def table(self) -> Table | None:
         """The columns of the points, where they have names."""
         return self._table if self._table.array_dtype is None else None
+
+    def holds(self, row: Vector, x: Vector, names: list[str]) -> bool:
+        """Return whether a row is one of the points."""
+        del x, names  # a set of points is the same for every input
+        return bool((self.matrix == row).all(axis=1).any())
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
     """All combinations of a few values per feature.
 
-    The input's own values need not be among them; a feature that may not change keeps its own.
+    The input's own values need not be among them. A feature that may not change keeps the input's
+    value.
 
     Parameters
     ----------
     values
         For each feature, the values that it may take.
     may_change
+        As for :class:`Box`.
+    table
         As for :class:`Box`.
 
     Examples
@@ -185,40 +179,25 @@ class Grid:
     def __post_init__(self) -> None:
         if not isinstance(self.values, Sequence | np.ndarray) or isinstance(self.values, str):
             raise InvalidInputError(
-                f"A grid takes a list of values for each feature, got {self.values!r}."
+                f"A Grid takes a list of values for each feature, got {self.values!r}."
             )
         values = tuple(np.unique(numbers(some).ravel()) for some in self.values)
         for i, some in enumerate(values):
             if len(some) == 0:
-                raise DomainError(f"The grid is empty: feature {i} has no values. Give it one.")
+                raise DomainError(f"The Grid is empty: feature {i} has no values. Give it one.")
             if not np.isfinite(some).all():
                 raise InvalidInputError(
-                    f"The grid has a value that is no finite number, in feature {i}: "
+                    f"The Grid has a value that is not a finite number, in feature {i}: "
                     f"{self.values[i]!r}."
                 )
         if not values:
-            raise DomainError("The grid has no features. Give the values of at least one.")
+            raise DomainError("The Grid has no features. Give the values of at least one.")
         object.__setattr__(self, "values", values)
 
     @property
     def n_features(self) -> int:
         """The number of features."""
         return len(self.values)
-
-    def holds(self, row: Matrix, x: Matrix, names: list[str]) -> bool:
-        """Say whether a point is one of the combinations, as seen from an input."""
-        return all(
-            bool(np.isin(value, some))
-            for value, some in zip(row, self.values_for(x, names), strict=True)
-        )
-
-    def values_for(self, x: Matrix, names: list[str]) -> list[Matrix]:
-        """Give the values of each feature, its own alone where it may not change."""
-        mask = changeable_mask(self.may_change, names)
-        return [
-            np.asarray(some) if free else x[i : i + 1]
-            for i, (some, free) in enumerate(zip(self.values, mask, strict=True))
-        ]
 
     @property
     def size(self) -> int:
@@ -228,6 +207,21 @@ class Grid:
             size *= len(np.asarray(some))
         return size
 
+    def values_for(self, x: Vector, names: list[str]) -> list[Vector]:
+        """Return the values that each feature may take from x; x's own where it may not change."""
+        mask = changeable_mask(self.may_change, names)
+        return [
+            np.asarray(some) if free else x[i : i + 1]
+            for i, (some, free) in enumerate(zip(self.values, mask, strict=True))
+        ]
+
+    def holds(self, row: Vector, x: Vector, names: list[str]) -> bool:
+        """Return whether a row is one of the combinations that can be reached from x."""
+        return all(
+            bool(np.isin(value, some))
+            for value, some in zip(row, self.values_for(x, names), strict=True)
+        )
+
 
 Domain: TypeAlias = Box | Grid | Points
 #: A domain, a table of points, a fitted explainer (the range of its data), or None: unbounded.
@@ -235,7 +229,7 @@ DomainLike: TypeAlias = Any
 
 
 def as_domain(domain: DomainLike) -> Domain:
-    """Read what was given as a domain.
+    """Convert what was passed as ``domain=`` to a domain.
 
     Examples
     --------
@@ -251,64 +245,5 @@ def as_domain(domain: DomainLike) -> Domain:
     if isinstance(domain, pd.DataFrame) or (np.ndim(domain) and not isinstance(domain, dict)):
         return Points(domain)
     raise InvalidInputError(
-        f"A domain is a Box, a Grid, a table of points, or a fitted explainer, got {domain!r}."
+        f"domain= takes a Box, a Grid, a table of points, or a fitted explainer, got {domain!r}."
     )
-
-
-def number_rows(X: Any, what: str, single: bool = True) -> Matrix:
-    """Give rows of finite numbers as a matrix; a single row may be 1-d.
-
-    Examples
-    --------
-    >>> number_rows([1, 2], "x")
-    array([[1., 2.]])
-    """
-    try:
-        rows = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            f"{what} holds something that is no number, or rows of different lengths: {error}. "
-            f"Exact distances are between rows of numbers."
-        ) from error
-    if single and rows.ndim == 1:
-        rows = rows[None, :]
-    if rows.ndim != 2 or rows.shape[1] == 0:
-        wanted = "one row of numbers" if single else "rows of numbers, one per input or point"
-        raise InvalidInputError(f"{what} must be {wanted}, got shape {rows.shape}.")
-    if not np.isfinite(rows).all():
-        row, i = np.argwhere(~np.isfinite(rows))[0]
-        raise InvalidInputError(
-            f"{what} is {rows[row, i]} in feature {i}, row {row}: neither missing nor infinite "
-            f"values have a distance. Fill it in, or leave the row out."
-        )
-    return rows
-
-
-def changeable_mask(may_change: MayChange, names: list[str]) -> Mask:
-    """Give which features may change, one yes or no per feature."""
-    if may_change is None:
-        return np.ones(len(names), dtype=bool)
-    if isinstance(may_change, str):
-        raise InvalidInputError(
-            f"may_change takes a list of names, got the text {may_change!r}. Put it in brackets."
-        )
-    given = list(may_change)
-    if given and all(isinstance(item, bool | np.bool_) for item in given):
-        if len(given) != len(names):
-            raise InvalidInputError(
-                f"may_change has a yes or no for {len(given)} features, but there are "
-                f"{len(names)}: {names}."
-            )
-        return np.array(given, dtype=bool)
-    mask = np.zeros(len(names), dtype=bool)
-    for item in given:
-        if isinstance(item, str) and item in names:
-            mask[names.index(item)] = True
-        elif isinstance(item, int | np.integer) and 0 <= item < len(names):
-            mask[item] = True
-        else:
-            raise InvalidInputError(
-                f"may_change names an unknown feature {item!r}. Give names or positions of "
-                f"{names}, or one yes or no for each."
-            )
-    return mask

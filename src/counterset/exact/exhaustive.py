@@ -1,4 +1,4 @@
-"""ExhaustiveExplainer: all counterfactuals within epsilon of the optimum."""
+"""ExhaustiveExplainer: all counterfactuals within epsilon of the nearest."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from counterset._base.arrays import Labels, Matrix, to_python
+from counterset._base.arrays import Labels, Matrix, Vector, to_python
 from counterset._base.checks import check_at_least, check_count
 from counterset.distances import DistanceLike
+from counterset.exact.arguments import number_rows
 from counterset.exact.definitions import Answer, is_approximate, is_strong, safety
-from counterset.exact.distance import Question
-from counterset.exact.domains import Box, DomainLike, Grid, Points, number_rows
+from counterset.exact.domains import Box, DomainLike, Grid, Points
 from counterset.exact.finite import Reach, nearest_first
 from counterset.exact.problem import Problem
+from counterset.exact.query import DistanceQuery
 from counterset.exceptions import (
     InvalidInputError,
     ModelError,
@@ -31,27 +32,27 @@ from counterset.results.explanation import Explanation, make_explanations
 __all__ = ["ExhaustiveExplainer"]
 
 #: Counterfactuals, their distances and their labels.
-_Batch: TypeAlias = tuple[Matrix, Matrix, Labels]
+_Batch: TypeAlias = tuple[Matrix, Vector, Labels]
 
 
 class ExhaustiveExplainer(BaseEstimator):
-    """Report every counterfactual within epsilon of the optimum (the paper's E_exh).
+    """Report every counterfactual within epsilon of the nearest (the paper's E_exh).
 
     It is weakly epsilon/2-robust: a strong counterfactual of one input is reported for every
-    input of the same class that is nearer than epsilon/2 (proposition 1). Whether a given
-    counterfactual belongs to the explanation is decided for any domain on which the
-    counterfactual distance can be bounded; all of them are listed on finite domains.
+    input of the same class that is nearer than epsilon/2 (proposition 1). ``contains`` tells
+    whether a given counterfactual belongs to the explanation, on any domain where the
+    counterfactual distance can be bounded. ``explain`` lists all of them, on finite domains.
 
     Parameters
     ----------
     model
         As for :func:`~counterset.exact.counterfactual_distance`.
     epsilon
-        How much worse than the optimum a counterfactual may be.
+        How much farther than the nearest a counterfactual may be.
     distance, domain
         As for :func:`~counterset.exact.counterfactual_distance`.
     max_counterfactuals
-        The most that ``explain`` lists before it gives up.
+        ``explain`` raises an error if there are more.
     time_limit
         In seconds, for each counterfactual distance, and for each ``explain``.
 
@@ -85,58 +86,59 @@ class ExhaustiveExplainer(BaseEstimator):
 
     def counterfactual_distance(self, x: Any) -> DistanceBounds:
         """Bound the counterfactual distance of an input."""
-        return self._question().bounds(x)
+        return self._query().bounds(x)
 
     def contains(self, x: Any, c: Any) -> Answer:
-        """Say whether c is an epsilon-approximate counterfactual of x: yes, no or unknown."""
+        """Check whether c is an epsilon-approximate counterfactual of x: yes, no or unknown."""
         member = self._member(x, c)
         if member is None:
             return Answer.NO
         return is_approximate(*member, self.epsilon)
 
     def is_strong(self, x: Any, c: Any) -> Answer:
-        """Say whether c is a strong counterfactual of x, at the very optimum."""
+        """Check whether c is a strong counterfactual of x: none is nearer."""
         member = self._member(x, c)
         return Answer.NO if member is None else is_strong(*member)
 
     def safety(self, x: Any, c: Any) -> float:
-        """Give the delta of a counterfactual: a proved lower bound, exact if the distance is.
+        """Return the delta of a counterfactual: a proved lower bound, exact if the distance is.
 
-        Negative where c is not certain to belong to the explanation.
+        It is negative where c is not certain to belong to the explanation.
         """
         member = self._member(x, c)
         if member is None:
             raise InvalidInputError(
-                "c is no counterfactual of x: the model decides it like x, or it lies outside the "
-                "domain. Ask about a point of the domain that is decided otherwise."
+                "c is no counterfactual of x: the model classifies it like x, or it lies outside "
+                "the domain. Pass a point of the domain that is classified differently."
             )
         return safety(*member, self.epsilon)[0]
 
     def explain(self, x: Any) -> Explanation:
         """List every epsilon-approximate counterfactual of x, on a finite domain.
 
-        A grid is built from the nearest combination on, and never past the optimum and epsilon;
-        so the model is asked in steps no longer than epsilon, and a small one means many questions.
+        A grid is built from the nearest combination on, and never farther than epsilon past the
+        nearest counterfactual. So the model is called once for each step of epsilon at least: a
+        small epsilon takes many calls.
 
         Raises
         ------
         TooManyCounterfactualsError, OutOfTimeError
-            Where ``max_counterfactuals`` or ``time_limit`` is reached first; ``count`` tells how
-            many were found until then.
+            If ``max_counterfactuals`` or ``time_limit`` is reached first; ``count`` is the number
+            of counterfactuals found until then.
         """
-        question = self._question()
-        if isinstance(question.domain, Box):
+        query = self._query()
+        if isinstance(query.domain, Box):
             raise InvalidInputError(
-                "A box holds infinitely many counterfactuals, so they cannot be listed. Give a "
-                "finite domain, a Grid or a table of points; or ask contains(x, c)."
+                "A Box holds infinitely many counterfactuals, so they cannot be listed. Give a "
+                "finite domain=, a Grid or a table of points; or call contains(x, c)."
             )
-        problem = question.problem_of(x)
-        parts = list(self._within(problem, question.domain))
+        problem = query.problem_of(x)
+        parts = list(self._within(problem, query.domain))
         rows, lengths, labels = (np.concatenate(kind) for kind in zip(*parts, strict=True))
         if (rows == problem.x).all(axis=1).any():
             raise ModelError(
-                "The model decided the input in two ways, so it was its own counterfactual. Pass a "
-                "model whose answer depends on the row alone: no randomness, no state."
+                "The model classified the input in two ways, so it was its own counterfactual. "
+                "Pass a model whose prediction depends on the row alone: no randomness, no state."
             )
         nearest = float(lengths[0])
         table = problem.model.table
@@ -157,21 +159,21 @@ class ExhaustiveExplainer(BaseEstimator):
         return explanations[0].with_certificate(Certificate(self.epsilon, bounds, deltas))
 
     def _within(self, problem: Problem, domain: Points | Grid) -> Iterator[_Batch]:
-        """Give the counterfactuals up to the optimum and epsilon, the nearest first."""
-        reach, count, looked = Reach(self.epsilon), 0, 0
+        """Yield the counterfactuals within epsilon of the nearest, the nearest first."""
+        reach, count, seen = Reach(self.epsilon), 0, 0
         for rows, lengths in nearest_first(problem, domain, reach):
             if lengths[0] > reach.limit:
                 return
             if problem.clock.over:
                 raise OutOfTimeError(
                     f"{self.time_limit:g} seconds were not enough to list all counterfactuals "
-                    f"within {self.epsilon:g} of the optimum: {looked} points of the domain were "
-                    f"looked at, {count} counterfactuals were found so far. Raise time_limit, "
+                    f"within {self.epsilon:g} of the nearest: {seen} points of the domain were "
+                    f"classified, {count} counterfactuals were found so far. Raise time_limit, "
                     f"lower epsilon, or take a coarser domain.",
                     count,
                 )
             labels = problem.model.labels(rows)
-            looked += len(rows)
+            seen += len(rows)
             flips = labels != problem.label
             if np.isinf(reach.limit) and flips.any():
                 reach.found(float(lengths[np.argmax(flips)]))
@@ -180,32 +182,33 @@ class ExhaustiveExplainer(BaseEstimator):
             if count > self.max_counterfactuals:
                 raise TooManyCounterfactualsError(
                     f"More than {self.max_counterfactuals} counterfactuals lie within "
-                    f"{self.epsilon:g} of the optimum; {count} were found so far. Lower epsilon, "
+                    f"{self.epsilon:g} of the nearest; {count} were found so far. Lower epsilon, "
                     f"take a coarser domain, or raise max_counterfactuals.",
                     count,
                 )
             yield rows[keep], lengths[keep], labels[keep]
         if np.isinf(reach.limit):
             raise NoCounterfactualExistsError(
-                f"The model decides the whole domain {to_python(problem.label)!r}, like the input, so "
-                f"there is no counterfactual. Widen the domain, or let more features change."
+                f"The model classifies the whole domain as {to_python(problem.label)!r}, like the "
+                f"input, so there is no counterfactual. Widen the domain, or let more features "
+                f"change."
             )
 
-    def _question(self) -> Question:
+    def _query(self) -> DistanceQuery:
         check_at_least(self.epsilon, 0, "epsilon")
         check_count(self.max_counterfactuals, "max_counterfactuals")
-        return Question.ask(self.model, self.distance, self.domain, time_limit=self.time_limit)
+        return DistanceQuery.of(self.model, self.distance, self.domain, time_limit=self.time_limit)
 
     def _member(self, x: Any, c: Any) -> tuple[float, DistanceBounds] | None:
-        """Give the distance of c and the bounds of x; None if c is no counterfactual of x."""
-        question = self._question()
-        problem = question.problem_of(x)
+        """Return the distance of c and the bounds of x; None if c is no counterfactual of x."""
+        query = self._query()
+        problem = query.problem_of(x)
         row = problem.model.table.encode_one(_row(c))[0][0]
-        if not question.holds(problem, row) or not problem.confirms(row):
+        if not query.holds(problem, row) or not problem.confirms(row):
             return None
         length = float(problem.lengths(row[None, :])[0])
-        # c itself is a counterfactual: the solver need not look farther.
-        return length, question.bounds(x, start=problem.model.table.decode(row[None, :]))
+        # c itself is a counterfactual: the solver need not search farther.
+        return length, query.bounds(x, start=problem.model.table.decode(row[None, :]))
 
 
 def _row(c: Any) -> Any:

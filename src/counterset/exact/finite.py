@@ -1,4 +1,4 @@
-"""Finite domains: points in the order of their distance, and the first that flips."""
+"""Finite domains: points in ascending order of distance, and the first that flips."""
 
 from __future__ import annotations
 
@@ -8,53 +8,54 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Matrix
+from counterset._base.arrays import Matrix, Vector
 from counterset.distances import ROUNDING
 from counterset.exact.domains import Grid, Points
 from counterset.exact.norms import Norm
-from counterset.exact.problem import Answer, Problem
+from counterset.exact.problem import OUT_OF_TIME, Problem, SolverResult
 from counterset.exceptions import UnsupportedDistanceError
 
 __all__ = ["Reach", "nearest_first", "solve_finite"]
 
-#: Points are built and asked in batches that grow, so that a near answer costs little.
+#: Points are built and classified in batches that grow from 64 to 8192: a near counterfactual is
+#: found at little cost, and a far one in few calls of the model.
 FIRST_BATCH = 64
 LARGEST_BATCH = 8192
-#: A grid whose distance is not a norm is sorted whole, if it is no larger than this.
+#: If the distance is not a norm, a grid is sorted as a whole: up to 2 million points fit in memory.
 LARGEST_SORTED_GRID = 2_000_000
 METHOD = "enumeration of a finite domain"
 
 
-def solve_finite(problem: Problem, domain: Points | Grid) -> Answer:
-    """Ask the model about the points from the nearest on, until one flips."""
+def solve_finite(problem: Problem, domain: Points | Grid) -> SolverResult:
+    """Classify the points from the nearest on, until one flips."""
     reached = 0.0
     for rows, lengths in nearest_first(problem, domain):
         reached = float(lengths[0])
         if problem.clock.over:
-            return Answer(reached, None, METHOD, "the time was up")
-        for place in np.flatnonzero(problem.flips(rows)):
-            if problem.confirms(rows[place]):
-                return Answer(float(lengths[place]), rows[place], METHOD)
-    return Answer(np.inf, None, METHOD, none_exists=True)
+            return SolverResult(reached, None, METHOD, OUT_OF_TIME)
+        for i in np.flatnonzero(problem.flips(rows)):
+            if problem.confirms(rows[i]):
+                return SolverResult(float(lengths[i]), rows[i], METHOD)
+    return SolverResult(np.inf, None, METHOD, none_exists=True)
 
 
 @dataclass
 class Reach:
-    """How far points of a grid may be built: never past the optimum and epsilon.
+    """How far a grid may be built: never farther than epsilon past the nearest counterfactual.
 
-    As long as nothing flips, the optimum is no nearer than the next point, so that all within
-    epsilon of that one are within epsilon of the optimum too.
+    As long as nothing flips, the nearest counterfactual is no nearer than the next point. So every
+    point within epsilon of the next one is within epsilon of the nearest counterfactual too.
     """
 
     epsilon: float
     limit: float = np.inf
 
     def found(self, nearest: float) -> None:
-        """Note the distance of the nearest counterfactual."""
+        """Set the limit from the distance of the nearest counterfactual."""
         self.limit = self._beyond(nearest)
 
     def until(self, first: float) -> float:
-        """Give how far a batch may go that starts at a distance."""
+        """Return how far a batch may go whose first point is at this distance."""
         return min(self._beyond(first), self.limit)
 
     def _beyond(self, length: float) -> float:
@@ -64,10 +65,10 @@ class Reach:
 
 def nearest_first(
     problem: Problem, domain: Points | Grid, reach: Reach | None = None
-) -> Iterator[tuple[Matrix, Matrix]]:
-    """Give batches of points and their distances, ascending throughout.
+) -> Iterator[tuple[Matrix, Vector]]:
+    """Yield batches of points and their distances, in ascending order throughout.
 
-    With a reach, a grid is built no farther than that allows.
+    With ``reach``, a grid is built no farther than that allows.
     """
     if isinstance(domain, Points):
         yield from _sorted(problem, domain.matrix)
@@ -76,8 +77,8 @@ def nearest_first(
     if problem.norm is None:
         if domain.size > LARGEST_SORTED_GRID:
             raise UnsupportedDistanceError(
-                f"A grid of {domain.size} points is enumerated from the nearest on, which takes "
-                f"l0, l1, l2 or linf. Choose one of them, or a grid of at most "
+                f"A Grid of {domain.size} points is enumerated from the nearest on, which takes "
+                f"distance= l0, l1, l2 or linf. Choose one of them, or a Grid of at most "
                 f"{LARGEST_SORTED_GRID} points."
             )
         mesh = np.meshgrid(*values, indexing="ij")
@@ -93,7 +94,7 @@ def _batch_sizes() -> Iterator[int]:
         size = min(2 * size, LARGEST_BATCH)
 
 
-def _sorted(problem: Problem, points: Matrix) -> Iterator[tuple[Matrix, Matrix]]:
+def _sorted(problem: Problem, points: Matrix) -> Iterator[tuple[Matrix, Vector]]:
     lengths = problem.lengths(points)
     order = np.argsort(lengths, kind="stable")
     start = 0
@@ -106,9 +107,9 @@ def _sorted(problem: Problem, points: Matrix) -> Iterator[tuple[Matrix, Matrix]]
 
 
 def _best_first(
-    problem: Problem, norm: Norm, values: list[Matrix], reach: Reach | None
-) -> Iterator[tuple[Matrix, Matrix]]:
-    """Build the combinations of a grid in the order of their cost, none before its turn."""
+    problem: Problem, norm: Norm, values: list[Vector], reach: Reach | None
+) -> Iterator[tuple[Matrix, Vector]]:
+    """Build the combinations of a grid in ascending order of their cost, as they are needed."""
     ordered, costs = _by_cost(problem.x, norm, values)
     combinations = _cheapest_combinations(costs, largest=norm.kind == "linf")
     upcoming = next(combinations, None)
@@ -125,16 +126,16 @@ def _best_first(
         while upcoming is not None and upcoming[0] <= end and len(picked) < size:
             picked.append(upcoming[1])
             upcoming = next(combinations, None)
-        places = np.array(picked)
-        rows = np.stack([some[places[:, i]] for i, some in enumerate(ordered)], axis=1)
+        positions = np.array(picked)
+        rows = np.stack([some[positions[:, i]] for i, some in enumerate(ordered)], axis=1)
         lengths = problem.lengths(rows)
-        # Costs that are added up in another order may be rounded apart.
+        # Costs that are added up in another order may be rounded differently.
         order = np.argsort(lengths, kind="stable")
         yield rows[order], lengths[order]
 
 
-def _by_cost(x: Matrix, norm: Norm, values: list[Matrix]) -> tuple[list[Matrix], list[list[float]]]:
-    """Give the values of each feature from the cheapest on, with their costs."""
+def _by_cost(x: Vector, norm: Norm, values: list[Vector]) -> tuple[list[Vector], list[list[float]]]:
+    """Sort the values of each feature by cost; return them and their costs."""
     ordered, costs = [], []
     for i, some in enumerate(values):
         moves = np.zeros((len(some), len(x)))
@@ -149,22 +150,23 @@ def _by_cost(x: Matrix, norm: Norm, values: list[Matrix]) -> tuple[list[Matrix],
 def _cheapest_combinations(
     costs: list[list[float]], largest: bool
 ) -> Iterator[tuple[float, tuple[int, ...]]]:
-    """Give one place per feature, in ascending order of the sum (or largest) of their costs.
+    """Yield combinations in ascending order of the sum (or the largest) of their costs.
 
-    Each combination is made from one only, by raising its last raised feature or one after it, so
-    that none is made twice and none before it is needed. The sum comes with it.
+    A combination has the position of one value for each feature, and comes with its total cost.
+    Each is made from exactly one other, by raising the feature that was raised last or a later
+    one. So none is made twice, and none before it is needed.
     """
 
-    def total(places: tuple[int, ...]) -> float:
-        parts = [costs[i][place] for i, place in enumerate(places)]
+    def total(positions: tuple[int, ...]) -> float:
+        parts = [costs[i][position] for i, position in enumerate(positions)]
         return max(parts) if largest else sum(parts)
 
     first = (0,) * len(costs)
     waiting = [(total(first), first, 0)]
     while waiting:
-        cost, places, last = heapq.heappop(waiting)
-        yield cost, places
+        cost, positions, last = heapq.heappop(waiting)
+        yield cost, positions
         for i in range(last, len(costs)):
-            if places[i] + 1 < len(costs[i]):
-                raised = (*places[:i], places[i] + 1, *places[i + 1 :])
+            if positions[i] + 1 < len(costs[i]):
+                raised = (*positions[:i], positions[i] + 1, *positions[i + 1 :])
                 heapq.heappush(waiting, (total(raised), raised, i))

@@ -1,7 +1,7 @@
-"""Looking in growing balls: near the input, every solver's task is smaller.
+"""Search in growing balls around the input: the smaller the ball, the smaller a solver's task.
 
-A ball that is proved to hold no counterfactual makes its radius a lower bound, and the ball grows;
-if it holds one, the nearest in it is the nearest of all.
+A ball that is proved to hold no counterfactual makes its radius a lower bound, and the ball grows.
+If it holds one, the nearest in it is the nearest of all.
 """
 
 from __future__ import annotations
@@ -11,26 +11,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Matrix
+from counterset._base.arrays import Vector
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Problem
 
-__all__ = ["MUCH_TOO_LARGE", "Best", "Look", "farthest", "look_in_growing_balls"]
+__all__ = [
+    "OVERSIZE_FACTOR",
+    "BallResult",
+    "Incumbent",
+    "covering_radius",
+    "search_growing_balls",
+]
 
-#: Balls more than so many times too large are looked into again: tolerances are part of the ball.
-MUCH_TOO_LARGE = 2.0
+#: A ball is searched again, as a smaller one, if its radius is more than 2 times the distance found
+#: in it: the tolerance of a solver is a part of the radius.
+OVERSIZE_FACTOR = 2.0
 
 
 @dataclass(eq=False)
-class Best:
-    """The nearest counterfactual so far."""
+class Incumbent:
+    """The nearest counterfactual so far, and its distance ``upper``."""
 
     problem: Problem
-    witness: Matrix | None = None
+    witness: Vector | None = None
     upper: float = np.inf
 
-    def offer(self, witness: Matrix | None) -> None:
-        """Keep a confirmed counterfactual if it is nearer than the best."""
+    def offer(self, witness: Vector | None) -> None:
+        """Keep a confirmed counterfactual if it is nearer."""
         if witness is None:
             return
         length = float(self.problem.lengths(witness[None, :])[0])
@@ -39,48 +46,54 @@ class Best:
 
 
 @dataclass(frozen=True)
-class Look:
-    """What a look into a ball has proved: no counterfactual in it is nearer than ``lower``.
+class BallResult:
+    """What is proved about a ball: no counterfactual in it is nearer than ``lower``.
 
-    ``empty`` says that it holds none at all.
+    ``empty``: it holds none at all.
     """
 
     lower: float
     empty: bool
 
 
-def look_in_growing_balls(
-    look: Callable[[float], Look], best: Best, first: float, growth: float, farthest: float
+def search_growing_balls(
+    search_ball: Callable[[float], BallResult],
+    incumbent: Incumbent,
+    first: float,
+    growth: float,
+    covering: float,
 ) -> float:
-    """Give a lower bound on the distance; infinite if it is proved that nothing is there.
+    """Return a lower bound on the distance; infinite if it is proved that there is nothing.
 
     Parameters
     ----------
-    look
-        Looks into a ball of a radius and offers ``best`` what it finds.
+    search_ball
+        Searches the ball of a radius and offers what it finds to the incumbent.
     first
         The first radius.
-    farthest
+    growth
+        The factor from one radius to the next.
+    covering
         A radius that covers the domain.
     """
     radius, proved = first, 0.0
-    while not best.problem.clock.over:
-        # Only what beats the best so far matters.
-        radius = min(radius, best.upper, farthest)
-        seen = look(radius)
-        if not seen.empty:
-            return max(proved, min(seen.lower, radius))
-        if radius >= farthest:
+    while not incumbent.problem.clock.over:
+        # Only what is nearer than the incumbent matters.
+        radius = min(radius, incumbent.upper, covering)
+        result = search_ball(radius)
+        if not result.empty:
+            return max(proved, min(result.lower, radius))
+        if radius >= covering:
             return np.inf
-        proved = max(proved, min(seen.lower, radius))
-        if radius >= best.upper:
+        proved = max(proved, min(result.lower, radius))
+        if radius >= incumbent.upper:
             break
         radius *= growth
     return proved
 
 
-def farthest(problem: Problem, norm: Norm) -> float:
-    """Give a radius beyond which the box has no points."""
+def covering_radius(problem: Problem, norm: Norm) -> float:
+    """Return a radius beyond which the box has no points."""
     reach = np.maximum(problem.high - problem.x, problem.x - problem.low)
     with np.errstate(invalid="ignore"):
         costs = np.where(norm.weights > 0, norm.costs(reach), 0.0)

@@ -1,4 +1,4 @@
-"""Distances as the solvers see them: one cost per feature, added up or maximised."""
+"""Distances as the solvers see them: one cost for each feature, added up or maximised."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from counterset._base.arrays import Mask, Matrix
+from counterset._base.arrays import Mask, Matrix, Vector
 from counterset.distances import L0, L1, L2, Distance, Gower, LInf
 from counterset.exceptions import InvalidInputError
 from counterset.tables.space import TableDistance
@@ -21,26 +21,32 @@ _KINDS: dict[type[Distance], Kind] = {L0: "l0", L1: "l1", L2: "l2", LInf: "linf"
 
 @dataclass(frozen=True, eq=False)
 class Norm:
-    """A weighted norm of the difference in the model's own units.
+    """A weighted norm of differences in the model's own units.
 
-    A length is made in two steps: each feature has a cost (the square of its part, for ``l2``),
-    and the costs are combined into a total, whose root is the length for ``l2``.
+    The length of a difference is computed in three steps. Each feature has a cost (for ``l2`` the
+    square of its part); the costs are combined into a total; the total gives the length (for
+    ``l2`` its root).
 
     Attributes
     ----------
+    kind
+        Which norm it is.
+    weights
+        The weight of each feature, ``(d,)``.
     categories
-        The features where every change counts the same; None: there are none.
+        Which features are categories, where every change costs the same, ``(d,)``; None if there
+        are none.
     """
 
     kind: Kind
-    weights: Matrix
+    weights: Vector
     categories: Mask | None = None
 
     def costs(self, differences: Matrix) -> Matrix:
-        """Give the cost of each feature, for differences of shape ``(..., d)``."""
+        """Return the cost of each feature, for differences of shape ``(..., d)``."""
         if self.categories is not None and self.kind != "l0":
-            plain = Norm(self.kind, self.weights).costs(differences)
-            return np.where(self.categories, self.weights * (differences != 0), plain)
+            of_numbers = Norm(self.kind, self.weights).costs(differences)
+            return np.where(self.categories, self.weights * (differences != 0), of_numbers)
         if self.kind == "l0":
             changed: Matrix = self.weights * (differences != 0)
             return changed
@@ -48,34 +54,38 @@ class Norm:
             return self.weights * differences**2
         return self.weights * np.abs(differences)
 
-    def total(self, costs: Matrix) -> Matrix:
+    def total(self, costs: Matrix) -> Vector:
         """Combine the costs over the last axis."""
         combined = costs.max(axis=-1) if self.kind == "linf" else costs.sum(axis=-1)
         return np.asarray(combined)
 
-    def length(self, total: Matrix | float) -> Matrix:
-        """Turn totals into lengths."""
+    def length(self, total: Vector | float) -> Vector:
+        """Convert totals to lengths."""
         return np.asarray(np.sqrt(total) if self.kind == "l2" else total, dtype=np.float64)
 
     def to_total(self, length: float) -> float:
-        """Turn a length into the total that it stands for."""
+        """Convert a length to its total."""
         return length**2 if self.kind == "l2" else length
 
-    def of(self, differences: Matrix) -> Matrix:
-        """Give the length of differences."""
+    def of(self, differences: Matrix) -> Vector:
+        """Return the lengths of differences of shape ``(..., d)``."""
         return self.length(self.total(self.costs(differences)))
 
-    def reach(self, length: float) -> Matrix:
-        """Give how far each feature may move if the length may be no more than this."""
+    def reach(self, length: float) -> Vector:
+        """Return how far each feature may move if the length is at most this, ``(d,)``."""
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.categories is not None and self.kind != "l0":
-                plain = Norm(self.kind, self.weights).reach(length)
-                switched = np.where(self.weights <= self.to_total(length), np.inf, 0.0)
-                return np.where(self.categories, switched, plain)
+                of_numbers = Norm(self.kind, self.weights).reach(length)
+                of_categories = np.where(self.weights <= self.to_total(length), np.inf, 0.0)
+                return np.where(self.categories, of_categories, of_numbers)
             if self.kind == "l0":
                 return np.where(self.weights <= length, np.inf, 0.0)
-            rates = np.sqrt(self.weights) if self.kind == "l2" else self.weights
-            return np.where(rates > 0, length / rates, np.inf)
+            return np.where(self.rates > 0, length / self.rates, np.inf)
+
+    @property
+    def rates(self) -> Vector:
+        """The length of a move by 1 in each feature alone, ``(d,)``; not for ``l0``."""
+        return np.sqrt(self.weights) if self.kind == "l2" else self.weights
 
 
 def read_norm(distance: Distance, n_features: int) -> Norm | None:
@@ -85,8 +95,8 @@ def read_norm(distance: Distance, n_features: int) -> Norm | None:
     """
     factor, categories = np.ones(n_features), None
     if isinstance(distance, TableDistance):
-        switches = np.array([feature.is_category for feature in distance.table.features])
-        categories = switches if switches.any() else None
+        is_category = np.array([feature.is_category for feature in distance.table.features])
+        categories = is_category if is_category.any() else None
         factor, distance = distance.space.factor, distance.inner
     elif isinstance(distance, Gower):
         return None
@@ -102,7 +112,7 @@ def read_norm(distance: Distance, n_features: int) -> Norm | None:
         )
     if isinstance(distance, Gower):
         weights = weights / weights.sum()
-    # Scaling folds into the weights: the norm of f * (a - b) is a weighted norm of a - b. A
-    # category's coordinates are so sized that a change counts 1, times its factor.
+    # Scaling goes into the weights: the norm of f * (a - b) is a weighted norm of a - b. The
+    # coordinates of a category are sized so that a change counts 1, times its factor.
     power = {"l0": 0, "l1": 1, "l2": 2, "linf": 1}[kind]
     return Norm(kind, weights * factor**power, categories)

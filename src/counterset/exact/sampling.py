@@ -4,39 +4,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterset._base.arrays import Matrix
+from counterset._base.arrays import Matrix, Vector
 from counterset.exact.boundary import past_boundary
-from counterset.exact.problem import Answer, Problem
+from counterset.exact.problem import Problem, SolverResult
 
-__all__ = ["find_counterfactual", "solve_by_search"]
+__all__ = ["find_counterfactual", "solve_by_sampling"]
 
+#: With 2000 samples of a region, a class on a thousandth of it is met more often than not.
 SAMPLES = 2000
-#: Samples are drawn from the whole domain first, then ever nearer to the input.
-SHRINKING = (1.0, 0.3, 0.1, 0.01)
+#: Sizes of the region, relative to the domain: samples are drawn from the whole domain first, then
+#: ever nearer to the input.
+REGION_SIZES = (1.0, 0.3, 0.1, 0.01)
+#: The 16 nearest samples that flip, at each size, are moved towards the input.
 LINES = 16
+#: Each line is narrowed down 5 times by 24 probes, so to 1/25**5: a ten-millionth of its length.
 ROUNDS = 5
 PROBES = 24
 METHOD = "search"
 
 
-def solve_by_search(problem: Problem, start: Matrix | None) -> Answer:
-    """Give an upper bound, and 0 for a lower one."""
+def solve_by_sampling(problem: Problem, start: Vector | None) -> SolverResult:
+    """Find an upper bound; the lower bound is 0."""
     best = find_counterfactual(problem)
     if start is not None and (best is None or _nearer(problem, start, best)):
-        walked = _walk_back(problem, start)
+        walked = _undo_changes(problem, start)
         best = walked if problem.confirms(walked) else start
     reason = "only an upper bound: no exact method reads this model"
     if best is None:
         reason += ", and sampling found no counterfactual"
-    return Answer(0.0, best, METHOD, reason)
+    return SolverResult(0.0, best, METHOD, reason)
 
 
-def find_counterfactual(problem: Problem) -> Matrix | None:
-    """Sample the domain, go back towards the input, and undo what is not needed."""
+def find_counterfactual(problem: Problem) -> Vector | None:
+    """Sample the domain, move what flips towards the input, and undo what is not needed."""
     random = np.random.default_rng(0)
-    found: list[Matrix] = []
-    for share in SHRINKING:
-        rows = problem.admit(_sample(problem, random, share))
+    found: list[Vector] = []
+    for size in REGION_SIZES:
+        rows = problem.project(_sample(problem, random, size))
         flipped = rows[problem.flips(rows)]
         found.extend(flipped[np.argsort(problem.lengths(flipped), kind="stable")][:LINES])
         if problem.clock.over:
@@ -44,23 +48,23 @@ def find_counterfactual(problem: Problem) -> Matrix | None:
     if not found:
         return None
     rows = _bisect(problem, np.array(found))
-    nearest = _walk_back(problem, rows[np.argmin(problem.lengths(rows))])
-    # A batch may be rounded otherwise than a row alone, which is what users will ask.
+    nearest = _undo_changes(problem, rows[np.argmin(problem.lengths(rows))])
+    # A batch may be rounded in another way than a row alone, and users ask about one row.
     return nearest if problem.confirms(nearest) else past_boundary(problem, nearest)
 
 
-def _sample(problem: Problem, random: np.random.Generator, share: float) -> Matrix:
-    """Draw points of the box, and points that differ from the input in one feature only."""
+def _sample(problem: Problem, random: np.random.Generator, size: float) -> Matrix:
+    """Draw points of the box; a quarter of them differ from the input in one feature only."""
     d = len(problem.x)
     # Without bounds, look as far as the size of the input's own values suggests.
-    size = np.maximum(1.0, np.abs(problem.x)) * 10.0 ** random.uniform(-1, 2, (SAMPLES, 1))
-    low = np.where(np.isfinite(problem.low), problem.low, problem.x - size)
-    high = np.where(np.isfinite(problem.high), problem.high, problem.x + size)
+    spread = np.maximum(1.0, np.abs(problem.x)) * 10.0 ** random.uniform(-1, 2, (SAMPLES, 1))
+    low = np.where(np.isfinite(problem.low), problem.low, problem.x - spread)
+    high = np.where(np.isfinite(problem.high), problem.high, problem.x + spread)
     rows = random.uniform(low, high)
     alone = np.arange(SAMPLES) < SAMPLES // 4
     only = random.integers(d, size=SAMPLES)
     rows[alone] = np.where(np.arange(d) == only[alone, None], rows[alone], problem.x)
-    return np.asarray(problem.x + share * (rows - problem.x))
+    return np.asarray(problem.x + size * (rows - problem.x))
 
 
 def _bisect(problem: Problem, ends: Matrix) -> Matrix:
@@ -71,9 +75,9 @@ def _bisect(problem: Problem, ends: Matrix) -> Matrix:
     for _ in range(ROUNDS):
         if problem.clock.over:
             break
-        # Several probes on each line in one question, since calls cost more than rows.
+        # Several probes on each line in one call, since calls cost more than rows.
         shares = np.linspace(near, far, PROBES + 2)[1:-1]
-        rows = problem.admit((problem.x + shares[..., None] * (ends - problem.x)).reshape(-1, d))
+        rows = problem.project((problem.x + shares[..., None] * (ends - problem.x)).reshape(-1, d))
         flips = problem.flips(rows).reshape(PROBES, n)
         first = np.where(flips.any(axis=0), flips.argmax(axis=0), PROBES)
         hit = first < PROBES
@@ -83,8 +87,8 @@ def _bisect(problem: Problem, ends: Matrix) -> Matrix:
     return kept
 
 
-def _walk_back(problem: Problem, point: Matrix) -> Matrix:
-    """Take each feature back towards the input as far as the model allows, in two rounds."""
+def _undo_changes(problem: Problem, point: Vector) -> Vector:
+    """Move each feature back towards the input as far as the model allows, in two rounds."""
     for _ in range(2):
         # The smallest changes first: they are the likeliest not to be needed.
         for feature in np.argsort(np.abs(point - problem.x), kind="stable"):
@@ -92,7 +96,7 @@ def _walk_back(problem: Problem, point: Matrix) -> Matrix:
                 continue
             rows = np.tile(point, (PROBES, 1))
             rows[:, feature] = np.linspace(problem.x[feature], point[feature], PROBES + 1)[:-1]
-            rows = problem.admit(rows)
+            rows = problem.project(rows)
             flips = problem.flips(rows)
             if flips.any():
                 better = rows[np.argmax(flips)]
@@ -101,6 +105,6 @@ def _walk_back(problem: Problem, point: Matrix) -> Matrix:
     return point
 
 
-def _nearer(problem: Problem, a: Matrix, b: Matrix) -> bool:
+def _nearer(problem: Problem, a: Vector, b: Vector) -> bool:
     lengths = problem.lengths(np.vstack([a, b]))
     return bool(lengths[0] < lengths[1])

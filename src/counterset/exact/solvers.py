@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from counterset._base.arrays import Matrix
+from counterset._base.arrays import Vector
 from counterset.exact.linear.closed_form import has_closed_form, solve_linear
-from counterset.exact.linear.models import read_linear
+from counterset.exact.linear.models import LinearModel, read_linear
 from counterset.exact.neighbours import read_neighbours, solve_neighbours
 from counterset.exact.networks.models import ReluNetwork, read_network
 from counterset.exact.networks.solve import solve_network
 from counterset.exact.norms import Norm
-from counterset.exact.problem import Answer, Problem
-from counterset.exact.sampling import find_counterfactual, solve_by_search
+from counterset.exact.problem import Problem, SolverResult
+from counterset.exact.sampling import find_counterfactual, solve_by_sampling
 from counterset.exact.trees.ensembles import TreeEnsemble
 from counterset.exact.trees.pipelines import read_tree_pipeline
 from counterset.exact.trees.solve import solve_trees
@@ -22,23 +22,52 @@ from counterset.exceptions import UnsupportedDistanceError, UnsupportedModelErro
 
 __all__ = ["solve"]
 
-TREES = "tree ensemble"
+
+@dataclass(frozen=True)
+class _Solver:
+    """An exact method for one kind of model.
+
+    Attributes
+    ----------
+    kind
+        What error messages call such a model.
+    read
+        Returns what the method needs to know of a model, or None if it is of another kind.
+    solve
+        Takes what was read, the problem, its norm and a known counterfactual or None.
+    takes_categories
+        Whether it also moves categories and ranks, besides numbers.
+    """
+
+    kind: str
+    read: Callable[[Any, Problem], Any]
+    solve: Callable[[Any, Problem, Norm, Vector | None], SolverResult]
+    takes_categories: bool = False
 
 
-def solve(model: Any, problem: Problem, start: Matrix | None, fallback: bool) -> Answer:
-    """Solve by the first family that reads the model; otherwise search, or raise."""
-    for family, read, solve_family in _FAMILIES:
-        reading = read(model, problem)
+def solve(model: Any, problem: Problem, start: Vector | None, fallback: bool) -> SolverResult:
+    """Solve by the first method that reads the model.
+
+    Parameters
+    ----------
+    start
+        A known counterfactual, or None.
+    fallback
+        Whether to sample if no method reads the model; an error is raised otherwise.
+    """
+    for solver in _SOLVERS:
+        reading = solver.read(model, problem)
         if reading is None:
             continue
-        _check_categories(family, problem)
+        if not solver.takes_categories:
+            _check_numeric(solver.kind, problem)
         if problem.norm is None:
             raise UnsupportedDistanceError(
-                f"The exact distance of a {family} is taken in l0, l1, l2 or linf, with or "
-                f"without weights or scaling, got {problem.distance!r}. Choose one of them, a "
+                f"The exact distance of a {solver.kind} is measured in l0, l1, l2 or linf, with "
+                f"or without weights or scaling, got {problem.distance!r}. Choose one of them, a "
                 f"finite domain, or method='search' for an upper bound."
             )
-        return solve_family(reading, problem, problem.norm, start)
+        return solver.solve(reading, problem, problem.norm, start)
     if not fallback:
         raise UnsupportedModelError(
             f"No exact method reads this {type(getattr(model, 'module', model)).__name__}: linear "
@@ -46,38 +75,46 @@ def solve(model: Any, problem: Problem, start: Matrix | None, fallback: bool) ->
             f"and one nearest neighbour are read. Pass a finite domain, or method='auto' for an "
             f"upper bound."
         )
-    return solve_by_search(problem, start)
+    return solve_by_sampling(problem, start)
 
 
-def _check_categories(family: str, problem: Problem) -> None:
+def _check_numeric(kind: str, problem: Problem) -> None:
     table = problem.model.table
     other = [feature.name for feature in table.features if feature.values is not None]
-    if other and family != TREES:
+    if other:
         raise UnsupportedDistanceError(
-            f"The exact distance of a {family} is between numbers, but {other[:5]} are categories "
-            f"or ranks. Give the model as a function of encoded numbers, take a finite domain, or "
+            f"The exact distance of a {kind} is between numbers, but {other[:5]} are categories "
+            f"or ranks. Pass the model as a function of encoded numbers, a finite domain, or "
             f"method='search' for an upper bound."
         )
 
 
-def _linear(model: Any, problem: Problem, norm: Norm, start: Matrix | None) -> Answer:
+def _solve_linear(
+    model: LinearModel, problem: Problem, norm: Norm, start: Vector | None
+) -> SolverResult:
     if has_closed_form(norm, problem.integer):
         return solve_linear(model, problem, norm)
-    return _network(ReluNetwork.of_linear(model), problem, norm, start)
+    # A linear model is a network without hidden layers.
+    network = ReluNetwork([(model.weights, model.bias)], model.labels)
+    return _solve_network(network, problem, norm, start)
 
 
-def _network(model: Any, problem: Problem, norm: Norm, start: Matrix | None) -> Answer:
-    answer = solve_network(model, problem, norm, start)
-    if answer.witness is not None or answer.none_exists:
-        return answer
-    found = find_counterfactual(problem)  # out of time without a point: any will do
-    return replace(answer, witness=found)
+def _solve_network(
+    network: ReluNetwork, problem: Problem, norm: Norm, start: Vector | None
+) -> SolverResult:
+    result = solve_network(network, problem, norm, start)
+    if result.witness is not None or result.none_exists:
+        return result
+    # The time limit was reached before the solver found a point: any will do.
+    return replace(result, witness=find_counterfactual(problem))
 
 
-def _trees(model: TreeEnsemble, problem: Problem, norm: Norm, start: Matrix | None) -> Answer:
-    if start is None and len(model.trees) > 1:
+def _solve_trees(
+    ensemble: TreeEnsemble, problem: Problem, norm: Norm, start: Vector | None
+) -> SolverResult:
+    if start is None and len(ensemble.trees) > 1:
         start = find_counterfactual(problem)
-    return solve_trees(model, problem, norm, start)
+    return solve_trees(ensemble, problem, norm, start)
 
 
 def _read_trees(model: Any, problem: Problem) -> TreeEnsemble | None:
@@ -85,14 +122,14 @@ def _read_trees(model: Any, problem: Problem) -> TreeEnsemble | None:
     return None if pipeline is None else pipeline.in_features(problem)
 
 
-def _alone(read: Callable[[Any], Any]) -> Callable[[Any, Problem], Any]:
-    """Read a model that takes the table's columns as they are."""
+def _model_only(read: Callable[[Any], Any]) -> Callable[[Any, Problem], Any]:
+    """Return a reader that does not need the problem."""
     return lambda model, problem: read(model)
 
 
-_FAMILIES: tuple[tuple[str, Callable[[Any, Problem], Any], Callable[..., Answer]], ...] = (
-    ("linear model", _alone(read_linear), _linear),
-    ("ReLU network", _alone(read_network), _network),
-    (TREES, _read_trees, _trees),
-    ("nearest neighbour", _alone(read_neighbours), solve_neighbours),
+_SOLVERS = (
+    _Solver("linear model", _model_only(read_linear), _solve_linear),
+    _Solver("ReLU network", _model_only(read_network), _solve_network),
+    _Solver("tree ensemble", _read_trees, _solve_trees, takes_categories=True),
+    _Solver("nearest neighbour", _model_only(read_neighbours), solve_neighbours),
 )

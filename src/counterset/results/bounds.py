@@ -15,24 +15,32 @@ class DistanceBounds:
     Attributes
     ----------
     lower
-        Proved: no counterfactual is nearer than this.
+        It is proved that no counterfactual is nearer than this.
     upper
-        The distance of ``witness``; infinite where none was found.
+        The distance of ``witness``; infinite if none was found.
     exact
-        Whether the two differ by no more than ``tolerance * max(1, upper)``. Where the nearest
-        points of another class form an open set, cfd is an infimum that no point attains: then
+        Whether the bounds differ by at most ``tolerance * max(1, upper)``. If the region of
+        another class does not include its border, cfd is an infimum that no point attains: then
         ``lower`` is the infimum, and the witness lies just past it.
     witness
-        A counterfactual at distance ``upper``, asked of the model; None where none was found.
+        A counterfactual at distance ``upper``, confirmed by the model; None if none was found.
     seconds
         How long it took.
     method
         How the bounds were found.
     reason
-        Why they are not exact; empty where they are.
+        Why the bounds are not exact; empty if they are.
     tolerance
-        What ``exact`` means: as asked for, plus what the rounding of a model in single precision
-        may do to its border. ``lower`` holds in spite of that rounding.
+        The tolerance that ``exact`` refers to: the one that was asked for, plus how far the
+        rounding of a model in single precision may move its decision boundary. ``lower`` holds in
+        spite of that rounding.
+
+    Examples
+    --------
+    >>> DistanceBounds(1.0, 1.0, True, [2.0], 0.01, "by hand")
+    cfd = 1 (by hand, 0.01 s)
+    >>> DistanceBounds(1.0, 2.5, False, [3.5], 60.0, "by hand", "the time limit was reached")
+    1 <= cfd <= 2.5 (by hand: the time limit was reached)
     """
 
     lower: float

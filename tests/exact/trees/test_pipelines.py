@@ -19,19 +19,18 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
-    OneHotEncoder,
     OrdinalEncoder,
     RobustScaler,
     StandardScaler,
 )
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
+from toys_exact import ENCODERS, VALUES, flats
 
 from counterset import (
     Box,
@@ -39,60 +38,13 @@ from counterset import (
     ExhaustiveExplainer,
     NoCounterfactualExistsError,
     Schema,
-    UnsupportedDistanceError,
     UnsupportedModelError,
 )
 from counterset.distances import L1
 from counterset.exact import counterfactual_distance, counterfactual_distances
-from counterset.exact.trees.bisection import last_at_most
 from counterset.exact.trees.pipelines import read_tree_pipeline
 
-VALUES: dict[str, list[Any]] = {
-    "rooms": [1, 2, 3, 4],
-    "floor": [0, 1, 2],
-    "heating": ["coal", "gas", "oil", "wood"],
-    "owner": ["co-op", "private"],
-}
 KINDS = ["gower", "l0", "l1", "l2", "linf"]
-
-
-def flats(seed: int, n_classes: int = 2) -> tuple[pd.DataFrame, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame({name: rng.choice(values, 80) for name, values in VALUES.items()})
-    score = (
-        frame["rooms"]
-        - frame["floor"] * (frame["heating"] == "gas")
-        + 2 * frame["heating"].isin(["coal", "oil"])
-        + (frame["owner"] == "private")
-        + rng.random(80)
-    )
-    edges = np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1])
-    return frame, np.digitize(score, edges)
-
-
-ENCODERS: dict[str, Any] = {
-    "one-hot": make_column_transformer(
-        (StandardScaler(), ["floor", "rooms"]), (OneHotEncoder(), ["owner", "heating"])
-    ),
-    "one-hot, dense": make_column_transformer(
-        (OneHotEncoder(sparse_output=False, drop="if_binary"), ["heating", "owner"]),
-        remainder="passthrough",
-    ),
-    "rare values together": make_column_transformer(
-        (OneHotEncoder(min_frequency=22), ["heating"]),
-        (OrdinalEncoder(), ["owner"]),
-        remainder=RobustScaler(),
-    ),
-    "ordinal, then scaled": make_pipeline(
-        make_column_transformer(
-            (make_pipeline(SimpleImputer(), MinMaxScaler()), ["rooms"]),
-            (OrdinalEncoder(categories=[["oil", "coal", "wood", "gas"]]), ["heating"]),
-            ("drop", ["floor"]),
-            remainder=OneHotEncoder(),
-        ),
-        MaxAbsScaler(),
-    ),
-}
 
 
 @settings(max_examples=40, deadline=None)
@@ -317,7 +269,7 @@ def test_pipelines_that_are_not_read_are_searched() -> None:
 
 @pytest.fixture
 def one_thread() -> Iterator[None]:
-    """Histogram boosting asks for threads, which wait for each other on a busy machine."""
+    """Histogram boosting starts threads, which wait for each other on a busy machine."""
     with threadpool_limits(1):
         yield
 
@@ -361,7 +313,7 @@ def test_sets_of_codes_that_are_not_declared_are_searched() -> None:
     assert counterfactual_distance(model, X[0], "l1", Box.of(X)).method == "search"
     declared = Box.of(X, schema=Schema(categorical=["x2"]))
     assert counterfactual_distance(model, X[0], "l1", declared).exact
-    # A value that the model has never seen goes a way of its own.
+    # A value that the model has never seen is sent where missing values go.
     more = np.vstack([X, [1.0, 1.0, 7.0]])
     unseen = Box.of(more, schema=Schema(categorical=["x2"]))
     assert counterfactual_distance(model, X[0], "l1", unseen).method == "search"
@@ -387,45 +339,3 @@ def test_a_forest_without_splits() -> None:
     )
     with pytest.raises(NoCounterfactualExistsError):
         counterfactual_distance(model, frame.iloc[[0]], "gower", Box.of(frame))
-
-
-def test_other_families_take_numbers_only() -> None:
-    frame, y = flats(7)
-    coded = frame[["rooms", "floor"]].assign(owner=frame["owner"] == "private")
-    model = LogisticRegression().fit(coded, y)
-    with pytest.raises(UnsupportedDistanceError, match=r"linear model.*owner"):
-        counterfactual_distance(model, coded.iloc[[0]], "l1", Box.of(coded))
-    points = counterfactual_distance(model, coded.iloc[[0]], "gower", coded)
-    assert points.exact
-
-
-@pytest.mark.usefixtures("one_thread")
-def test_times_and_missing_inputs_are_refused() -> None:
-    frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=4), "n": [1.0, 2, 3, np.nan]})
-    numbers = frame[["n"]]
-    model = HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=1).fit(
-        numbers, [0, 0, 1, 1]
-    )
-    with pytest.raises(UnsupportedDistanceError, match="misses"):
-        counterfactual_distance(model, numbers.iloc[[3]], "l1", Box.of(numbers))
-    assert counterfactual_distance(model, numbers.iloc[[0]], "l1", Box.of(numbers)).exact
-    with pytest.raises(UnsupportedDistanceError, match="times"):
-        counterfactual_distance(lambda X: X["n"] > 2, frame.iloc[[0]], "l1", Box.of(frame))
-
-
-@settings(max_examples=60)
-@given(
-    limit=st.floats(-50, 50),
-    factor=st.floats(1e-3, 1e3),
-    shift=st.floats(-10, 10),
-    whole=st.booleans(),
-)
-def test_the_last_number_at_most(limit: float, factor: float, shift: float, whole: bool) -> None:
-    def scaled(values: np.ndarray) -> np.ndarray:
-        return values * factor + shift
-
-    low, high = np.array([-1e6]), np.array([1e6])
-    last = last_at_most(scaled, np.array([limit]), low, high, np.array([whole]))
-    after = last + 1 if whole else np.nextafter(last, np.inf)
-    assert scaled(last)[0] <= limit < scaled(after)[0]
-    assert not whole or last[0] == np.floor(last[0])

@@ -1,6 +1,6 @@
-"""Linear models: the nearest other class in closed form, for one input or many at once.
+"""Linear models: the nearest point of another class in closed form, for one input or many.
 
-A linear model prefers class k to the input's class on a half-space, and the nearest point of a
+A linear model prefers another class to the input's on a half-space, and the nearest point of a
 half-space within a box has a closed form.
 """
 
@@ -10,61 +10,73 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Labels, Mask, Matrix
+from counterset._base.arrays import Indices, Labels, Mask, Matrix, Vector
 from counterset.exact.linear.half_spaces import HalfSpaces
 from counterset.exact.linear.models import LinearModel
 from counterset.exact.norms import Norm
-from counterset.exact.problem import COARSE, Answer, Problem, roundoff_of
+from counterset.exact.problem import LOW_PRECISION, Problem, SolverResult, roundoff_of
 from counterset.models.adapter import ModelAdapter
 
 __all__ = ["Inputs", "has_closed_form", "solve_linear", "solve_linear_many"]
 
 METHOD = "closed form of a linear model"
-BORDER_ONLY = "the other classes touch the box in its border at most"
-#: How much more gain to ask for until the model itself agrees that the class has changed. Always
-#: more than rounding can hide, unless the box has no room for it (None).
+#: The reason where the bounds are not exact and no counterfactual was found.
+BORDER_ONLY = "other classes reach the border of the box at most"
+#: How much the lead of the other class is raised, relative to what it lacks, until the model
+#: itself predicts that class: 19 steps from a double's rounding to a millionth. All of them are
+#: more than rounding can hide. None is no rise at all, for a box without room for more.
 PUSHES = (*(float(step) for step in np.geomspace(1e-15, 1e-6, 19)), None)
 
 
 def has_closed_form(norm: Norm, integer: Mask) -> bool:
-    """Say whether this module solves it; whole numbers and weighted counts need a programme."""
+    """Return whether this module solves it; whole numbers and weighted counts need a programme."""
     equal_weights = norm.kind != "l0" or len(np.unique(norm.weights)) == 1
     return equal_weights and not integer.any()
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Inputs ``(n, d)``, what the model answers there, and the box of each."""
+    """Inputs ``(n, d)``, the labels that the model predicts, and the box around each."""
 
     X: Matrix
     labels: Labels
     low: Matrix
     high: Matrix
 
-    def of(self, rows: Codes) -> Inputs:
-        """Give some of the inputs."""
+    def of(self, rows: Indices) -> Inputs:
+        """Return some of the inputs."""
         return Inputs(self.X[rows], self.labels[rows], self.low[rows], self.high[rows])
 
 
-def solve_linear(model: LinearModel, problem: Problem, norm: Norm) -> Answer:
-    """Give the distance of one input."""
+def solve_linear(model: LinearModel, problem: Problem, norm: Norm) -> SolverResult:
+    """Find the distance of one input."""
     labels = np.array([problem.label])
     inputs = Inputs(problem.x[None, :], labels, problem.low[None, :], problem.high[None, :])
     lower, witnesses, none_exists = solve_linear_many(model, problem.model, norm, inputs)
     found = not np.isnan(witnesses[0]).any()
-    return Answer(
+    return SolverResult(
         float(lower[0]),
         witnesses[0] if found else None,
         METHOD,
-        COARSE if found else BORDER_ONLY,
+        LOW_PRECISION if found else BORDER_ONLY,
         bool(none_exists[0]),
     )
 
 
 def solve_linear_many(
     model: LinearModel, adapter: ModelAdapter, norm: Norm, inputs: Inputs
-) -> tuple[Matrix, Matrix, Mask]:
-    """Give lower bounds, witnesses (NaN: none) and where none exists."""
+) -> tuple[Vector, Matrix, Mask]:
+    """Find the distances of many inputs.
+
+    Returns
+    -------
+    lower
+        The lower bound of each input, ``(n,)``.
+    witnesses
+        The nearest counterfactual of each input, ``(n, d)``; NaN where none was found.
+    none_exists
+        Where it is proved that there is none, ``(n,)``.
+    """
     X, codes = inputs.X, model.codes(inputs.labels)
     lower = np.full(len(X), np.inf)
     witnesses = np.full_like(X, np.nan)
@@ -74,9 +86,9 @@ def solve_linear_many(
         for other in range(model.n_classes):
             if other == own:
                 continue
-            sought = _Sought(model, adapter, norm, inputs.of(rows), (other, int(own)))
-            found = sought.confirmed()
-            lower[rows] = np.fmin(lower[rows], sought.at_least())
+            target = _Target(model, adapter, norm, inputs.of(rows), (other, int(own)))
+            found = target.confirmed()
+            lower[rows] = np.fmin(lower[rows], target.lower_bounds())
             lengths = np.nan_to_num(norm.of(found - X[rows]), nan=np.inf)
             better = lengths < distances[rows]
             witnesses[rows[better]] = found[better]
@@ -84,8 +96,8 @@ def solve_linear_many(
     return lower, witnesses, np.isinf(lower)
 
 
-class _Sought:
-    """One other class, sought from inputs of one class: ``classes`` are the other and their own."""
+class _Target:
+    """One other class, as the target of inputs of one class: ``classes`` are the two columns."""
 
     def __init__(
         self,
@@ -101,19 +113,19 @@ class _Sought:
         self._half_spaces = HalfSpaces.around(inputs.X, gradient, inputs.low, inputs.high, norm)
 
     def confirmed(self) -> Matrix:
-        """Give the nearest points that the model confirms; NaN where there is none."""
+        """Find the nearest points that the model confirms, ``(n, d)``; NaN where there is none."""
         found = np.full_like(self._inputs.X, np.nan)
-        unclear: list[tuple[int, Matrix]] = []
+        unclear: list[tuple[int, Vector]] = []
         pending = np.arange(len(self._inputs.X))
         for push in PUSHES:
             rows, points = self._pushed(pending, push)
             if len(rows) == 0:
                 continue
             flipped = self._adapter.labels(points) != self._inputs.labels[rows]
-            _, lack, rounding = self._model.preference(points, self._classes, self._roundoff)
+            _, need, rounding = self._model.preference(points, self._classes, self._roundoff)
             self._rounding[rows] = np.maximum(self._rounding[rows], rounding)
-            # A lead that rounding cannot hide is there however the model adds up.
-            clear = flipped & (-lack > rounding)
+            # A lead that rounding cannot hide is there in whichever order the model adds up.
+            clear = flipped & (-need > rounding)
             unclear += [(int(rows[i]), points[i]) for i in np.flatnonzero(flipped & ~clear)]
             found[rows[clear]] = points[clear]
             pending = np.setdiff1d(pending, rows[clear], assume_unique=True)
@@ -124,17 +136,17 @@ class _Sought:
                 found[row] = point
         return found
 
-    def at_least(self) -> Matrix:
-        """Give lower bounds that hold whatever the rounding; infinite: proved out of reach.
+    def lower_bounds(self) -> Vector:
+        """Return lower bounds that hold in spite of rounding; infinite: proved out of reach.
 
-        To be asked after the points are confirmed: rounding there counts as well.
+        Call it after ``confirmed``: the rounding at the points found there counts as well.
         """
         moves = self._half_spaces.moves(self._need - self._rounding)
-        lengths: Matrix = np.nan_to_num(self._norm.of(moves), nan=np.inf) * (1 - 1e-12)
+        lengths: Vector = np.nan_to_num(self._norm.of(moves), nan=np.inf) * (1 - 1e-12)
         return lengths
 
-    def _pushed(self, pending: Codes, push: float | None) -> tuple[Codes, Matrix]:
-        """Give the points just past the border, of those pending inputs that have one."""
+    def _pushed(self, pending: Indices, push: float | None) -> tuple[Indices, Matrix]:
+        """Return the points just past the border, of those pending inputs that have one."""
         need, everything = self._need[pending], len(pending) == len(self._inputs.X)
         # A little more than rounding, since that of the sums here counts as well.
         more = need if push is None else need + 1.1 * self._rounding[pending] + push * np.abs(need)
@@ -147,5 +159,5 @@ class _Sought:
         np.clip(moves, self._inputs.low[pending], self._inputs.high[pending], out=moves)
         return pending, self._adapter.table.snap(moves)
 
-    def _flips_alone(self, row: int, point: Matrix) -> bool:
+    def _flips_alone(self, row: int, point: Vector) -> bool:
         return bool(self._adapter.labels(point[None, :])[0] != self._inputs.labels[row])

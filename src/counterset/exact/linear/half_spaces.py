@@ -1,12 +1,13 @@
 """The shortest move into a half-space within a box, for many inputs at once, in closed form.
 
-Only the features with ``gradient != 0`` are worth moving, each in the direction of its sign, as far
-as the box leaves room; so the task is to fill a ``need`` at the least cost:
+A half-space is ``gradient @ move >= need``. Only features with ``gradient != 0`` need to move, each
+in the direction of its sign, at most to the end of the box. So the problem is to fill the need at
+the least cost:
 
-- ``l1``: the features with the most gain per cost first, to the end of their room (a fractional
+- ``l1``: the features with the most gain per cost first, each to the end of its room (a fractional
   knapsack, the optimum of the linear programme);
 - ``linf``, ``l2``: all features rise together, in fixed proportions, until their room ends;
-- ``l0`` with equal weights: the features with the most gain in all first.
+- ``l0`` with equal weights: the features with the largest possible gain first.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Matrix
+from counterset._base.arrays import Indices, Matrix, Vector
 from counterset.exact.norms import Norm
 
 __all__ = ["HalfSpaces"]
@@ -28,23 +29,26 @@ class HalfSpaces:
     Attributes
     ----------
     gradient
-        Shape ``(d,)``.
+        The same for all inputs, ``(d,)``.
     room
-        How far each feature may move the way it should, ``(d, n)``: a row per feature, since all
-        is done feature by feature for all inputs together.
+        How far each feature may move in the direction of its gradient, ``(d, n)``: one row per
+        feature, since the computation goes feature by feature for all inputs together.
     norm
         The length of a move.
     """
 
-    gradient: Matrix
+    gradient: Vector
     room: Matrix
     norm: Norm
 
     @classmethod
     def around(
-        cls, X: Matrix, gradient: Matrix, low: Matrix, high: Matrix, norm: Norm
+        cls, X: Matrix, gradient: Vector, low: Matrix, high: Matrix, norm: Norm
     ) -> HalfSpaces:
-        """Give the half-spaces of these inputs in a box, whose bounds may differ by input."""
+        """Make the half-spaces around inputs ``(n, d)`` in a box.
+
+        The bounds of the box may be the same for all inputs, ``(d,)``, or differ, ``(n, d)``.
+        """
         room = np.zeros(X.shape[::-1])
         low, high = np.broadcast_to(low, X.shape), np.broadcast_to(high, X.shape)
         for i, slope in enumerate(gradient):
@@ -52,15 +56,18 @@ class HalfSpaces:
                 room[i] = high[:, i] - X[:, i] if slope > 0 else X[:, i] - low[:, i]
         return cls(gradient, room, norm)
 
-    def of(self, inputs: Codes) -> HalfSpaces:
-        """Give the half-spaces of some of the inputs."""
+    def of(self, inputs: Indices) -> HalfSpaces:
+        """Return the half-spaces around some of the inputs."""
         return HalfSpaces(self.gradient, self.room[:, inputs], self.norm)
 
-    def moves(self, need: Matrix) -> Matrix:
-        """Give the shortest move of each input that fills its need; NaN where there is none."""
+    def moves(self, need: Vector) -> Matrix:
+        """Find the shortest move of each input that fills its need, ``(n, d)``.
+
+        NaN where the box has too little room.
+        """
         gains = np.abs(self.gradient)
         moved = np.zeros_like(self.room)
-        # What costs nothing is moved first, and only the rest of the need is paid for.
+        # Features without a cost move first, and the others make up for the rest of the need.
         left = np.maximum(need, 0.0)
         for i in np.flatnonzero((self.norm.weights == 0) & (gains > 0)):
             left = _take(left, gains[i], self.room[i], moved[i])
@@ -73,7 +80,8 @@ class HalfSpaces:
         moved *= np.sign(self.gradient)[:, None]
         return np.ascontiguousarray(moved.T)
 
-    def _pay(self, need: Matrix, gains: Matrix, paid: Codes, moved: Matrix) -> None:
+    def _pay(self, need: Vector, gains: Vector, paid: Indices, moved: Matrix) -> None:
+        """Fill the need by the features that have a cost; write their moves into ``moved``."""
         weights = self.norm.weights[paid]
         if self.norm.kind == "l1":
             for i in paid[np.argsort(-gains[paid] / weights, kind="stable")]:
@@ -86,18 +94,18 @@ class HalfSpaces:
         moved[paid] = _rise_together(need, gains[paid], self.room[paid], pace)
 
 
-def _take(need: Matrix, gain: float, room: Matrix, moved: Matrix) -> Matrix:
-    """Move one feature as far as is needed and there is room; give the need that is left."""
+def _take(need: Vector, gain: float, room: Vector, moved: Vector) -> Vector:
+    """Move one feature as far as needed and possible; return the need that is left."""
     taken = np.minimum(need, gain * room)
     np.divide(taken, gain, out=moved)
     return np.asarray(need - taken)
 
 
-def _rise_together(need: Matrix, gains: Matrix, room: Matrix, pace: Matrix) -> Matrix:
+def _rise_together(need: Vector, gains: Vector, room: Matrix, pace: Vector) -> Matrix:
     """Fill the need by moves of ``min(level * pace, room)``, at the lowest level that does.
 
-    The gain is concave in the level, so Newton's steps from below never pass the right level, and
-    reach it when no further feature comes to the end of its room.
+    The gain is concave in the level. So Newton's steps from below never pass the right level, and
+    they reach it when no further feature comes to the end of its room.
     """
     slopes = gains * pace
     level = need / slopes.sum()
@@ -121,14 +129,14 @@ def _rise_together(need: Matrix, gains: Matrix, room: Matrix, pace: Matrix) -> M
     return moved
 
 
-def _largest_first(need: Matrix, gains: Matrix, room: Matrix) -> Matrix:
-    """Fill the need by as few features as can be, each to the end of its room or of the need."""
+def _largest_first(need: Vector, gains: Vector, room: Matrix) -> Matrix:
+    """Fill the need by as few features as possible, those with the largest possible gain first."""
     capacity = gains[:, None] * room
     order = np.argsort(-capacity, axis=0, kind="stable")
     inputs = np.arange(len(need))
     filled = np.zeros_like(room)
-    for place in order:
-        taken = np.minimum(need, capacity[place, inputs])
-        filled[place, inputs] = taken
+    for features in order:  # one feature for each input
+        taken = np.minimum(need, capacity[features, inputs])
+        filled[features, inputs] = taken
         need = need - taken
     return np.asarray(filled / gains[:, None])

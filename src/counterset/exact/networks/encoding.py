@@ -1,7 +1,7 @@
 """A ReLU network near an input, as rows of a mixed-integer linear programme.
 
-Beside the moves, the variables are the outputs of the units, and a yes-or-no for each unit that
-may be either on or off in the ball.
+Besides the moves, the variables are the outputs of the units, and a binary variable for each unit
+that may be on or off in the ball.
 """
 
 from __future__ import annotations
@@ -10,42 +10,53 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Matrix
+from counterset._base.arrays import Matrix, Vector
+from counterset.exact.milp.moves import Affine, Moves, Solution
 from counterset.exact.networks.models import ReluNetwork
-from counterset.exact.networks.moves import Affine, Moves, Solution
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Problem
 
 __all__ = ["Encoding", "Rounding", "lead_and_gradient"]
 
-#: A softmax may level outputs that differ by a few roundings.
+#: A softmax may make outputs equal that differ by a few roundings; 8 is a generous bound.
 SOFTMAX_ERRORS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Rounding:
-    """How large values are at most, and how far a model's own arithmetic may be off them."""
+    """Bounds on the size of values and on the error of the model's own arithmetic.
+
+    Attributes
+    ----------
+    roundoff
+        The relative rounding of one operation.
+    size, error
+        The bounds, one for each value.
+    """
 
     roundoff: float
-    size: Matrix
-    error: Matrix
+    size: Vector
+    error: Vector
 
     @classmethod
-    def of_input(cls, roundoff: float, size: Matrix) -> Rounding:
-        """Start with inputs, which the model may have to round."""
+    def of_input(cls, roundoff: float, size: Vector) -> Rounding:
+        """Start with the inputs, which the model may have to round."""
         return cls(roundoff, size, roundoff * size)
 
-    def after(self, weights: Matrix, bias: Matrix, size: Matrix) -> Rounding:
-        """Give the same after a layer whose outputs are at most of a size."""
+    def after(self, weights: Matrix, bias: Vector, size: Vector) -> Rounding:
+        """Return the bounds after a layer whose outputs have at most this size."""
         sizes = np.abs(weights)
         terms = (self.size + self.error) @ sizes + np.abs(bias)
-        # The bound on a sum of so many products, in whichever order it is taken.
+        # The bound on a sum of as many products as there are inputs, in whichever order.
         error = self.error @ sizes + (len(weights) + 2) * self.roundoff * terms
         return Rounding(self.roundoff, size, error)
 
 
 class Encoding:
-    """The programme for one ball and one other class."""
+    """The programme for one ball and one other class.
+
+    ``classes`` are the columns of the other class and of the input's own.
+    """
 
     def __init__(
         self,
@@ -62,14 +73,15 @@ class Encoding:
         self._add_network()
 
     def solve(self) -> Solution:
-        """Give the nearest point of the ball where the other class leads."""
+        """Find the nearest point of the ball where the other class leads."""
         return self._moves.solve()
 
     def raise_lead(self, share: float) -> None:
-        """Ask for a lead as large as the slope makes of this share of the radius."""
-        self._programme.raise_lower(self._lead, share)
+        """Require a larger lead: what a move of this share of the radius gains at the input."""
+        self._programme.raise_lower(self._lead_row, share)
 
     def _add_network(self) -> None:
+        """Add the units, layer by layer, and the row for the lead of the other class."""
         values = self._moves.point()
         rounding = Rounding.of_input(self._network.roundoff, self._moves.largest())
         for depth, (weights, bias) in enumerate(self._network.layers[:-1]):
@@ -84,30 +96,33 @@ class Encoding:
         lead = weights[:, other] - weights[:, own]
         constant = values.constant @ lead + bias[other] - bias[own]
         row = values.coefficients @ lead
-        # In units of the slope, so that the solver's tolerance is one on the distance; but where
-        # the network is flat, not of so small ones that others are lost beside them.
+        # In units of the slope, so that the solver's tolerance is one on the distance. Where the
+        # network is flat, the unit is not so small that the other coefficients become huge.
         slope = self._slope(self._problem.x)
         slope = max(slope, 1e-4 * float(np.abs(row).max(initial=0.0)))
         scale = 1.0 / slope if slope > 0 else 1.0
-        # The model may see a lead where there is none, by as much as it rounds.
+        # By rounding, the model may compute a lead where there is none.
         errors = rounding.after(weights, bias, np.zeros(len(bias))).error
         errors = errors + SOFTMAX_ERRORS * self._network.roundoff
         self._error = float(errors[other] + errors[own])
         least = (-constant - self._error) * scale
-        self._lead = self._programme.add_row(values.columns, row * scale, least, np.inf)
+        self._lead_row = self._programme.add_row(values.columns, row * scale, least, np.inf)
 
-    def _slope(self, point: Matrix) -> float:
-        """Give the most that a move of the ball's radius raises the lead, as a point has it."""
+    def _slope(self, point: Vector) -> float:
+        """Return how much a move by the radius raises the lead at most, by the slope at a point."""
         _, gradient = lead_and_gradient(self._network, point, self._classes)
         return float(np.abs(gradient * self._unit).max(initial=0.0))
 
-    def blur(self, point: Matrix) -> float:
-        """Give how far apart rounding may keep the bounds, as the slope at a point has it."""
+    def blur(self, point: Vector) -> float:
+        """Return how far apart rounding may keep the bounds, by the slope at a point.
+
+        In units of the radius.
+        """
         slope = self._slope(point)
-        # To either side: a lead that is there may not be seen, and one that is not there may be.
+        # On either side: a true lead may be rounded away, and a false one may be rounded in.
         return 2 * self._error / slope if slope > 0 else 0.0
 
-    def _ranges(self, before: Affine, first: bool) -> tuple[Matrix, Matrix]:
+    def _ranges(self, before: Affine, first: bool) -> tuple[Vector, Vector]:
         """Bound the inputs of a layer's units: by intervals, then by linear programmes."""
         low, high = self._programme.intervals(before.columns, before.coefficients)
         low, high = before.constant + low, before.constant + high
@@ -129,8 +144,8 @@ class Encoding:
         off = 1e-6 * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
         return low - off, high + off
 
-    def _swing(self, coefficients: Matrix) -> Matrix:
-        """Bound what a move within the ball can do to linear values, by the dual norm."""
+    def _swing(self, coefficients: Matrix) -> Vector:
+        """Bound how much a move within the ball changes linear values, by the dual norm."""
         sizes = np.abs(coefficients)
         free = self._norm.weights == 0
         if self._norm.kind in ("l0", "linf") or free.any():
@@ -139,11 +154,11 @@ class Encoding:
             return np.asarray(sizes.max(axis=0))
         return np.asarray(np.sqrt((sizes**2).sum(axis=0)))
 
-    def _add_units(self, before: Affine, low: Matrix, high: Matrix) -> Affine:
+    def _add_units(self, before: Affine, low: Vector, high: Vector) -> Affine:
         """Add the outputs of a layer; units that are off in the whole ball are left out.
 
-        Each is in units of the most that it can be, so that the solver's tolerance is the same
-        part of all, whatever the scale of the weights.
+        Each output is in units of the largest value of its unit, so that the solver's tolerance is
+        the same part of all, whatever the scale of the weights.
         """
         most = np.where(high > 0, np.maximum(high, -low), 1.0)
         outputs = self._programme.add_variables(0.0, np.maximum(high, 0.0) / most)
@@ -163,20 +178,27 @@ class Encoding:
             self._programme.add_row(pair, np.array([1.0, -high[unit] / most[unit]]), -np.inf, 0.0)
         return Affine(outputs, np.diag(most), np.zeros(len(most)))
 
-    def ways_on(self, point: Matrix) -> list[Matrix]:
-        """Give moves from a boundary point that raise the other class's lead the most."""
+    def directions(self, point: Vector) -> list[Vector]:
+        """Return moves from a point of the boundary that raise the lead the most."""
         _, gradient = lead_and_gradient(self._network, point, self._classes)
         per_length = gradient * self._unit
-        moves: Matrix = per_length * self._unit
+        moves: Vector = per_length * self._unit
         size = float(np.abs(per_length).max(initial=0.0))
         steepest = np.where(np.abs(per_length) == size, moves, 0.0)
-        return [way / size for way in (moves, steepest)] if size > 0 else []
+        return [move / size for move in (moves, steepest)] if size > 0 else []
 
 
 def lead_and_gradient(
-    network: ReluNetwork, x: Matrix, classes: tuple[int, int]
-) -> tuple[float, Matrix]:
-    """Give by how much the first class leads the second at x, and the slope of that."""
+    network: ReluNetwork, x: Vector, classes: tuple[int, int]
+) -> tuple[float, Vector]:
+    """Return how much the first class leads the second at x, and the gradient of the lead.
+
+    Examples
+    --------
+    >>> network = ReluNetwork([([[1.0], [2.0]], [-1.0]), ([[3.0]], [-2.0])])
+    >>> lead_and_gradient(network, np.array([1.0, 1.0]), (1, 0))
+    (4.0, array([3., 6.]))
+    """
     other, own = classes
     jacobian = np.eye(len(x))
     values = x

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from sklearn.neural_network import MLPClassifier
 
-from counterset._base.arrays import Labels, Matrix
+from counterset._base.arrays import Labels, Matrix, Vector
 from counterset._base.checks import numbers
-from counterset.exact.linear.models import LinearModel, read_scalers
 from counterset.exact.problem import DOUBLE_ROUNDOFF
+from counterset.exact.scalers import read_scalers
 from counterset.exceptions import InvalidInputError
 from counterset.models.frameworks import TorchModule
 
 __all__ = ["ReluNetwork", "TorchModel", "as_model", "read_network"]
 
+#: The relative rounding of torch's dtypes: half of the last bit.
 TORCH_ROUNDOFF = {
     "torch.float64": DOUBLE_ROUNDOFF,
     "torch.float32": 2.0**-24,
@@ -28,18 +29,17 @@ TORCH_ROUNDOFF = {
 
 @dataclass(frozen=True, eq=False)
 class ReluNetwork:
-    """Dense layers with ReLU between them; the highest of the last layer's outputs decides.
+    """Dense layers with ReLU between them; the class with the highest output is predicted.
 
     Parameters
     ----------
     layers
-        Pairs of weights, ``(inputs, outputs)``, and biases, ``(outputs,)``. A single last output
-        decides by its sign.
+        Pairs of weights, ``(inputs, outputs)``, and biases, ``(outputs,)``. With a single last
+        output, a positive value is the second class.
     labels
-        The classes; 0, 1, ... where not given.
+        The classes; 0, 1, ... by default.
     roundoff
-        The relative rounding of the arithmetic that the model itself uses: double precision's,
-        or single precision's for a torch network of that kind.
+        The relative rounding of the model's own arithmetic: that of double precision by default.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class ReluNetwork:
                     f"(inputs, outputs) and one bias per output."
                 )
         weights, bias = layers[-1]
-        if weights.shape[1] == 1:  # one output: its sign decides between two classes
+        if weights.shape[1] == 1:  # one output: its sign tells two classes apart
             layers[-1] = np.hstack([np.zeros_like(weights), weights]), np.append(0.0, bias)
         n_classes = layers[-1][0].shape[1]
         labels = np.arange(n_classes) if self.labels is None else np.asarray(self.labels)
@@ -77,7 +77,7 @@ class ReluNetwork:
         object.__setattr__(self, "labels", labels)
 
     def scores(self, X: Any) -> Matrix:
-        """Give the outputs of the last layer."""
+        """Return the outputs of the last layer, ``(n, classes)``."""
         rows: Matrix = np.asarray(X, dtype=np.float64)
         n_inputs = len(self.layers[0][0])
         if rows.ndim != 2 or rows.shape[1] != n_inputs:
@@ -90,42 +90,37 @@ class ReluNetwork:
         return np.asarray(rows @ weights + bias)
 
     def predict(self, X: Any) -> Labels:
-        """Give the class of each row."""
+        """Return the class of each row."""
         winners: Labels = self.labels[self.scores(X).argmax(axis=1)]
         return winners
 
-    @classmethod
-    def of_linear(cls, model: LinearModel) -> ReluNetwork:
-        """Give a linear model as a network without hidden layers."""
-        return cls([(model.weights, model.bias)], model.labels)
 
-
-def _read_layer(place: int, layer: Any) -> tuple[Matrix, Matrix]:
+def _read_layer(i: int, layer: Any) -> tuple[Matrix, Vector]:
     try:
         weights, bias = (numbers(part) for part in layer)
     except (TypeError, ValueError):
         raise InvalidInputError(
-            f"A network is a list of pairs of weights and biases, but layer {place} is {layer!r}."
+            f"A network is a list of pairs of weights and biases, but layer {i} is {layer!r}."
         ) from None
     if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
         raise InvalidInputError(
-            f"Layer {place} has a weight or bias that is no finite number. Was the network trained "
-            f"to the end?"
+            f"Layer {i} has a weight or bias that is not a finite number. Check how the network "
+            f"was trained."
         )
     return weights, bias
 
 
 @dataclass(frozen=True, eq=False)
 class TorchModel:
-    """A torch network that answers with its highest output, in its own precision.
+    """A torch network that predicts the class of its highest output, in its own precision.
 
-    A single output decides by its sign, as in :class:`ReluNetwork`.
+    With a single output, a positive value is the second class, as in :class:`ReluNetwork`.
     """
 
     module: Any
 
     def predict(self, X: Any) -> Labels:
-        """Give the class of each row."""
+        """Return the class of each row."""
         answer = TorchModule(self.module).predict(X)
         return (answer > 0).astype(np.intp) if self._has_one_output() else answer
 
@@ -135,14 +130,14 @@ class TorchModel:
 
 
 def as_model(model: Any) -> Any:
-    """Give what can be asked for labels: lists of layers and torch networks are wrapped."""
+    """Return a model that predicts labels: lists of layers and torch networks are wrapped."""
     if _is_torch(model):
         return TorchModel(model)
     return ReluNetwork(model) if isinstance(model, list | tuple) else model
 
 
 def read_network(model: Any) -> ReluNetwork | None:
-    """Read a model as a ReLU network; None where it is not one."""
+    """Read a model as a ReLU network; None if it is not one."""
     if isinstance(model, ReluNetwork):
         return model
     if isinstance(model, TorchModel):
@@ -155,7 +150,7 @@ def read_network(model: Any) -> ReluNetwork | None:
         return None
     layers = list(zip(last.coefs_, last.intercepts_, strict=True))
     if last.out_activation_ == "logistic" and layers[-1][0].shape[1] != 1:
-        return None  # several labels a row
+        return None  # several labels for each row
     if scaling is not None:
         layers[0] = scaling.fold_into(*layers[0])
     return ReluNetwork(layers, last.classes_)
@@ -167,12 +162,12 @@ def _is_torch(model: Any) -> bool:
 
 
 def _is_part(part: Any, *names: str) -> bool:
-    """Say whether this is one of torch's own classes of these names, and no kind of them."""
+    """Return whether this is one of torch's own classes of these names, not a subclass."""
     return type(part).__name__ in names and type(part).__module__.partition(".")[0] == "torch"
 
 
 def _parts(module: Any) -> Iterator[Any]:
-    """Give the parts of a Sequential that do something, those of nested ones in their place."""
+    """Yield the parts of a Sequential and of nested ones, without those that do nothing."""
     for part in module:
         if _is_part(part, "Sequential"):
             yield from _parts(part)
@@ -181,7 +176,7 @@ def _parts(module: Any) -> Iterator[Any]:
 
 
 def _read_torch(module: Any) -> ReluNetwork | None:
-    """Read Linear, ReLU, Linear, ...; a Softmax at the end changes no decision."""
+    """Read Linear, ReLU, Linear, ...; a Softmax at the end does not change the class."""
     parts = list(_parts(module))
     if len(parts) > 1 and _is_softmax_of_several(*parts[-2:]):
         parts = parts[:-1]
@@ -194,13 +189,13 @@ def _read_torch(module: Any) -> ReluNetwork | None:
         bias = np.zeros(part.out_features) if part.bias is None else _as_array(part.bias)
         layers.append((_as_array(part.weight).T, bias))
         roundoffs.append(TORCH_ROUNDOFF.get(str(part.weight.dtype)))
-    # The coarsest of all counts, and one that is not known cannot be answered for.
+    # The coarsest of all counts. With an unknown one, no bound could be proved.
     known = [each for each in roundoffs if each is not None]
     return ReluNetwork(layers, roundoff=max(known)) if len(known) == len(layers) else None
 
 
 def _is_softmax_of_several(last: Any, part: Any) -> bool:
-    """Say whether a Softmax ranks the outputs of each row, of which there are several."""
+    """Return whether a part is a Softmax over the several outputs of each row."""
     ranks = _is_part(part, "Softmax", "LogSoftmax") and part.dim in (1, -1)
     return ranks and _is_part(last, "Linear") and last.out_features > 1
 

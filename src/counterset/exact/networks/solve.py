@@ -1,6 +1,6 @@
 """ReLU networks: mixed-integer programmes on growing balls around the input.
 
-A unit whose input cannot change sign near x needs no yes-or-no variable, and the nearer we look,
+A unit needs a binary variable only if its input can change sign in the ball. The smaller the ball,
 the fewer units can.
 """
 
@@ -10,96 +10,106 @@ from dataclasses import replace
 
 import numpy as np
 
-from counterset._base.arrays import Matrix
+from counterset._base.arrays import Vector
 from counterset.exact.boundary import past_boundary
 from counterset.exact.growing_balls import (
-    MUCH_TOO_LARGE,
-    Best,
-    Look,
-    farthest,
-    look_in_growing_balls,
+    OVERSIZE_FACTOR,
+    BallResult,
+    Incumbent,
+    covering_radius,
+    search_growing_balls,
 )
 from counterset.exact.networks.encoding import Encoding, lead_and_gradient
 from counterset.exact.networks.models import ReluNetwork
 from counterset.exact.norms import Norm
-from counterset.exact.problem import COARSE, DOUBLE_ROUNDOFF, Answer, Problem
+from counterset.exact.problem import (
+    DOUBLE_ROUNDOFF,
+    LOW_PRECISION,
+    OUT_OF_TIME,
+    Problem,
+    SolverResult,
+)
 
 __all__ = ["solve_network"]
 
-#: How much the ball grows when it is proved empty.
+#: A ball that is proved empty grows by a factor of 1.6. More would overshoot, and large balls are
+#: slow; less would take more balls.
 GROWTH = 1.6
-#: The first ball, relative to the distance that the slope at the input suggests.
+#: The first ball is 1.1 times the distance that the slope at the input suggests: a little more, so
+#: that it holds the boundary if the model is linear there.
 FIRST_RADIUS = 1.1
-#: What is asked for beyond a tie, relative to the radius, if the model does not confirm a point.
+#: Leads required beyond a tie, as moves relative to the radius, if the model does not confirm a
+#: point: from the solver's tolerance to a thousandth.
 CLEARER_LEADS = (1e-6, 1e-5, 1e-4, 1e-3)
 METHOD = "mixed-integer programme of a {}"
 
 
 def solve_network(
-    network: ReluNetwork, problem: Problem, norm: Norm, start: Matrix | None
-) -> Answer:
-    """Give the distance, or bounds on it when the time is up.
+    network: ReluNetwork, problem: Problem, norm: Norm, start: Vector | None
+) -> SolverResult:
+    """Find the distance, or bounds on it if the time limit is reached.
 
     Parameters
     ----------
     start
-        A counterfactual that is known already.
+        A known counterfactual, or None.
     """
     network = replace(network, roundoff=max(network.roundoff, problem.roundoff))
-    best = Best(problem)
-    best.offer(start)
+    incumbent = Incumbent(problem)
+    incumbent.offer(start)
     own = int(np.flatnonzero(network.labels == problem.label)[0])
     scores = network.scores(problem.x[None, :])[0]
     others = [int(k) for k in np.argsort(-scores, kind="stable") if k != own]
-    classes = [_Class(network, problem, norm, other, own, best) for other in others]
-    lower = min(best.upper, *(each.at_least() for each in classes))
-    lower = min(lower, best.upper)  # which the later classes may have bettered
+    searches = [_ClassSearch(network, problem, norm, (other, own), incumbent) for other in others]
+    lower = min(incumbent.upper, *(search.lower_bound() for search in searches))
+    lower = min(lower, incumbent.upper)  # which the searches may have improved
     reason = "the solver stopped at its tolerance"
     if problem.clock.over:
-        reason = "the time was up"
+        reason = OUT_OF_TIME
     elif network.roundoff > DOUBLE_ROUNDOFF:
-        reason = COARSE
-    none_exists = best.witness is None and np.isinf(lower)
-    blur = max(each.blur for each in classes)
+        reason = LOW_PRECISION
+    none_exists = incumbent.witness is None and np.isinf(lower)
+    blur = max(search.blur for search in searches)
     method = METHOD.format("ReLU network" if len(network.layers) > 1 else "linear model")
-    return Answer(lower, best.witness, method, reason, bool(none_exists), blur)
+    return SolverResult(lower, incumbent.witness, method, reason, bool(none_exists), blur)
 
 
-class _Class:
-    """The distance to one other class."""
+class _ClassSearch:
+    """Finds the distance to one other class: ``classes`` are its column and the input's own."""
 
     def __init__(
         self,
         network: ReluNetwork,
         problem: Problem,
         norm: Norm,
-        other: int,
-        own: int,
-        best: Best,
+        classes: tuple[int, int],
+        incumbent: Incumbent,
     ) -> None:
-        self._network, self._problem, self._norm, self._best = network, problem, norm, best
-        self._classes = other, own
+        self._network, self._problem, self._norm = network, problem, norm
+        self._classes, self._incumbent = classes, incumbent
         self.blur = 0.0
 
-    def at_least(self) -> float:
-        """Give a lower bound; better the best if there is a nearer point."""
+    def lower_bound(self) -> float:
+        """Bound the distance from below; offer what is found to the incumbent."""
         radius = self._first_radius()
-        far = farthest(self._problem, self._norm)
-        return look_in_growing_balls(self._look, self._best, radius, GROWTH, far)
+        covering = covering_radius(self._problem, self._norm)
+        return search_growing_balls(self._search_ball, self._incumbent, radius, GROWTH, covering)
 
-    def _look(self, radius: float) -> Look:
-        seen = self._look_once(radius)
-        while not seen.empty and MUCH_TOO_LARGE * self._best.upper < radius:
+    def _search_ball(self, radius: float) -> BallResult:
+        """Search a ball, and smaller ones as long as it was much too large."""
+        result = self._search_once(radius)
+        while not result.empty and OVERSIZE_FACTOR * self._incumbent.upper < radius:
             if self._problem.clock.over:
                 break
-            radius = self._best.upper
-            seen = Look(max(seen.lower, self._look_once(radius).lower), empty=False)
-        return seen
+            radius = self._incumbent.upper
+            lower = max(result.lower, self._search_once(radius).lower)
+            result = BallResult(lower, empty=False)
+        return result
 
-    def _look_once(self, radius: float) -> Look:
+    def _search_once(self, radius: float) -> BallResult:
         encoding = Encoding(self._network, self._problem, self._norm, self._classes, radius)
         solution = encoding.solve()
-        seen = Look(solution.lower, solution.empty)
+        result = BallResult(solution.lower, solution.empty)
         first = solution.point
         if first is not None:
             self.blur = radius * max(encoding.blur(first), encoding.blur(self._problem.x))
@@ -108,31 +118,30 @@ class _Class:
                 break
             if self._confirm(encoding, solution.point):
                 if first is not None and solution.point is not first:
-                    self._confirm(encoding, first)  # now that a witness shows the way on
+                    self._confirm(encoding, first)  # now that a witness shows a direction
                 break
-            # The point lies where units switch, so that no slope tells the way on.
+            # The point lies where units switch, so that no slope leads past the boundary.
             encoding.raise_lead(share)
             solution = encoding.solve()
-        return seen
+        return result
 
-    def _confirm(self, encoding: Encoding, point: Matrix) -> bool:
-        """Offer the nearest point past the boundary that the model confirms."""
-        ways = encoding.ways_on(point)
-        if self._best.witness is not None:
-            ways.append(self._best.witness - point)
-        witness = past_boundary(self._problem, point, ways)
-        self._best.offer(witness)
+    def _confirm(self, encoding: Encoding, point: Vector) -> bool:
+        """Offer the nearest point past the boundary that flips; return whether there is one."""
+        directions = encoding.directions(point)
+        if self._incumbent.witness is not None:
+            directions.append(self._incumbent.witness - point)
+        witness = past_boundary(self._problem, point, directions)
+        self._incumbent.offer(witness)
         return witness is not None
 
     def _first_radius(self) -> float:
-        """Guess from the slope at the input how far the boundary is."""
+        """Estimate from the slope at the input how far the boundary is."""
         norm = self._norm
         if norm.kind == "l0":
             return float(np.max(norm.weights, initial=0.0))
         lead, gradient = lead_and_gradient(self._network, self._problem.x, self._classes)
         paid = (self._problem.high > self._problem.low) & (norm.weights > 0)
-        rates = np.sqrt(norm.weights) if norm.kind == "l2" else norm.weights
-        slopes = np.abs(gradient[paid]) / rates[paid]
+        slopes = np.abs(gradient[paid]) / norm.rates[paid]
         order = {"l1": np.inf, "l2": 2, "linf": 1}[norm.kind]  # of the dual norm
         slope = float(np.linalg.norm(slopes, ord=order)) if len(slopes) else 0.0
         return max(FIRST_RADIUS * abs(lead) / slope, 1e-6) if slope > 0 else 1.0

@@ -1,37 +1,39 @@
-"""The last number that a rising function sends to at most a given one, to the last bit."""
+"""The last number at which a rising function is at most a limit, to the last bit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from counterset._base.arrays import Codes, Mask, Matrix
+from counterset._base.arrays import Mask, Vector
 
 __all__ = ["last_at_most"]
 
-#: How far from a straight line's guess the answer is looked for first.
+#: The first bracket around a straight line's estimate is 2**-44 of its size: wider than rounding by
+#: a few hundred steps, so that it holds the answer of nearly every scaler.
 GUESS_WIDTH = 2.0**-44
 
 
 def last_at_most(
-    function: Callable[[Matrix], Matrix], limits: Matrix, low: Matrix, high: Matrix, whole: Mask
-) -> Matrix:
-    """Give the largest doubles, or whole numbers, with ``function(value) <= limit``.
+    function: Callable[[Vector], Vector], limits: Vector, low: Vector, high: Vector, whole: Mask
+) -> Vector:
+    """Find the largest doubles, or whole numbers, with ``function(value) <= limit``.
 
     Parameters
     ----------
     function
-        Takes and gives ``(n,)`` numbers, each by itself; none falls where its argument rises.
+        From ``(n,)`` numbers to ``(n,)`` numbers, each by itself and none falling.
     limits, low, high
-        One limit for each, and the finite ends between which to look.
+        The limit of each, and the finite ends between which to search.
     whole
         Which of the arguments are whole numbers.
 
     Returns
     -------
     last
-        ``-inf`` where even the low end is mapped to more, ``inf`` where the high end is not.
+        ``-inf`` where even the low end exceeds the limit, ``inf`` where the high end does not.
 
     Examples
     --------
@@ -49,19 +51,19 @@ def last_at_most(
         bracket.probe(np.nan_to_num(value))
     while (open_ends := bracket.open & ~never & ~always).any():
         bracket.halve(open_ends)
-    last: Matrix = np.where(never, -np.inf, np.where(always, np.inf, bracket.low))
+    last: Vector = np.where(never, -np.inf, np.where(always, np.inf, bracket.low))
     return last
 
 
 class _Bracket:
-    """Where each answer lies: at ``low`` or above, below ``high``."""
+    """The ends between which each answer lies: at ``low`` or above, below ``high``."""
 
     def __init__(
         self,
-        function: Callable[[Matrix], Matrix],
-        limits: Matrix,
-        low: Matrix,
-        high: Matrix,
+        function: Callable[[Vector], Vector],
+        limits: Vector,
+        low: Vector,
+        high: Vector,
         whole: Mask,
     ) -> None:
         self._function, self._limits, self._whole = function, limits, whole
@@ -69,13 +71,13 @@ class _Bracket:
 
     @property
     def open(self) -> Mask:
-        """Whether there are numbers between the ends."""
+        """Where there are numbers between the ends."""
         gap: Mask = np.where(
             self._whole, self.high - self.low > 1, np.nextafter(self.low, np.inf) < self.high
         ).astype(bool)
         return gap
 
-    def probe(self, values: Matrix) -> None:
+    def probe(self, values: Vector) -> None:
         """Move one of the ends to a value between them."""
         values = np.where(self._whole, np.floor(values), values)
         inside = (values > self.low) & (values < self.high)
@@ -85,19 +87,19 @@ class _Bracket:
         self.high = np.where(inside & ~left, values, self.high)
 
     def halve(self, which: Mask) -> None:
-        """Probe in the middle: of the whole numbers, or of the doubles, between the ends."""
+        """Probe the middle one of the whole numbers, or of the doubles, between the ends."""
         first, last = _rank(self.low), _rank(self.high)
         middle = _unrank(first // 2 + last // 2 + (first & last & 1))
         middle = np.where(self._whole, (self.low + self.high) / 2, middle)
         self.probe(np.where(which, middle, self.low))
 
 
-def _rank(values: Matrix) -> Codes:
-    """Give whole numbers that are ordered as doubles are, next to next."""
+def _rank(values: Vector) -> NDArray[np.int64]:
+    """Return the rank of each double in ascending order: that of the next is higher by 1."""
     bits = (values + 0.0).view(np.int64)  # + 0.0: there is one zero
     return np.where(bits >= 0, bits, np.iinfo(np.int64).min - bits)
 
 
-def _unrank(ranks: Codes) -> Matrix:
+def _unrank(ranks: NDArray[np.int64]) -> Vector:
     bits = np.where(ranks >= 0, ranks, np.iinfo(np.int64).min - ranks)
     return bits.astype(np.int64).view(np.float64)

@@ -20,13 +20,13 @@ __all__ = ["read_lightgbm", "read_xgboost"]
 
 
 def read_xgboost(model: Any) -> TreeEnsemble | None:
-    """Read an ``XGBClassifier``; None where its trees do not compare numbers alone."""
+    """Read an ``XGBClassifier``; None if its trees do more than compare numbers."""
     booster = model.get_booster()
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     if learner["gradient_booster"]["name"] != "gbtree":
         return None
     if not np.isnan(getattr(model, "missing", np.nan)):
-        return None  # a number that stands for a missing value goes its own way
+        return None  # a number that stands for a missing value is not compared
     stored = learner["gradient_booster"]["model"]
     n_classes = len(model.classes_)
     trees = []
@@ -54,7 +54,7 @@ def read_xgboost(model: Any) -> TreeEnsemble | None:
 
 
 def _trees_used(model: Any, n_trees: int) -> int:
-    """Give how many trees predictions are made of, after an early stop."""
+    """Return the number of trees that predictions use, after early stopping."""
     best = getattr(model, "best_iteration", None)
     if best is None:
         return n_trees
@@ -62,10 +62,10 @@ def _trees_used(model: Any, n_trees: int) -> int:
 
 
 def read_lightgbm(model: Any) -> TreeEnsemble | None:
-    """Read an ``LGBMClassifier``; None where its trees do not compare numbers alone."""
+    """Read an ``LGBMClassifier``; None if its trees do more than compare numbers."""
     n_classes = len(model.classes_)
     dumped = model.booster_.dump_model()
-    # A random forest's trees are averaged, not added up.
+    # The trees of a random forest are averaged, not added up.
     averaged = dumped.get("average_output", False)
     share = dumped["num_tree_per_iteration"] / len(dumped["tree_info"]) if averaged else 1.0
     trees = []
@@ -90,7 +90,7 @@ class _LightGBMNodes:
         self._nodes: list[list[float]] = []
 
     def add(self, node: dict[str, Any]) -> bool:
-        """Add a node and those below; False for one that does not compare a number alone."""
+        """Add a node and those below; return False for one that does not compare a number."""
         if "leaf_value" in node:
             self._nodes.append([0, 0.0, LEAF, LEAF, node["leaf_value"] * self._share])
             return "leaf_coeff" not in node  # a leaf that is a linear model
@@ -105,7 +105,7 @@ class _LightGBMNodes:
         return True
 
     def tree(self, column: int, n_classes: int) -> Tree:
-        """Give the flattened tree."""
+        """Return the flattened tree."""
         feature, cut, left, right, value = np.array(self._nodes, dtype=np.float64).T
         values = in_column(value, column, n_classes)
         return Tree(

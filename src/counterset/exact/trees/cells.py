@@ -1,7 +1,7 @@
 """The cells that an ensemble's splits divide a ball into, and the nearest point of each.
 
-All points of a cell fall into the same leaves, so an ensemble is a function of cells. A set of a
-feature's cells is a whole number whose bit ``j`` stands for cell ``j``.
+All points of a cell fall into the same leaves, so an ensemble is a function of cells. A set of
+cells of one feature is stored as an integer whose bit ``j`` stands for cell ``j``.
 """
 
 from __future__ import annotations
@@ -10,40 +10,40 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Matrix
+from counterset._base.arrays import Vector
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Problem
 from counterset.exact.trees.ensembles import LEAF, Tree, TreeEnsemble
 
 __all__ = ["Axis", "Lead", "Leaf", "Region", "axes_of", "first_and_last"]
 
-#: Costs are added up in another order here than in distances.
+#: Costs are added up in another order here than in distances: a billionth is more than that rounds.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """One feature: a number, cut into cells, or a few values, each a cell.
+    """The cells of one feature: intervals of a number, or the single values of a category.
 
     Attributes
     ----------
     points
-        The value of each cell that is nearest to the input's.
+        The value of each cell that is nearest to the input's, ``(cells,)``.
     costs
-        What moving there costs.
+        The cost of moving there, ``(cells,)``.
     home
         The input's own cell.
     cuts
-        Of a number: cell ``j`` lies above ``cuts[j - 1]``, up to and with ``cuts[j]``. None: the
-        cells are values, in no order that matters.
+        For a number, ``(cells - 1,)``: cell ``j`` lies above ``cuts[j - 1]``, up to and including
+        ``cuts[j]``. None for values, whose order does not matter.
     high
         The end of the last cell.
     """
 
-    points: Matrix
-    costs: Matrix
+    points: Vector
+    costs: Vector
     home: int
-    cuts: Matrix | None
+    cuts: Vector | None
     high: float = np.inf
 
     @property
@@ -52,7 +52,7 @@ class Axis:
         return (1 << len(self.points)) - 1
 
     def cells_left_of(self, tree: Tree, node: int) -> int:
-        """Give the set of cells that a node of a tree sends to the left."""
+        """Return the set of cells that a node of a tree sends to the left."""
         if self.cuts is None:
             values = tree.left_values[node]
             return sum(1 << j for j, code in enumerate(self.points) if values >> int(code) & 1)
@@ -62,7 +62,7 @@ class Axis:
         return (1 << int(np.searchsorted(self.cuts, cut, side="right"))) - 1
 
     def nearest(self, cells: int) -> int:
-        """Give the cell of a set that costs least."""
+        """Return the cell of a set that costs least."""
         if cells >> self.home & 1:
             return self.home
         if self.cuts is not None:
@@ -71,16 +71,16 @@ class Axis:
         return min((j for j in range(len(self.points)) if cells >> j & 1), key=self.costs.item)
 
     def cell_of(self, value: float) -> int | None:
-        """Give the cell that a value lies in; None: it lies in none."""
+        """Return the cell that holds a value; None if none does."""
         if self.cuts is not None:
             return int(np.searchsorted(self.cuts, value, side="left"))
-        places = np.flatnonzero(self.points == value)
-        return int(places[0]) if len(places) else None
+        found = np.flatnonzero(self.points == value)
+        return int(found[0]) if len(found) else None
 
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """A leaf: the cells that lead to it, by feature, and what it adds."""
+    """A leaf: the set of cells that lead to it, for each feature split, and the value it adds."""
 
     cells: dict[int, int]
     value: float
@@ -88,10 +88,17 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Lead:
-    """How far another class leads: ``base``, and what the leaves add.
+    """How much another class leads the input's.
 
-    ``rounding`` bounds the error of the model's own sum; where it is 0, whole votes are added up
-    without error, and the first class wins a tie.
+    Attributes
+    ----------
+    base
+        The lead before the leaves are added.
+    rounding
+        A bound on the error of the model's own sum. If it is 0, whole votes are added up without
+        error, and the first class wins a tie.
+    is_first
+        Whether the other class comes before the input's own.
     """
 
     base: float
@@ -105,7 +112,7 @@ class Lead:
 
 
 def first_and_last(cells: int) -> tuple[int, int]:
-    """Give the ends of a set of cells.
+    """Return the first and the last cell of a set.
 
     Examples
     --------
@@ -118,7 +125,7 @@ def first_and_last(cells: int) -> tuple[int, int]:
 def axes_of(
     ensemble: TreeEnsemble, problem: Problem, norm: Norm, radius: float = np.inf
 ) -> list[Axis]:
-    """Divide the box around a ball by the splits of an ensemble."""
+    """Divide the box around a ball into cells by the splits of an ensemble."""
     inner = [tree.left != LEAF for tree in ensemble.trees]
     pairs = list(zip(ensemble.trees, inner, strict=True))
     features = np.concatenate([tree.feature[i] for tree, i in pairs])
@@ -131,14 +138,14 @@ def axes_of(
         if feature.values is not None:
             axes.append(_axis_of_values(problem, norm, i, norm.to_total(radius)))
             continue
-        # Cuts that no value of the column lies between are one.
+        # Cuts without a value of the column between them are one.
         own = np.unique(_at_most(problem, i, cuts[features == i]))
         own = own[(own >= low[i]) & (own < high[i])]
         axes.append(_axis_of_numbers(problem, norm, i, own, high[i]))
     return axes
 
 
-def _axis_of_numbers(problem: Problem, norm: Norm, feature: int, cuts: Matrix, high: float) -> Axis:
+def _axis_of_numbers(problem: Problem, norm: Norm, feature: int, cuts: Vector, high: float) -> Axis:
     x = problem.x[feature]
     home = int(np.searchsorted(cuts, x, side="left"))
     lasts, firsts = cuts[:home], _next(problem, feature, cuts[home:])
@@ -156,15 +163,15 @@ def _axis_of_values(problem: Problem, norm: Norm, feature: int, total: float) ->
     return Axis(codes, costs, int(np.flatnonzero(codes == x)[0]), None)
 
 
-def _costs(problem: Problem, norm: Norm, feature: int, points: Matrix) -> Matrix:
+def _costs(problem: Problem, norm: Norm, feature: int, points: Vector) -> Vector:
     moves = np.zeros((len(points), len(problem.x)))
     moves[:, feature] = points - problem.x[feature]
-    costs: Matrix = norm.costs(moves)[:, feature]
+    costs: Vector = norm.costs(moves)[:, feature]
     return costs
 
 
-def _at_most(problem: Problem, feature: int, values: Matrix) -> Matrix:
-    """Give the largest values that the column can hold and that are at most these."""
+def _at_most(problem: Problem, feature: int, values: Vector) -> Vector:
+    """Return the largest values that the column can hold and that are at most these."""
     if problem.integer[feature]:
         return np.floor(values)
     dtype = problem.model.table.features[feature].dtype
@@ -175,24 +182,26 @@ def _at_most(problem: Problem, feature: int, values: Matrix) -> Matrix:
     return np.where(held <= values, held, lower)
 
 
-def _next(problem: Problem, feature: int, values: Matrix) -> Matrix:
-    """Give the next larger values that the column can hold."""
+def _next(problem: Problem, feature: int, values: Vector) -> Vector:
+    """Return the next larger values that the column can hold."""
     if problem.integer[feature]:
         return values + 1
     dtype = problem.model.table.features[feature].dtype
     if dtype == np.float64:
         return np.nextafter(values, np.inf)
-    after: Matrix = np.nextafter(values.astype(dtype), dtype.type(np.inf)).astype(np.float64)
+    after: Vector = np.nextafter(values.astype(dtype), dtype.type(np.inf)).astype(np.float64)
     return after
 
 
 class Region:
-    """What a ball holds of an ensemble: the cells of its box, and the leaves within the ball.
+    """A ball, divided by an ensemble: the cells of its box, and the leaves that it reaches.
 
     Attributes
     ----------
+    axes
+        The cells of each feature.
     trees
-        The leaves of each tree that the ball reaches.
+        For each tree, the leaves that the ball reaches.
     """
 
     def __init__(self, axes: list[Axis], norm: Norm, radius: float) -> None:
@@ -200,18 +209,23 @@ class Region:
         self.trees: list[list[Leaf]] = []
         self._limit = norm.to_total(radius) * (1 + ROUNDING)
 
-    def add(self, tree: Tree, values: Matrix) -> None:
-        """Add a tree whose leaves have these values, ``(nodes,)``."""
+    def add(self, tree: Tree, values: Vector) -> None:
+        """Add a tree; ``values`` has an entry for each node, ``(nodes,)``, used for the leaves."""
         self.trees.append(self._walk(tree, values, 0, {}, {}))
 
     def _walk(
         self,
         tree: Tree,
-        values: Matrix,
+        values: Vector,
         node: int,
         cells: dict[int, int],
         costs: dict[int, float],
     ) -> list[Leaf]:
+        """Return the leaves below a node that the ball reaches.
+
+        ``cells`` and ``costs`` are the cells of each feature split above the node, and the least
+        cost of reaching them.
+        """
         if tree.left[node] == LEAF:
             return [Leaf(cells, float(values[node]))]
         feature = int(tree.feature[node])
@@ -237,12 +251,12 @@ class Region:
     def _total(self, costs: dict[int, float]) -> float:
         return max(costs.values()) if self.norm.kind == "linf" else sum(costs.values())
 
-    def point(self, cells: list[int]) -> Matrix:
-        """Give the nearest point of a combination of cells."""
+    def point(self, cells: list[int]) -> Vector:
+        """Return the nearest point of a combination of cells, one for each feature."""
         return np.array([axis.points[cell] for axis, cell in zip(self.axes, cells, strict=True)])
 
-    def cells_of(self, point: Matrix) -> list[int] | None:
-        """Give the cells that a point lies in; None: it lies outside."""
+    def cells_of(self, point: Vector) -> list[int] | None:
+        """Return the cells that a point lies in; None if it lies outside."""
         cells = [axis.cell_of(value) for axis, value in zip(self.axes, point, strict=True)]
         known = [cell for cell in cells if cell is not None]
         return known if len(known) == len(cells) else None

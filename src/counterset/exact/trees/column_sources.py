@@ -1,4 +1,4 @@
-"""Which input column each column comes from that scalers and encoders make."""
+"""Which input column each column made by scalers and encoders comes from."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
 
 class Source(NamedTuple):
-    """The input column that a column is made from, and whether it rises with it."""
+    """The input column that a column is made from, and whether it rises with that."""
 
     column: int
     rises: bool
 
 
 def does_nothing(step: Any) -> bool:
-    """Say whether a step of a pipeline leaves rows as they are."""
+    """Return whether a step of a pipeline leaves rows as they are."""
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
 def sources_of(step: Any, n_columns: int) -> list[Source] | None:
-    """Give where each column that a step makes comes from; None: the step is not known.
+    """Return the source of each column that a step makes; None if the step is not known.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def _of_pipeline(step: Pipeline, n_columns: int) -> list[Source] | None:
 
 
 def _through(sources: list[Source], made: list[Source]) -> list[Source]:
-    """Follow columns that are made from made columns."""
+    """Trace columns that are made from made columns back to the input."""
     return [
         Source(sources[each.column].column, each.rises and sources[each.column].rises)
         for each in made
@@ -114,11 +114,11 @@ def _of_columns(step: ColumnTransformer, n_columns: int) -> list[Source] | None:
             return None
         from_input = [Source(int(column), rises=True) for column in given]
         made_columns = step.output_indices_[name]
-        places = range(made_columns.start, made_columns.stop)
-        if len(places) != len(made):
+        positions = range(made_columns.start, made_columns.stop)
+        if len(positions) != len(made):
             return None
-        found |= zip(places, _through(from_input, made), strict=True)
-    return [found[place] for place in range(len(found))]
+        found |= zip(positions, _through(from_input, made), strict=True)
+    return [found[position] for position in range(len(found))]
 
 
 _STEPS: tuple[tuple[Any, Callable[[Any, int], list[Source] | None]], ...] = (

@@ -1,11 +1,11 @@
 """The cells within a ball as a constraint programme, solved by CP-SAT.
 
-Each tree has one leaf; a leaf and a cell that it does not hold exclude each other. Exclusions are
-stated as cliques, which makes the linear relaxation tight, and that is what proves most.
+A point falls into one leaf of each tree. A leaf and a cell outside it exclude each other. The
+exclusions are stated as cliques: that makes the linear relaxation tight, which proves most bounds.
 
-Scores and costs are rounded to whole numbers so that no counterfactual is lost: costs down, and
-the lead that a class needs by as much as the rounding can hide. What the rounding lets in beside
-is asked of the model.
+Scores and costs are rounded to whole numbers so that no counterfactual is lost: costs are rounded
+down, and the lead that a class needs is lowered by as much as the rounding can hide. What the
+rounding lets in by mistake is found out by the model itself.
 """
 
 from __future__ import annotations
@@ -22,16 +22,26 @@ from counterset.exceptions import MissingExtraError
 
 __all__ = ["CellProgramme", "Found"]
 
-#: Whole-number steps from nothing to the ball's total, and from nothing to the largest score.
+#: The ball's total cost is 2**28 steps, so that costs are right to 4e-9 of it. The largest score is
+#: 2**36 steps. Sums over all features and trees fit into 64 bits.
 COST_STEPS = 2**28
 SCORE_STEPS = 2**36
 
 
 @dataclass(frozen=True)
 class Found:
-    """The nearest cells where the other class leads, as far as whole numbers tell.
+    """The nearest cells where the other class leads, with scores and costs rounded.
 
-    ``lower`` bounds the distance of any; ``empty`` says that the ball holds none.
+    Attributes
+    ----------
+    cells
+        One for each feature; None if none were found.
+    lower
+        A lower bound on the distance of any.
+    optimal
+        Whether no other cells are nearer, up to rounding.
+    empty
+        Whether the ball holds none.
     """
 
     cells: list[int] | None
@@ -49,7 +59,7 @@ class CellProgramme:
         self._region = region
         self._leaves: list[Any] = []
         self._last: list[Any] = []
-        # Of a number: it lies above its cut j. Of a few values: it has value j.
+        # For a number: it lies above its cut j. For a category: it has value j.
         self._literals = [self._add_axis(axis) for axis in region.axes]
         self._add_lead(lead)
         self._add_cost()
@@ -65,7 +75,7 @@ class CellProgramme:
         return literals
 
     def _add_lead(self, lead: Lead) -> None:
-        """Let the other class lead."""
+        """Require that the other class leads."""
         values = [np.array([leaf.value for leaf in leaves]) for leaves in self._region.trees]
         if lead.rounding == 0:  # whole votes
             scale, slack = 1.0, -1 if lead.loses_ties else 0
@@ -87,7 +97,7 @@ class CellProgramme:
         self._model.add(expression + total >= -slack)
 
     def _add_tree(self, leaves: list[Leaf]) -> list[Any]:
-        """Give a literal for each leaf, of which one is true."""
+        """Add a literal for each leaf, exactly one of them true; return them."""
         literals = [self._leaf_literal(leaf) for leaf in leaves]
         for feature in sorted({feature for leaf in leaves for feature in leaf.cells}):
             every = self._region.axes[feature].all_cells
@@ -103,24 +113,24 @@ class CellProgramme:
 
     def _leaf_literal(self, leaf: Leaf) -> Any:
         outside = self._outside(leaf)
-        # A leaf that one literal bounds is wherever that is false.
+        # A leaf that is bounded by one literal needs no other: it is that one's negation.
         return outside[0].negated() if len(outside) == 1 else self._model.new_bool_var("")
 
     def _exclusions(self, feature: int, sets: list[int]) -> Iterator[tuple[Any, list[int]]]:
-        """Give literals of a feature, each with the places of the sets that it excludes."""
-        literals, places = self._literals[feature], range(len(sets))
+        """Yield literals of a feature, each with the positions of the sets that it excludes."""
+        literals, positions = self._literals[feature], range(len(sets))
         if self._region.axes[feature].cuts is None:
             for j, literal in enumerate(literals):
-                yield literal, [i for i in places if not sets[i] >> j & 1]
+                yield literal, [i for i in positions if not sets[i] >> j & 1]
             return
         ends = [first_and_last(cells) for cells in sets]
         for cut in sorted({first - 1 for first, _ in ends if first > 0}):
-            yield literals[cut].negated(), [i for i in places if ends[i][0] > cut]
+            yield literals[cut].negated(), [i for i in positions if ends[i][0] > cut]
         for cut in sorted({last for _, last in ends if last < len(literals)}):
-            yield literals[cut], [i for i in places if ends[i][1] <= cut]
+            yield literals[cut], [i for i in positions if ends[i][1] <= cut]
 
     def _outside(self, leaf: Leaf) -> list[Any]:
-        """Give the literals that bound a leaf: it is where all of them are false."""
+        """Return the literals that bound a leaf: a point is in it if all of them are false."""
         found: list[Any] = []
         for feature, cells in leaf.cells.items():
             axis, literals = self._region.axes[feature], self._literals[feature]
@@ -142,7 +152,7 @@ class CellProgramme:
         return [literal for j, literal in enumerate(literals) if not cells >> j & 1]
 
     def _add_cost(self) -> None:
-        """Bound the total by that of the ball, and minimise it."""
+        """Bound the total cost by that of the ball, and minimise it."""
         norm = self._region.norm
         self._scale = COST_STEPS / max(norm.to_total(self._region.radius), 1e-200)
         parts = [self._cost_of(i) for i in range(len(self._region.axes))]
@@ -158,9 +168,12 @@ class CellProgramme:
         self._model.minimize(cost)
 
     def _cost_of(self, feature: int) -> tuple[list[Any], list[int]]:
-        """Give the cost of a feature's move as a sum over the cuts that it crosses."""
+        """Return the cost of a feature's move: literals, and the cost of each that is true.
+
+        For a number they are the cuts that it crosses, for a category its values.
+        """
         axis, literals = self._region.axes[feature], self._literals[feature]
-        # A cell just outside the ball may be in its box: no cost need be told beyond the ball's.
+        # A cell just outside the ball may be in its box: costs beyond the ball's need not differ.
         steps = np.minimum(np.floor(axis.costs * self._scale), 2.0 * COST_STEPS).astype(np.int64)
         if axis.cuts is None:
             return literals, steps.tolist()
@@ -170,7 +183,7 @@ class CellProgramme:
         return terms, np.abs(np.diff(steps)).tolist()
 
     def solve(self, seconds: float, hint: list[int] | None) -> Found:
-        """Look for the nearest cells; start from those of a known counterfactual."""
+        """Find the nearest cells; ``hint`` are those of a known counterfactual, or None."""
         self._model.clear_hints()
         for axis, literals, cell in zip(
             self._region.axes, self._literals, hint or [], strict=hint is not None
@@ -179,7 +192,7 @@ class CellProgramme:
                 self._model.add_hint(literal, cell == j if axis.cuts is None else cell > j)
         solver = self._cp.CpSolver()
         solver.parameters.max_time_in_seconds = max(seconds, 1e-3)
-        # One worker finds the same point of several that are equally near, whenever asked.
+        # With one worker, the same of several equally near points is found every time.
         solver.parameters.num_workers = 1
         solver.parameters.linearization_level = 2
         solver.parameters.cp_model_probing_level = 0  # the ball has been pruned already
@@ -201,7 +214,7 @@ class CellProgramme:
         return values.index(True) if axis.cuts is None else sum(values)
 
     def forbid_last(self) -> None:
-        """Rule out the leaves of the last solution: the model does not decide them otherwise."""
+        """Rule out the leaves of the last solution: the model classifies them like the input."""
         self._model.add_bool_or([leaf.negated() for leaf in self._last])
 
     def _length(self, steps: float) -> float:
@@ -213,7 +226,7 @@ def _import_cp_sat() -> Any:
         from ortools.sat.python import cp_model  # noqa: PLC0415 - an extra, loaded when needed
     except ImportError as error:
         raise MissingExtraError(
-            "Exact distances of tree ensembles need OR-tools. Install it with: "
+            "The exact distance of a tree ensemble needs OR-tools. Install it with: "
             "pip install 'counterset[exact]'"
         ) from error
     return cp_model

@@ -1,7 +1,7 @@
-"""A near counterfactual of a tree ensemble by descent: two features are moved at a time.
+"""A near counterfactual of a tree ensemble by descent: two features move at a time.
 
-With the other features as they are, the lead of the other class for every pair of cells of two
-features is one matrix product over the leaves. The nearer the start, the smaller is the ball that
+With the other features fixed, the lead of the other class for every pair of cells of two features
+is one matrix product over the leaves. The nearer the counterfactual, the smaller is the ball that
 the constraint programme must search.
 """
 
@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterset._base.arrays import Mask, Matrix
+from counterset._base.arrays import Mask, Vector
 from counterset.exact.problem import Clock
 from counterset.exact.trees.cells import Axis, Lead, Region, first_and_last
 
 __all__ = ["Descent"]
 
+#: At most 100 steps: the result is only a start for the constraint programme.
 MOST_STEPS = 100
-#: A step must gain this part of the total, or rounding might go in circles.
+#: A step must gain a billionth of the total, or rounding might lead in circles.
 LEAST_GAIN = 1e-9
-#: With many features, pairs are taken of as many of them.
+#: Each moved feature is paired with the 40 features that promise most, since all pairs of many
+#: features would take too long.
 MOST_PARTNERS = 40
 
 
@@ -29,7 +31,7 @@ class Descent:
         self._region = region
         alone = [leaves[0].value for leaves in region.trees if len(leaves) == 1]
         leaves = [leaf for leaves in region.trees if len(leaves) > 1 for leaf in leaves]
-        # Where whole votes tie, half a vote is what the other class lacks.
+        # If a tie is lost, whole votes must be ahead by one: half a vote less makes a tie negative.
         self._base = lead.base + sum(alone) - (0.5 if lead.loses_ties else 0.0)
         self._values = np.array([leaf.value for leaf in leaves])
         self._inside = [
@@ -38,12 +40,12 @@ class Descent:
         ]
 
     def leads(self, cells: list[int]) -> bool:
-        """Say whether the other class leads."""
+        """Return whether the other class leads in these cells, one for each feature."""
         held = np.all([each[:, c] for each, c in zip(self._inside, cells, strict=True)], axis=0)
         return bool(self._base + self._values[held].sum() >= 0)
 
     def descend(self, cells: list[int], clock: Clock) -> list[int]:
-        """Give cells that are no farther, and where the other class still leads."""
+        """Return cells that are no farther, and where the other class still leads."""
         for _ in range(MOST_STEPS):
             better = self._best_step(cells)
             if better is None or clock.over:
@@ -52,13 +54,13 @@ class Descent:
         return cells
 
     def _best_step(self, cells: list[int]) -> list[int] | None:
-        """Give the nearest combination that differs in two features, if it is nearer."""
+        """Find the nearest combination that differs in two features, if one is nearer."""
         axes = self._region.axes
         costs = np.array([axis.costs[cell] for axis, cell in zip(axes, cells, strict=True)])
         held = np.array([each[:, c] for each, c in zip(self._inside, cells, strict=True)])
         lacking = (~held).sum(axis=0)
         best, found = float(self._region.norm.total(costs)) * (1 - LEAST_GAIN), None
-        # A nearer combination has a nearer cell in one of the features that moved.
+        # A nearer combination has a nearer cell in at least one of the features that moved.
         moved = np.flatnonzero(costs > 0)
         partners = np.argsort(-self._weight(held), kind="stable")[:MOST_PARTNERS]
         for f in moved:
@@ -73,17 +75,24 @@ class Descent:
                     found[f], found[g] = step[1], step[2]
         return found
 
-    def _weight(self, held: Mask) -> Matrix:
-        """Give how much could be gained by moving each feature alone."""
+    def _weight(self, held: Mask) -> Vector:
+        """Return how much the score could change by moving each feature alone, ``(d,)``.
+
+        ``held`` is which leaves hold the current cell of each feature, ``(d, leaves)``.
+        """
         lacking = (~held).sum(axis=0)
         near = (lacking[None, :] == 1) & ~held
-        gains: Matrix = (near * np.abs(self._values)).sum(axis=1)
+        gains: Vector = (near * np.abs(self._values)).sum(axis=1)
         return gains
 
     def _nearest_pair(
-        self, f: int, g: int, rows: Mask, costs: Matrix, best: float
+        self, f: int, g: int, rows: Mask, costs: Vector, best: float
     ) -> tuple[float, int, int] | None:
-        """Give the total and the cells of the nearest pair where the other class leads."""
+        """Find the nearest pair of cells of two features where the other class leads.
+
+        ``rows`` are the leaves that hold the cells of all other features. Returns the total cost
+        and the two cells; None if no pair costs less than ``best``.
+        """
         axes = self._region.axes
         rest = np.delete(costs, [f, g])
         pairs = axes[f].costs[:, None], axes[g].costs[None, :]
@@ -97,19 +106,19 @@ class Descent:
         weighted = self._inside[f][rows] * self._values[rows, None]
         leads = self._base + weighted.T @ self._inside[g][rows].astype(np.float64)
         totals = np.where(near & (leads >= 0), totals, np.inf)
-        place = np.unravel_index(np.argmin(totals), totals.shape)
-        if np.isinf(totals[place]):
+        pair = np.unravel_index(np.argmin(totals), totals.shape)
+        if np.isinf(totals[pair]):
             return None
-        return float(totals[place]), int(place[0]), int(place[1])
+        return float(totals[pair]), int(pair[0]), int(pair[1])
 
 
 def _membership(sets: list[int | None], axis: Axis) -> Mask:
-    """Give which cells of an axis each set holds; None holds all."""
+    """Return which cells of an axis each set holds, ``(sets, cells)``; None holds all."""
     every = axis.all_cells
     given = [every if each is None else each for each in sets]
     if axis.cuts is None:
         return np.array([[bool(each >> j & 1) for j in range(len(axis.points))] for each in given])
     ends = np.array([first_and_last(each) for each in given]).reshape(-1, 2)
-    places = np.arange(len(axis.points))
-    inside: Mask = (places >= ends[:, :1]) & (places <= ends[:, 1:])
+    cells = np.arange(len(axis.points))
+    inside: Mask = (cells >= ends[:, :1]) & (cells <= ends[:, 1:])
     return inside

@@ -1,8 +1,8 @@
 """Tree ensembles as the solvers see them, every split as "left if the value is at most the cut".
 
-Libraries differ in how they compare: in single or double precision, with ``<=`` or ``<``. Each
-threshold becomes the largest double that the library sends to the left, so that everything after
-the reading compares as the model does, to the last bit.
+Libraries compare in single or double precision, with ``<=`` or ``<``. Each threshold becomes the
+largest double that the library sends to the left. So the solvers compare as the model does, to the
+last bit.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Codes, Labels, Matrix
+from counterset._base.arrays import Indices, Labels, Matrix, Vector
 
 __all__ = ["LEAF", "Tree", "TreeEnsemble", "calibrated", "in_column", "last_left", "rounding_of"]
 
+#: The child of a node that has none, as in scikit-learn.
 LEAF = -1
 
 
@@ -28,31 +29,31 @@ class Tree:
     Attributes
     ----------
     feature, cut
-        A value of at most ``cut`` goes to the left.
+        A value of the feature of at most ``cut`` goes to the left, ``(nodes,)``.
     left, right
-        The nodes below.
+        The nodes below, ``(nodes,)``.
     values
         What a leaf adds to the score of each class, ``(nodes, classes)``.
     left_values
-        For a node that splits a feature of a few values: those that go to the left, as a whole
-        number whose bit ``j`` stands for value ``j``. Its ``cut`` means nothing.
+        For a node that splits a category: the values that go to the left, as an integer whose bit
+        ``j`` stands for value ``j``. The ``cut`` of such a node has no meaning.
     """
 
-    feature: Codes
-    cut: Matrix
-    left: Codes
-    right: Codes
+    feature: Indices
+    cut: Vector
+    left: Indices
+    right: Indices
     values: Matrix
     left_values: Mapping[int, int] = field(default_factory=dict)
 
-    def leaf_of(self, row: Matrix) -> int:
-        """Give the leaf that a row falls into."""
+    def leaf_of(self, row: Vector) -> int:
+        """Return the leaf that a row falls into."""
         node = 0
         while self.left[node] != LEAF:
             node = int(self.left[node] if self._goes_left(row, node) else self.right[node])
         return node
 
-    def _goes_left(self, row: Matrix, node: int) -> bool:
+    def _goes_left(self, row: Vector, node: int) -> bool:
         value = row[self.feature[node]]
         if node in self.left_values:
             return bool(self.left_values[node] >> int(value) & 1)
@@ -61,35 +62,37 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class TreeEnsemble:
-    """Trees whose leaves are added up to a score per class; the highest decides.
+    """Trees whose leaves add up to a score per class; the class with the highest is predicted.
 
     Attributes
     ----------
     base
-        The scores to start from.
+        The scores before the leaves are added, ``(classes,)``.
+    labels
+        The label of each class.
     rounding
         A bound on the error of the model's own sum.
     """
 
     trees: list[Tree]
-    base: Matrix
+    base: Vector
     labels: Labels
     rounding: float
 
-    def scores(self, row: Matrix) -> Matrix:
-        """Add up the scores of one row."""
+    def scores(self, row: Vector) -> Vector:
+        """Return the score of each class for one row."""
         leaves = [tree.values[tree.leaf_of(row)] for tree in self.trees]
-        total: Matrix = self.base + np.sum(leaves, axis=0)
+        total: Vector = self.base + np.sum(leaves, axis=0)
         return total
 
 
-def last_left(thresholds: Matrix, single: bool = False, strict: bool = False) -> Matrix:
-    """Give the largest double that ``value <= threshold`` (``<`` if strict) sends to the left.
+def last_left(thresholds: Vector, single: bool = False, strict: bool = False) -> Vector:
+    """Return the largest doubles with ``value <= threshold`` (``<`` if strict).
 
     Parameters
     ----------
     single
-        The value is rounded to single precision before it is compared.
+        Whether the value is rounded to single precision before it is compared.
 
     Examples
     --------
@@ -109,18 +112,21 @@ def last_left(thresholds: Matrix, single: bool = False, strict: bool = False) ->
     return np.where(stays, middle, np.nextafter(middle, -np.inf))
 
 
-def rounding_of(trees: list[Tree], base: Matrix, unit: float) -> float:
-    """Bound the error of adding up leaves in a precision, whose unit in the last place is given.
+def rounding_of(trees: list[Tree], base: Vector, unit: float) -> float:
+    """Bound the error of adding up leaves; ``unit`` is the last place of the precision used.
 
-    A model's own probabilities are rounded too: those of nearly equal scores may tie.
+    A model's own probabilities are rounded too, so those of nearly equal scores may tie.
     """
     leaves = (np.abs(tree.values[tree.left == LEAF]).max() for tree in trees)
     sizes = sum(leaves, float(np.abs(base).max()))
     return float(unit * ((len(trees) + 8) * sizes + 8))
 
 
-def in_column(values: Matrix, column: int, n_classes: int) -> Matrix:
-    """Give a leaf's value to its class; with two classes, there is one score, of the second."""
+def in_column(values: Vector, column: int, n_classes: int) -> Matrix:
+    """Return leaves' values as scores of one class, ``(nodes, classes)``.
+
+    With two classes there is a single score, which is that of the second.
+    """
     column = 1 if n_classes == 2 else column
     columns = np.zeros((len(values), n_classes))
     columns[:, column] = values
@@ -133,7 +139,10 @@ def calibrated(
     unit: float,
     margins: Callable[[Any], Any] | None = None,
 ) -> TreeEnsemble:
-    """Learn the scores to start from by asking for those of one row."""
+    """Return the ensemble with base scores computed from the model's scores of one row.
+
+    ``margins`` returns the model's raw scores; by default its decision function.
+    """
     row = np.zeros(model.n_features_in_)
     names = getattr(model, "feature_names_in_", None)
     asked = row[None, :] if names is None else pd.DataFrame(row[None, :], columns=names)

@@ -1,4 +1,4 @@
-"""Reading the trees of scikit-learn, and of the libraries that look like it."""
+"""Reading the trees of scikit-learn, and of libraries with its interface."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ __all__ = ["read_trees"]
 
 
 def read_trees(model: Any) -> TreeEnsemble | None:
-    """Read a model as a tree ensemble; None where it is not one."""
+    """Read a model as a tree ensemble; None if it is not one."""
     if not hasattr(model, "classes_") or np.ndim(model.classes_) != 1:
         return None
-    for family, read in _READERS:
-        if isinstance(model, family):
+    for kind, read in _READERS:
+        if isinstance(model, kind):
             return read(model)
     library = type(model).__module__.partition(".")[0]
     if type(model).__name__ == "XGBClassifier" and library == "xgboost":
@@ -59,7 +59,7 @@ def _read_forest(model: RandomForestClassifier | ExtraTreesClassifier) -> TreeEn
 
 
 def _all_whole(trees: list[Tree]) -> bool:
-    # Whole votes add up without rounding, so that a tie is a tie.
+    # Whole votes add up without rounding, so ties are exact.
     leaves = [tree.values[tree.left == LEAF] for tree in trees]
     return all(np.array_equal(values, np.rint(values)) for values in leaves)
 
@@ -77,7 +77,7 @@ def _sklearn_tree(tree: Any, values: Matrix) -> Tree:
 
 def _read_gradient_boosting(model: GradientBoostingClassifier) -> TreeEnsemble | None:
     if not (model.init_ == "zero" or isinstance(model.init_, DummyClassifier)):
-        return None  # it starts from another model
+        return None  # its base scores come from another model
     n_classes = len(model.classes_)
     trees = []
     for stage in model.estimators_:

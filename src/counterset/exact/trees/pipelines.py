@@ -1,9 +1,10 @@
-"""Trees behind a preprocessor: their splits, told in the features of the table.
+"""Trees after scalers and encoders in a pipeline: their splits, as splits of the table's features.
 
 The trees of a pipeline split columns that scalers and encoders made. A scaler keeps the order of
-a number, so a split of its column is a split of the number itself: the cut is found by bisection
-on what the scaler really computes, to the last bit. An encoder, and a group of one-hot columns,
-make a split of a category into two sets of values, found by asking for each value.
+numbers, so a split of its column is a split of the number itself: the cut is found by bisection on
+what the scaler really computes, to the last bit. A split of an encoder's column, or of a group of
+one-hot columns, divides the values of a category into two sets: each value is encoded to find out
+where it goes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from scipy.sparse import issparse
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.pipeline import Pipeline
 
-from counterset._base.arrays import Codes, Matrix
+from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset.exact.problem import Problem
 from counterset.exact.trees.bisection import last_at_most
 from counterset.exact.trees.column_sources import Source, does_nothing, sources_of
@@ -27,23 +28,26 @@ from counterset.tables.features.number import numpy_dtype
 
 __all__ = ["TreePipeline", "read_tree_pipeline"]
 
-#: Whole numbers up to this are told apart.
+#: Doubles can tell whole numbers apart up to 2**53.
 LARGEST_WHOLE = 2.0**53
-#: Without bounds, cuts of a float column are looked for up to here.
+#: Without bounds, the cuts of a float column are searched up to 1e100 in double precision and 1e37
+#: in single: far beyond data, and still with room for a scaler before floats overflow.
 LARGEST_DOUBLE = 1e100
 LARGEST_SINGLE = 1e37
 
 
 @dataclass(frozen=True, eq=False)
 class TreePipeline:
-    """A tree ensemble, and what is done to a row before the trees see it.
+    """A tree ensemble, and the steps of a pipeline before it.
 
     Attributes
     ----------
+    ensemble
+        With splits of the columns that the last step makes.
     before
-        What transforms the rows, one after the other.
+        The transformers, in their order.
     sources
-        Where each column that the trees see comes from; None: from the column in its place.
+        The input column of each column that the trees see; None if they see the input itself.
     gaps_are_missing
         Whether the trees take the zeros of a sparse matrix for missing values.
     """
@@ -54,7 +58,7 @@ class TreePipeline:
     gaps_are_missing: bool = False
 
     def in_features(self, problem: Problem) -> TreeEnsemble | None:
-        """Give the ensemble with splits of the table's features; None where that cannot be."""
+        """Return the ensemble with splits of the table's features; None if there is none."""
         table = problem.model.table
         if not self.before and all(
             feature.values is None and feature.columns == (i,)
@@ -66,20 +70,20 @@ class TreePipeline:
         features = np.array([feature_of[source.column] for source in sources])
         for feature, source in zip(features, sources, strict=True):
             if table.features[feature].values is None and not source.rises:
-                return None  # numbers that are encoded one by one: declare them categorical
+                return None  # numbers that are encoded as categories, but not declared categorical
         if self.gaps_are_missing and issparse(self._made(problem, problem.x[None, :])):
             return None
         try:
             seen = self.columns_of(problem, problem.x[None, :])
         except (TypeError, ValueError):
-            return None  # columns that are no numbers: the trees split categories themselves
+            return None  # columns that are not numbers: the trees split categories themselves
         if seen.shape[1] != len(sources):
             return None
         translation = _Translation(self, problem, features)
         return translation.ensemble() if translation.knows_categories() else None
 
     def columns_of(self, problem: Problem, rows: Matrix) -> Matrix:
-        """Give the columns that the trees see."""
+        """Return the columns that the trees see of rows of the table, ``(n, columns)``."""
         made = self._made(problem, rows)
         return np.asarray(made.toarray() if issparse(made) else made, dtype=np.float64)
 
@@ -91,16 +95,20 @@ class TreePipeline:
 
 
 class _Translation:
-    """Tells the splits of columns as splits of features."""
+    """Translates splits of columns into splits of features.
 
-    def __init__(self, pipeline: TreePipeline, problem: Problem, features: Codes) -> None:
+    ``features`` has the feature of each column that the trees see.
+    """
+
+    def __init__(self, pipeline: TreePipeline, problem: Problem, features: Indices) -> None:
         self._pipeline, self._problem, self._features = pipeline, problem, features
         self._of_values = np.array(
             [feature.values is not None for feature in problem.model.table.features]
         )
-        self._known: dict[int, tuple[Matrix, Matrix]] = {}
+        self._known: dict[int, tuple[Vector, Matrix]] = {}
 
     def ensemble(self) -> TreeEnsemble:
+        """Return the ensemble with splits of features."""
         ensemble = self._pipeline.ensemble
         inner = [tree.left != LEAF for tree in ensemble.trees]
         splits = np.concatenate(
@@ -109,7 +117,7 @@ class _Translation:
                 for tree, i in zip(ensemble.trees, inner, strict=True)
             ]
         )
-        unique, places = np.unique(splits, axis=0, return_inverse=True)
+        unique, positions = np.unique(splits, axis=0, return_inverse=True)
         columns, cuts = unique[:, 0].astype(np.intp), unique[:, 1]
         of_values = self._of_values[self._features[columns]]
         new_cuts = np.full(len(cuts), np.nan)
@@ -120,26 +128,27 @@ class _Translation:
         for tree, own in zip(ensemble.trees, inner, strict=True):
             count = int(own.sum())
             trees.append(
-                self._tree(tree, own, places.ravel()[start : start + count], new_cuts, sets)
+                self._tree(tree, own, positions.ravel()[start : start + count], new_cuts, sets)
             )
             start += count
         return replace(ensemble, trees=trees)
 
     def _tree(
-        self, tree: Tree, inner: Any, places: Codes, cuts: Matrix, sets: dict[int, int]
+        self, tree: Tree, inner: Mask, splits: Indices, cuts: Vector, sets: dict[int, int]
     ) -> Tree:
+        """Translate one tree; ``splits`` are positions of its splits in ``cuts`` and ``sets``."""
         feature, cut = tree.feature.copy(), tree.cut.astype(np.float64)
         feature[inner] = self._features[tree.feature[inner]]
-        cut[inner] = cuts[places]
+        cut[inner] = cuts[splits]
         left_values = {
-            int(node): sets[int(place)]
-            for node, place in zip(np.flatnonzero(inner), places, strict=True)
-            if int(place) in sets
+            int(node): sets[int(split)]
+            for node, split in zip(np.flatnonzero(inner), splits, strict=True)
+            if int(split) in sets
         } | {node: self._set_of_node(tree, node) for node in tree.left_values}
         return replace(tree, feature=feature, cut=cut, left_values=left_values)
 
-    def _sets(self, columns: Codes, cuts: Matrix, which: Codes) -> dict[int, int]:
-        """Give the values that comparisons of categories send to the left, as sets."""
+    def _sets(self, columns: Indices, cuts: Vector, which: Indices) -> dict[int, int]:
+        """Return the set of values that each split of a category sends to the left."""
         sets = {}
         for i in which:
             codes, seen = self._values(int(self._features[columns[i]]))
@@ -147,8 +156,8 @@ class _Translation:
             sets[int(i)] = sum(1 << int(code) for code in left)
         return sets
 
-    def _values(self, feature: int) -> tuple[Matrix, Matrix]:
-        """Give the codes of a feature's values, and the columns that the trees see of them."""
+    def _values(self, feature: int) -> tuple[Vector, Matrix]:
+        """Return the codes of a feature's values, and the columns that the trees see of them."""
         if feature not in self._known:
             problem = self._problem
             seen = problem.model.table.features[feature].seen
@@ -159,10 +168,10 @@ class _Translation:
         return self._known[feature]
 
     def knows_categories(self) -> bool:
-        """Say whether the trees know all values of the categories that they split."""
+        """Return whether the trees know all values of the categories that they split."""
         for tree in self._pipeline.ensemble.trees:
             if not self._of_values[self._features[tree.feature[list(tree.left_values)]]].all():
-                return False  # numbers that the trees take for categories
+                return False  # numbers that the trees split as categories
         used = np.unique(
             np.concatenate(
                 [tree.feature[tree.left != LEAF] for tree in self._pipeline.ensemble.trees]
@@ -175,7 +184,7 @@ class _Translation:
         )
 
     def _set_of_node(self, tree: Tree, node: int) -> int:
-        """Give the values that a node's set of codes sends to the left."""
+        """Return the set of values that a node's own set of codes sends to the left."""
         column = tree.feature[node]
         codes, seen = self._values(int(self._features[column]))
         return sum(
@@ -184,15 +193,15 @@ class _Translation:
             if tree.left_values[node] >> int(value) & 1
         )
 
-    def _cuts(self, columns: Codes, cuts: Matrix) -> Matrix:
-        """Give the largest numbers that splits of their columns send to the left."""
+    def _cuts(self, columns: Indices, cuts: Vector) -> Vector:
+        """Find the largest number that each split of a column sends to the left."""
         if not self._pipeline.before or len(cuts) == 0:
             return cuts
         problem = self._problem
         features = self._features[columns]
         low, high = np.transpose([_range(problem, int(i)) for i in features])
 
-        def column_of(values: Matrix) -> Matrix:
+        def column_of(values: Vector) -> Vector:
             rows = np.tile(problem.x, (len(values), 1))
             rows[np.arange(len(values)), features] = values
             seen: Matrix = self._pipeline.columns_of(problem, rows)
@@ -202,7 +211,7 @@ class _Translation:
 
 
 def _range(problem: Problem, feature: int) -> tuple[float, float]:
-    """Give the ends between which a number's cuts matter."""
+    """Return the ends between which the cuts of a number matter."""
     dtype = numpy_dtype(problem.model.table.features[feature].dtype)
     if types.is_integer_dtype(dtype):
         limits = np.iinfo(dtype)
@@ -216,7 +225,7 @@ def _range(problem: Problem, feature: int) -> tuple[float, float]:
 
 
 def read_tree_pipeline(model: Any) -> TreePipeline | None:
-    """Read a tree ensemble, also at the end of a pipeline of scalers and encoders."""
+    """Read a tree ensemble, also at the end of a pipeline of scalers and encoders; else None."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     ensemble = read_trees(steps[-1])
     if ensemble is None:

@@ -1,18 +1,18 @@
 """Tree ensembles: which cells to move to, by descent and then by constraint programming.
 
-The nearer we look, the fewer cuts and leaves there are: descent from a known counterfactual makes
-the ball small, and the programme proves what is nearest in it. A single tree needs no solver: its
-leaves are boxes.
+The smaller the ball, the fewer cuts and leaves it has. So descent from a known counterfactual makes
+the ball small first, and the programme proves what is nearest in it. A single tree needs no solver:
+its leaves are boxes.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from counterset._base.arrays import Matrix
-from counterset.exact.growing_balls import Best, Look, look_in_growing_balls
+from counterset._base.arrays import Vector
+from counterset.exact.growing_balls import BallResult, Incumbent, search_growing_balls
 from counterset.exact.norms import Norm
-from counterset.exact.problem import Answer, Problem
+from counterset.exact.problem import OUT_OF_TIME, Problem, SolverResult
 from counterset.exact.trees.cells import Lead, Region, axes_of
 from counterset.exact.trees.cp_sat import CellProgramme
 from counterset.exact.trees.descent import Descent
@@ -20,62 +20,64 @@ from counterset.exact.trees.ensembles import TreeEnsemble
 
 __all__ = ["solve_trees"]
 
+#: A ball that is proved empty doubles.
 GROWTH = 2.0
-#: The first ball where no counterfactual is known, relative to the domain.
+#: If no counterfactual is known, the first ball is a twentieth of the domain.
 FIRST_RADIUS = 0.05
-#: Descents, each from where the last one stopped, in a smaller ball.
+#: Up to 3 descents, each from where the last one stopped, in a smaller ball with fewer leaves.
 DESCENTS = 3
 
 
 def solve_trees(
-    ensemble: TreeEnsemble, problem: Problem, norm: Norm, start: Matrix | None
-) -> Answer:
-    """Give the distance, or bounds on it when the time is up.
+    ensemble: TreeEnsemble, problem: Problem, norm: Norm, start: Vector | None
+) -> SolverResult:
+    """Find the distance, or bounds on it if the time limit is reached.
 
     Parameters
     ----------
     start
-        A counterfactual that is known already; the nearer, the faster.
+        A known counterfactual, or None; the nearer, the faster.
     """
     if len(ensemble.trees) == 1:
         return _solve_one_tree(ensemble, problem, norm)
-    best = Best(problem)
-    best.offer(start)
+    incumbent = Incumbent(problem)
+    incumbent.offer(start)
     own = int(np.flatnonzero(ensemble.labels == problem.label)[0])
     scores = ensemble.scores(problem.x)
     others = [int(k) for k in np.argsort(-scores, kind="stable") if k != own]
-    search = _Search(ensemble, problem, norm, best, own)
-    lowers = [search.at_least(other) for other in others]
-    lower = min([*lowers, best.upper])
-    none_exists = best.witness is None and np.isinf(lower)
+    search = _EnsembleSearch(ensemble, problem, norm, incumbent, own)
+    lowers = [search.lower_bound(other) for other in others]
+    lower = min([*lowers, incumbent.upper])
+    none_exists = incumbent.witness is None and np.isinf(lower)
     method = "constraint programme of a tree ensemble"
-    return Answer(lower, best.witness, method, "the time was up", bool(none_exists))
+    return SolverResult(lower, incumbent.witness, method, OUT_OF_TIME, bool(none_exists))
 
 
-class _Search:
-    """Looks for other classes in balls."""
+class _EnsembleSearch:
+    """Searches balls for other classes than ``own``, the input's."""
 
     def __init__(
-        self, ensemble: TreeEnsemble, problem: Problem, norm: Norm, best: Best, own: int
+        self, ensemble: TreeEnsemble, problem: Problem, norm: Norm, incumbent: Incumbent, own: int
     ) -> None:
         self._ensemble, self._problem, self._norm = ensemble, problem, norm
-        self._best, self._own = best, own
-        axes = axes_of(ensemble, problem, norm)
-        self._far = float(norm.length(norm.total(np.array([axis.costs.max() for axis in axes]))))
+        self._incumbent, self._own = incumbent, own
+        farthest = np.array([axis.costs.max() for axis in axes_of(ensemble, problem, norm)])
+        self._covering = float(norm.length(norm.total(farthest)))
 
-    def at_least(self, other: int) -> float:
-        """Give a lower bound on the distance to a class; better the best if it can be."""
+    def lower_bound(self, other: int) -> float:
+        """Bound the distance to a class from below; offer what is found to the incumbent."""
         self._descend(other)
-        first = min(self._far * FIRST_RADIUS, self._best.upper)
-        if self._best.witness is not None:
-            first = self._best.upper
+        first = min(self._covering * FIRST_RADIUS, self._incumbent.upper)
+        if self._incumbent.witness is not None:
+            first = self._incumbent.upper
 
-        def look(radius: float) -> Look:
-            return self._look(other, radius)
+        def search_ball(radius: float) -> BallResult:
+            return self._search_ball(other, radius)
 
-        return look_in_growing_balls(look, self._best, first, GROWTH, self._far)
+        return search_growing_balls(search_ball, self._incumbent, first, GROWTH, self._covering)
 
     def _region(self, other: int, radius: float) -> tuple[Region, Lead]:
+        """Return a ball divided by the ensemble, and how much a class leads there."""
         ensemble, own = self._ensemble, self._own
         axes = axes_of(ensemble, self._problem, self._norm, radius)
         region = Region(axes, self._norm, radius)
@@ -85,43 +87,43 @@ class _Search:
         return region, Lead(base, ensemble.rounding, is_first=other < own)
 
     def _descend(self, other: int) -> None:
-        """Better the best before anything is proved."""
+        """Improve the incumbent before anything is proved."""
         for _ in range(DESCENTS):
-            if self._best.witness is None or self._problem.clock.over:
+            if self._incumbent.witness is None or self._problem.clock.over:
                 return
-            known = self._best.upper
+            known = self._incumbent.upper
             region, lead = self._region(other, known)
             descent = Descent(region, lead)
-            cells = region.cells_of(self._best.witness)
+            cells = region.cells_of(self._incumbent.witness)
             if cells is None or not descent.leads(cells):  # it is of a third class
                 return
             point = region.point(descent.descend(cells, self._problem.clock))
             if self._problem.confirms(point):
-                self._best.offer(point)
-            if self._best.upper >= known:
+                self._incumbent.offer(point)
+            if self._incumbent.upper >= known:
                 return
 
-    def _look(self, other: int, radius: float) -> Look:
+    def _search_ball(self, other: int, radius: float) -> BallResult:
         problem = self._problem
         region, lead = self._region(other, radius)
         programme = CellProgramme(region, lead)
-        hint = None if self._best.witness is None else region.cells_of(self._best.witness)
+        hint = None if self._incumbent.witness is None else region.cells_of(self._incumbent.witness)
         while not problem.clock.over:
             found = programme.solve(problem.clock.left, hint)
             if found.cells is None:
-                return Look(found.lower, found.empty)
+                return BallResult(found.lower, found.empty)
             point = region.point(found.cells)
             flips = problem.confirms(point)
             if flips:
-                self._best.offer(point)
+                self._incumbent.offer(point)
             if flips or not found.optimal:
-                return Look(found.lower, empty=False)
-            programme.forbid_last()  # rounded scores said yes, the model says no
-        return Look(0.0, empty=False)
+                return BallResult(found.lower, empty=False)
+            programme.forbid_last()  # a lead by the rounded scores only
+        return BallResult(0.0, empty=False)
 
 
-def _solve_one_tree(ensemble: TreeEnsemble, problem: Problem, norm: Norm) -> Answer:
-    """Move to the nearest leaf that the model decides otherwise."""
+def _solve_one_tree(ensemble: TreeEnsemble, problem: Problem, norm: Norm) -> SolverResult:
+    """Move to the nearest leaf that the model classifies differently."""
     tree = ensemble.trees[0]
     region = Region(axes_of(ensemble, problem, norm), norm, np.inf)
     region.add(tree, np.arange(len(tree.left), dtype=np.float64))  # so that none are merged
@@ -137,6 +139,6 @@ def _solve_one_tree(ensemble: TreeEnsemble, problem: Problem, norm: Norm) -> Ans
     flips = problem.flips(rows)
     method = "leaves of a tree"
     if not flips.any():
-        return Answer(np.inf, None, method, none_exists=True)
+        return SolverResult(np.inf, None, method, none_exists=True)
     nearest = np.flatnonzero(flips)[np.argmin(np.array(totals)[flips])]
-    return Answer(float(norm.length(totals[nearest])), rows[nearest], method)
+    return SolverResult(float(norm.length(totals[nearest])), rows[nearest], method)

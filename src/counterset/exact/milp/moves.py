@@ -1,8 +1,8 @@
-"""A shortest move from an input within a ball, as a mixed-integer linear programme.
+"""The shortest move from an input within a ball, as a mixed-integer linear programme.
 
-The variables are the moves of the features, up and down, in units of the ball's radius. What the
-move must achieve is added as rows; squares (``l2``) are bounded from below by tangents, and more
-of them are added where a solution takes a square for too small.
+The variables are the moves of the features, up and down, in units of the ball's radius. Users of
+the programme add rows for what the move must achieve. The squares of ``l2`` are bounded from below
+by tangents, and more tangents are added where a solution has too small a square.
 """
 
 from __future__ import annotations
@@ -11,49 +11,74 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Matrix
-from counterset.exact.networks.programme import Programme
+from counterset._base.arrays import Indices, Matrix, Vector
+from counterset.exact.milp.programme import Programme
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Problem
 from counterset.exceptions import DomainError
 
 __all__ = ["Affine", "Moves", "Solution"]
 
-#: Tangents that a square starts with; the solution adds those that it needs.
+#: Each square starts with 8 tangents, denser at small moves; further ones are added at solutions.
 FIRST_TANGENTS = np.linspace(0.0, 1.0, 9)[1:] ** 2
+#: At most 40 rounds of new tangents: an end for a loop that should stop at its tolerance.
 MOST_TANGENT_ROUNDS = 40
-#: Squares are right to this part of the ball's total; the solver's own gap is half of it.
+#: Squares are right to 2e-6 of the ball's total; the solver's own gap is half of it.
 SQUARES_TOLERANCE = 2e-6
-#: HiGHS stops at a gap of 1e-6 and prices to 1e-7, both in units of the ball's total; what it
-#: takes for feasible within its tolerance can only make the total less. This is taken off bounds.
+#: This is subtracted from bounds. HiGHS stops at a gap of 1e-6 and prices to 1e-7, both in units of
+#: the ball's total; what it takes for feasible within its tolerance can only lower the total.
 SOLVER_TOLERANCE = 2e-6
-_NO_SQUARES: Codes = np.empty(0, dtype=np.intp)
+_NO_SQUARES: Indices = np.empty(0, dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The nearest point of a ball that the programme takes for a counterfactual.
+    """The nearest point of a ball that is a counterfactual, according to the programme.
 
-    ``empty`` says that it is proved that the ball holds none; ``lower`` bounds the distance of
-    any, in the ball or beyond it.
+    Attributes
+    ----------
+    point
+        That point, ``(d,)``; None if none was found.
+    lower
+        A lower bound on the distance of any counterfactual, in the ball or beyond it.
+    empty
+        Whether it is proved that the ball holds none.
     """
 
-    point: Matrix | None
+    point: Vector | None
     lower: float
     empty: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """Values ``constant + coefficients.T @ variables[columns]``, one per unit."""
+    """Values ``constant + coefficients.T @ variables[columns]``, as functions of the variables.
 
-    columns: Codes
-    coefficients: Matrix  # (columns, units)
-    constant: Matrix
+    Attributes
+    ----------
+    columns
+        The columns of the variables, ``(c,)``.
+    coefficients
+        Of shape ``(c, values)``.
+    constant
+        Of shape ``(values,)``.
+    """
+
+    columns: Indices
+    coefficients: Matrix
+    constant: Vector
 
 
 class Moves:
-    """The programme of the moves within one ball."""
+    """The programme of the moves within one ball.
+
+    Attributes
+    ----------
+    programme
+        To which users add rows.
+    unit
+        The move of each feature that one unit of its variables stands for, ``(d,)``.
+    """
 
     def __init__(self, problem: Problem, norm: Norm, radius: float) -> None:
         self.problem, self.norm = problem, norm
@@ -65,39 +90,38 @@ class Moves:
         self._add_whole_numbers()
 
     def point(self) -> Affine:
-        """Give the point that is moved to, as values of the variables."""
+        """Return the point that is moved to, as a function of the variables."""
         scale = np.diag(self.unit)
         columns = np.concatenate([self._up, self._down])
         return Affine(columns, np.vstack([scale, -scale]), self.problem.x)
 
-    def largest(self) -> Matrix:
-        """Give the most that each feature can be in size, within the ball."""
+    def largest(self) -> Vector:
+        """Return the largest absolute value of each feature within the ball, ``(d,)``."""
         low = np.maximum(self.problem.low, self.problem.x - self.norm.reach(self._radius))
         high = np.minimum(self.problem.high, self.problem.x + self.norm.reach(self._radius))
         return np.maximum(np.abs(low), np.abs(high))
 
-    def _units(self) -> Matrix:
-        """Give the move of each feature that one unit of its variable stands for."""
+    def _units(self) -> Vector:
         reach = self.norm.reach(self._radius)
         room = np.maximum(self.problem.high - self.problem.x, self.problem.x - self.problem.low)
-        unit: Matrix = np.where(np.isfinite(reach), reach, room)
+        unit: Vector = np.where(np.isfinite(reach), reach, room)
         if not np.isfinite(unit).all():
             feature = self.problem.model.table.names[int(np.argmax(~np.isfinite(unit)))]
             raise DomainError(
-                f"Feature {feature!r} may move without end at no cost, so the network cannot be "
-                f"bounded. Give it bounds: domain=Box(low, high)."
+                f"Feature {feature!r} may move without end at no cost, so the model cannot be "
+                f"bounded. Give the feature bounds: domain=Box(low, high)."
             )
         return np.where(unit > 0, unit, 1.0)
 
-    def _add_moves(self) -> tuple[Codes, Codes]:
+    def _add_moves(self) -> tuple[Indices, Indices]:
         problem = self.problem
         reach = np.minimum(self.norm.reach(self._radius) / self.unit, np.inf)
         up = np.minimum((problem.high - problem.x) / self.unit, reach)
         down = np.minimum((problem.x - problem.low) / self.unit, reach)
         return self.programme.add_variables(0.0, up), self.programme.add_variables(0.0, down)
 
-    def _add_norm(self) -> Codes:
-        """Make the total the objective, in units of the ball's; give the columns of squares."""
+    def _add_norm(self) -> Indices:
+        """Make the total the objective, in units of the ball's; return the columns of squares."""
         paid = np.flatnonzero(self.norm.weights > 0)
         add = {
             "l0": self._add_count,
@@ -107,26 +131,26 @@ class Moves:
         }
         return add[self.norm.kind](paid)
 
-    def _add_sum(self, paid: Codes) -> Codes:
+    def _add_sum(self, paid: Indices) -> Indices:
         columns = np.concatenate([self._up[paid], self._down[paid]])
         self._add_cost(columns, np.ones(len(columns)))
         return _NO_SQUARES
 
-    def _add_largest(self, paid: Codes) -> Codes:
+    def _add_largest(self, paid: Indices) -> Indices:
         largest = self.programme.add_variables(0.0, np.ones(1))
         self._add_cost(largest, np.ones(1))
         for i in paid:
             self._add_at_most(int(i), int(largest[0]))
         return _NO_SQUARES
 
-    def _add_count(self, paid: Codes) -> Codes:
+    def _add_count(self, paid: Indices) -> Indices:
         changed = self.programme.add_variables(0.0, np.ones(len(paid)), whole=True)
         self._add_cost(changed, self.norm.weights[paid] / max(self._radius, 1e-300))
         for column, i in zip(changed, paid, strict=True):
             self._add_at_most(int(i), int(column))
         return _NO_SQUARES
 
-    def _add_squares(self, paid: Codes) -> Codes:
+    def _add_squares(self, paid: Indices) -> Indices:
         squares = self.programme.add_variables(0.0, np.ones(len(paid)))
         self._add_cost(squares, np.ones(len(paid)))
         for column, i in zip(squares, paid, strict=True):
@@ -134,21 +158,23 @@ class Moves:
                 self._add_tangent(int(column), int(i), float(at))
         return squares
 
-    def _add_cost(self, columns: Codes, costs: Matrix) -> None:
-        """Add up the objective, and keep it within the ball."""
+    def _add_cost(self, columns: Indices, costs: Vector) -> None:
+        """Add costs to the objective, and keep their sum within the ball."""
         self.programme.cost.update(zip(columns.tolist(), costs.tolist(), strict=True))
         self.programme.add_row(columns, costs, -np.inf, 1.0)
 
     def _add_at_most(self, feature: int, column: int) -> None:
-        """Let a feature move no more than the variable of a column says."""
+        """Bound the move of a feature by the variable of a column."""
         columns = np.array([self._up[feature], self._down[feature], column])
         self.programme.add_row(columns, np.array([1.0, 1.0, -1.0]), -np.inf, 0.0)
 
     def _add_tangent(self, square: int, feature: int, at: float) -> None:
+        """Bound the square of a feature's move from below by its tangent at a move."""
         columns = np.array([square, self._up[feature], self._down[feature]])
         self.programme.add_row(columns, np.array([1.0, -2 * at, -2 * at]), -(at**2), np.inf)
 
     def _add_whole_numbers(self) -> None:
+        """Add a whole-number variable for the value of each feature that takes only those."""
         problem = self.problem
         for i in np.flatnonzero(problem.integer & (problem.high > problem.low)):
             low, high = np.ceil(problem.low[i]), np.floor(problem.high[i])
@@ -160,12 +186,12 @@ class Moves:
             )
 
     def solve(self) -> Solution:
-        """Give the nearest point of the ball where the other class leads."""
+        """Find the nearest point of the ball that satisfies all rows."""
         point, lower = None, 0.0
         for _ in range(MOST_TANGENT_ROUNDS):
             result = self.programme.minimise(self.problem.clock.left)
             if result.infeasible:
-                # More tangents leave less: what was found before them lies outside the ball.
+                # Tangents only cut off: a point found before the last ones lies outside the ball.
                 return Solution(point, self._length(1.0 - SOLVER_TOLERANCE), empty=True)
             gained = self._length(max(result.bound - SOLVER_TOLERANCE, 0.0)) - lower
             lower += max(gained, 0.0)
@@ -174,11 +200,11 @@ class Moves:
             point = self._moved(result.values)
             if gained <= SQUARES_TOLERANCE * self._radius or not self._refine(result.values):
                 break
-            point = self._settle(result.values)
+            point = self._refine_continuous(result.values)
         return Solution(point, lower)
 
-    def _settle(self, values: Matrix) -> Matrix:
-        """Refine the squares with every yes or no as it is, by linear programmes alone."""
+    def _refine_continuous(self, values: Vector) -> Vector:
+        """Refine the squares with all whole numbers fixed, by linear programmes alone."""
         for _ in range(MOST_TANGENT_ROUNDS):
             result = self.programme.minimise(self.problem.clock.left, like=values)
             if result.values is None or not self._refine(result.values):
@@ -186,8 +212,8 @@ class Moves:
             values = result.values
         return self._moved(values)
 
-    def _refine(self, values: Matrix) -> bool:
-        """Add tangents where the squares were taken too small; say whether there were any."""
+    def _refine(self, values: Vector) -> bool:
+        """Add tangents where squares are too small; return whether there were any."""
         if len(self._squares) == 0:
             return False
         paid = np.flatnonzero(self.norm.weights > 0)
@@ -203,6 +229,6 @@ class Moves:
         total = share * self.norm.to_total(self._radius)
         return float(self.norm.length(total))
 
-    def _moved(self, values: Matrix) -> Matrix:
-        moves: Matrix = (values[self._up] - values[self._down]) * self.unit
+    def _moved(self, values: Vector) -> Vector:
+        moves: Vector = (values[self._up] - values[self._down]) * self.unit
         return self.problem.x + moves

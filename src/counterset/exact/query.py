@@ -1,0 +1,270 @@
+"""DistanceQuery: a model, a distance and a domain, checked and ready for any input.
+
+For each input it makes the :class:`~counterset.exact.problem.Problem`, chooses the solver, and
+turns the solver's result into bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from counterset import distances
+from counterset._base.arrays import Mask, Matrix, Vector, to_python
+from counterset._base.checks import check_positive
+from counterset.distances import Distance, DistanceLike, Gower
+from counterset.exact.arguments import changeable_mask, number_rows
+from counterset.exact.domains import Box, Domain, DomainLike, as_domain
+from counterset.exact.finite import solve_finite
+from counterset.exact.networks.models import as_model
+from counterset.exact.norms import read_norm
+from counterset.exact.problem import Clock, Problem, SolverResult
+from counterset.exact.sampling import solve_by_sampling
+from counterset.exact.solvers import solve
+from counterset.exceptions import (
+    DomainError,
+    InvalidInputError,
+    ModelError,
+    NoCounterfactualExistsError,
+    UnsupportedDistanceError,
+)
+from counterset.models.adapter import ModelAdapter
+from counterset.results.bounds import DistanceBounds
+from counterset.tables.space import Space, TableDistance
+from counterset.tables.table import Table
+
+__all__ = ["DistanceQuery", "Method", "integer_features"]
+
+Method: TypeAlias = Literal["auto", "exact", "search"]
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceQuery:
+    """How far it is to another class, for whichever input: a model, a distance and a domain."""
+
+    model: Any
+    distance: Distance
+    domain: Domain
+    time_limit: float
+    tolerance: float
+    method: Method
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        distance: DistanceLike = "l1",
+        domain: DomainLike = None,
+        *,
+        time_limit: float = 60.0,
+        tolerance: float = 1e-5,
+        method: Method = "auto",
+    ) -> DistanceQuery:
+        """Check the arguments of :func:`~counterset.exact.counterfactual_distance`."""
+        check_positive(time_limit, "time_limit")
+        check_positive(tolerance, "tolerance")
+        if method not in ("auto", "exact", "search"):
+            raise InvalidInputError(f"method must be 'auto', 'exact' or 'search', got {method!r}.")
+        return cls(
+            as_model(model),
+            distances.get(distance),
+            as_domain(domain),
+            time_limit,
+            tolerance,
+            method,
+        )
+
+    def bounds(self, x: Any, start: Any = None) -> DistanceBounds:
+        """Bound the distance of one input; ``start`` are known counterfactuals."""
+        return self._solve_and_check(self.problem_of(x), start)
+
+    def bounds_of_row(self, table: Table, row: Vector) -> DistanceBounds:
+        """Bound the distance of one input, given as a row of a table."""
+        return self._solve_and_check(self.problem_of_row(table, row), None)
+
+    def problem_of(self, x: Any) -> Problem:
+        """Return the problem of one input."""
+        if isinstance(x, pd.Series):
+            x = x.to_frame().T.infer_objects()
+        elif not isinstance(x, pd.DataFrame):
+            x = number_rows(x, "x")
+        table, matrix = self.read(x)
+        if len(matrix) != 1:
+            raise InvalidInputError(
+                f"counterfactual_distance takes one row, got {len(matrix)}. Use "
+                f"counterfactual_distances for several."
+            )
+        return self.problem_of_row(table, matrix[0])
+
+    def problem_of_row(self, table: Table, row: Vector) -> Problem:
+        """Return the problem of one input, given as a row of a table."""
+        _check_known(table, row)
+        model = ModelAdapter(self.model, table)
+        distance = _between_rows(self.distance, table, row)
+        low, high = (bound[0] for bound in self.limits(table, row[None, :]))
+        for i, feature in enumerate(table.features):
+            if feature.values is not None:  # positions among the values that the data has
+                low[i] = max(low[i], min(feature.low, row[i]))
+                high[i] = min(high[i], max(feature.high, row[i]))
+        integer = integer_features(table)
+        return Problem(
+            x=row,
+            label=model.labels(row[None, :])[0],
+            model=model,
+            distance=distance,
+            norm=read_norm(distance, len(row)),
+            low=np.where(integer, np.ceil(low), low),
+            high=np.where(integer, np.floor(high), high),
+            integer=integer,
+            clock=Clock.start(self.time_limit),
+        )
+
+    def read(self, X: Any) -> tuple[Table, Matrix]:
+        """Return the columns that the model takes, and the inputs as rows of them."""
+        rows = X if isinstance(X, pd.DataFrame) else number_rows(X, "X", single=False)
+        if len(rows) == 0:
+            raise InvalidInputError("X has no rows. Pass at least one.")
+        table = self.domain.table
+        if table is None and isinstance(self.distance, TableDistance):
+            # Its table knows the categories; numbers are read as they come.
+            table = None if _is_numeric(self.distance.table) else self.distance.table
+        if table is None:
+            return Table.learn(rows)
+        return table, table.encode(rows)[0]
+
+    def limits(self, table: Table, matrix: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the lower and upper bounds around each input, both ``(n, d)``.
+
+        Both are the input's own value where a feature may not change.
+        """
+        if not isinstance(self.domain, Box):
+            if self.domain.n_features != matrix.shape[1]:
+                raise InvalidInputError(
+                    f"The domain has {self.domain.n_features} features, but the input has "
+                    f"{matrix.shape[1]}."
+                )
+            return np.full(matrix.shape, -np.inf), np.full(matrix.shape, np.inf)
+        low, high = self.domain.bounds(matrix.shape[1])
+        outside = np.argwhere((matrix < low) | (matrix > high))
+        if len(outside):
+            row, i = outside[0]
+            raise DomainError(
+                f"The input lies outside the domain: feature {table.names[i]!r} is "
+                f"{matrix[row, i]:g}, not between {low[i]:g} and {high[i]:g}. Widen the domain, "
+                f"or leave the input out."
+            )
+        mask = changeable_mask(self.domain.may_change, table.names)
+        return np.where(mask, low, matrix), np.where(mask, high, matrix)
+
+    def holds(self, problem: Problem, row: Vector) -> bool:
+        """Return whether a row is a point of the domain that can be reached from the input."""
+        if isinstance(self.domain, Box):
+            return bool(((row >= problem.low) & (row <= problem.high)).all())
+        return self.domain.holds(row, problem.x, problem.model.table.names)
+
+    def _solve_and_check(self, problem: Problem, start: Any) -> DistanceBounds:
+        known = None if start is None else self._check_start(problem, start)
+        result = self._solve(problem, known)
+        if result.none_exists:
+            raise NoCounterfactualExistsError(
+                f"The model classifies the whole domain as {to_python(problem.label)!r}, like the "
+                f"input ({result.method}), so there is no counterfactual. Widen the domain, or let "
+                f"more features change."
+            )
+        return self._to_bounds(problem, result)
+
+    def _check_start(self, problem: Problem, start: Any) -> Vector:
+        """Return the nearest of the known counterfactuals."""
+        table = problem.model.table
+        one = np.ndim(start) == 1
+        matrix = (table.encode_one(start) if one else table.encode(start))[0]
+        known = problem.nearest_flip(matrix)
+        if known is None:
+            raise InvalidInputError(
+                "start is no counterfactual: it lies outside the domain, or the model classifies "
+                "it like the input. Pass a row of the domain that is classified differently, or "
+                "None."
+            )
+        return known
+
+    def _solve(self, problem: Problem, start: Vector | None) -> SolverResult:
+        if len(getattr(self.model, "classes_", ())) == 1:
+            return SolverResult(np.inf, None, "the model knows one class only", none_exists=True)
+        if not isinstance(self.domain, Box):
+            return solve_finite(problem, self.domain)
+        if self.method == "search":
+            return solve_by_sampling(problem, start)
+        return solve(self.model, problem, start, fallback=self.method == "auto")
+
+    def _to_bounds(self, problem: Problem, result: SolverResult) -> DistanceBounds:
+        upper, witness = np.inf, None
+        if result.witness is not None:
+            _check_deterministic(problem, result.witness)
+            upper = float(problem.lengths(result.witness[None, :])[0])
+            rows = problem.model.table.decode(result.witness[None, :])
+            witness = rows.iloc[0] if isinstance(rows, pd.DataFrame) else rows[0]
+        lower = min(result.lower, upper)
+        # No closer than the model's own rounding lets the distance be known.
+        tolerance = self.tolerance + result.blur / max(1.0, upper)
+        exact = witness is not None and upper - lower <= tolerance * max(1.0, upper)
+        return DistanceBounds(
+            lower=lower,
+            upper=upper,
+            exact=exact,
+            witness=witness,
+            seconds=problem.clock.seconds,
+            method=result.method,
+            reason="" if exact else result.reason,
+            tolerance=tolerance,
+        )
+
+
+def integer_features(table: Table) -> Mask:
+    """Return which features take whole numbers only: counts, and positions among values."""
+    return np.array([feature.kind != "continuous" for feature in table.features])
+
+
+def _is_numeric(table: Table) -> bool:
+    return all(feature.values is None for feature in table.features)
+
+
+def _between_rows(distance: Distance, table: Table, row: Vector) -> Distance:
+    """Return the distance between rows of a table: a changed category counts 1.
+
+    Gower's distance scales numbers to [0, 1] by the ranges of the table.
+    """
+    gower = isinstance(distance, Gower)
+    if isinstance(distance, TableDistance) or (_is_numeric(table) and not gower):
+        return distance
+    scale = "range" if gower else None
+    return TableDistance(table, Space.learn(row[None, :], table, scale), distance)
+
+
+def _check_deterministic(problem: Problem, witness: Vector) -> None:
+    """Ask the model once more about the input and the witness, each alone."""
+    same = np.array_equal(witness, problem.x)
+    if same or problem.confirms(problem.x) or not problem.confirms(witness):
+        raise ModelError(
+            "The model classified the same row in two ways, so its counterfactuals have no "
+            "distance. Pass a model whose prediction depends on the row alone: no randomness, no "
+            "state."
+        )
+
+
+def _check_known(table: Table, row: Vector) -> None:
+    """Refuse what no exact method takes: times, and missing values of the input."""
+    times = [feature.name for feature in table.features if feature.is_time]
+    if times:
+        raise UnsupportedDistanceError(
+            f"Exact distances are between numbers and categories, but {times[:5]} are times. Pass "
+            f"the model as a function of encoded numbers."
+        )
+    missing = [table.names[i] for i in np.flatnonzero(np.isnan(row))]
+    if missing:
+        raise UnsupportedDistanceError(
+            f"The input has no value for {missing[:5]}, and exact distances are from known values. "
+            f"Fill them in, or explain the input with DiverseExplainer."
+        )

@@ -1,0 +1,41 @@
+"""Descent through cells: never farther, and always of the other class."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from toys_exact import problem_of, tree_data
+
+from counterset import Box
+from counterset.distances import L0, L1, L2, Distance, LInf
+from counterset.exact.problem import Clock
+from counterset.exact.trees.cells import Lead, Region, axes_of
+from counterset.exact.trees.descent import Descent
+from counterset.exact.trees.models import read_trees
+
+
+@pytest.mark.parametrize("distance", [L1(), L2(), LInf(), L0()])
+@pytest.mark.parametrize("depth", [3, None], ids=["shares", "whole votes"])
+def test_descent_ends_no_farther_and_still_flips(distance: Distance, depth: int | None) -> None:
+    X, y = tree_data(3)
+    model = RandomForestClassifier(8, max_depth=depth, random_state=0).fit(X, y)
+    ensemble = read_trees(model)
+    assert ensemble is not None
+    nearer = 0
+    for x in X[:8]:
+        problem = problem_of(model, x, distance, Box(0, 1))
+        assert problem.norm is not None
+        own = int(problem.label)
+        region = Region(axes_of(ensemble, problem, problem.norm), problem.norm, np.inf)
+        for tree in ensemble.trees:
+            region.add(tree, tree.values[:, 1 - own] - tree.values[:, own])
+        descent = Descent(region, Lead(0.0, ensemble.rounding, is_first=own == 1))
+        for start in X[model.predict(X) != own]:
+            cells = region.cells_of(start)
+            assert cells is not None
+            assert descent.leads(cells)
+            end = region.point(descent.descend(cells, Clock.start(60.0)))
+            before, after = problem.lengths(np.array([region.point(cells), end]))
+            assert after <= before
+            assert problem.confirms(end)
+            nearer += after < before
+    assert nearer
