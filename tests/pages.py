@@ -1,24 +1,35 @@
-"""Run the python blocks of a documentation page, in order, in one namespace."""
+"""Run the python blocks of a documentation page, in order, in one namespace; and find its links."""
 
 from __future__ import annotations
 
+import contextlib
+import doctest
+import io
 import re
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"^```python *(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: A python block, and the output that is shown right below it, if any.
+BLOCK = re.compile(
+    r"^```python *(\w*)\n(.*?)^```$(?:\n\n```\n(.*?)^```$)?", re.MULTILINE | re.DOTALL
+)
 PAGES = [
     page
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
     if BLOCK.search(page.read_text(encoding="utf-8"))
 ]
+#: Code, in which brackets are no links, and the target of a link or an image.
+CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^()\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def run_page(page: Path, tags: tuple[str, ...] = ("",)) -> int:
-    """Run the blocks that have no tag, or one of these, and say how many there were.
+    """Run the blocks that have no tag, or one of these, and return how many there were.
 
-    A block that needs a heavy framework is tagged, as in "```python frameworks".
+    A block that needs a heavy framework is tagged, as in "```python frameworks". What is shown
+    right below a block that prints is compared with what it prints; "..." stands for anything.
     """
     text = page.read_text(encoding="utf-8")
     namespace: dict[str, Any] = {"__name__": page.stem}
@@ -26,5 +37,36 @@ def run_page(page: Path, tags: tuple[str, ...] = ("",)) -> int:
     for block in blocks:
         # Empty lines above make an error point at the line of the page.
         above = "\n" * text.count("\n", 0, block.start(2))
-        exec(compile(above + block[2], str(page), "exec"), namespace)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(above + block[2], str(page), "exec"), namespace)
+        if printed.getvalue() and block[3]:
+            _check_output(printed.getvalue(), block[3])
     return len(blocks)
+
+
+def _check_output(printed: str, shown: str) -> None:
+    """Fail unless a page shows what is printed."""
+    # A page has no spaces at the end of lines.
+    printed = re.sub(" +$", "", printed, flags=re.MULTILINE)
+    if not doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS):
+        raise AssertionError(f"The page shows\n{shown}\nbut what is printed is\n{printed}")
+
+
+def broken_links(page: Path) -> list[str]:
+    """Return the relative links of a page that lead to no file, or to no heading of a page."""
+    text = CODE.sub("", page.read_text(encoding="utf-8"))
+    links = [link for link in LINK.findall(text) if "://" not in link]
+    return [link for link in links if not _leads_somewhere(page, link)]
+
+
+def _leads_somewhere(page: Path, link: str) -> bool:
+    path, _, heading = link.partition("#")
+    target = page.parent / path if path else page
+    if not target.exists() or not heading:
+        return target.exists()
+    return heading in map(_anchor, HEADING.findall(target.read_text(encoding="utf-8")))
+
+
+def _anchor(heading: str) -> str:
+    """Return the anchor that GitHub gives to a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

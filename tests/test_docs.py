@@ -1,14 +1,48 @@
-"""Every example of the documentation runs, and what it asserts holds."""
+"""Every example of the documentation runs, prints what is shown, and every link leads somewhere."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from pages import PAGES, run_page
+from pages import PAGES, ROOT, broken_links, run_page
+
+#: The pages whose links are checked.
+LINKING = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "benchmarks").glob("*.md")),
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # what an example writes is not left behind
     assert run_page(page) > 0
+
+
+def test_an_output_that_is_not_printed_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(1 + 1)\n```\n\n```\n2\n```\n", encoding="utf-8")
+    assert run_page(page) == 1
+    page.write_text("```python\nprint(1 + 1)\n```\n\n```\n3\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="what is printed is"):
+        run_page(page)
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: f"{page.parent.name}-{page.stem}")
+def test_the_links_lead_somewhere(page: Path) -> None:
+    assert broken_links(page) == []
+
+
+def test_a_link_to_nowhere_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A `name`, and more\n[other](other.md) [here](#a-name-and-more) [web](https://a.b/c.md)\n"
+        "![plot](no.png) [gone](gone.md) [no heading](#gone) [not there](other.md#gone)\n"
+        "`code[0](no link)`\n\n```\nx[0](no.md)\n```\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "other.md").write_text("# Other\n", encoding="utf-8")
+    assert broken_links(page) == ["no.png", "gone.md", "#gone", "other.md#gone"]
