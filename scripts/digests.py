@@ -530,31 +530,33 @@ SETTINGS["reproduce, as published"] = reproduced(as_published=True)
 # Digests ------------------------------------------------------------------------------------------
 
 
-def numbers_of(result: Any) -> Any:
-    """Return all numbers and labels of a result as nested lists, floats as exact text."""
+def parts_of(result: Any) -> Any:
+    """Return the parts of a result that are to be recorded; None for a single value."""
     if isinstance(result, Explanations):
-        told = [result.model_calls, result.model_rows, result.to_frame()]
-        return [numbers_of(part) for part in [*told, list(result)]]
+        return [result.model_calls, result.model_rows, result.to_frame(), *result]
     if isinstance(result, Explanation):
         certificate = result.certificate
-        parts = [result.label, result.labels, result.distances, result.examples, result.changed,
-                 result.plausibility, result.counterfactuals, result.input]  # fmt: skip
+        told = [result.label, result.labels, result.distances, result.examples, result.changed]
+        told += [result.plausibility, result.counterfactuals, result.input]
         if certificate is not None:
-            parts += [certificate.stable_radius, certificate.safety, certificate.distance_bounds]
-        return [numbers_of(part) for part in parts]
+            told += [certificate.stable_radius, certificate.safety, certificate.distance_bounds]
+        return told
     if isinstance(result, counterset.DistanceBounds):
-        parts = [result.lower, result.upper, result.exact, result.witness]
-        return [numbers_of(part) for part in parts]
+        return [result.lower, result.upper, result.exact, result.witness]
     if isinstance(result, pd.DataFrame):
-        return [list(map(str, result.columns)), [numbers_of(result[c]) for c in result]]
+        return [list(map(str, result.columns)), *(result[column] for column in result)]
     if isinstance(result, Mapping):
-        return [[str(key), numbers_of(value)] for key, value in result.items()]
+        return list(result.items())
     if isinstance(result, pd.Series | np.ndarray):
-        return [numbers_of(value) for value in result.tolist()]
-    if isinstance(result, list | tuple) or (
-        hasattr(result, "__iter__") and not isinstance(result, str)
-    ):
-        return [numbers_of(value) for value in result]
+        return result.tolist()
+    return None if isinstance(result, str) or not isinstance(result, Iterable) else list(result)
+
+
+def numbers_of(result: Any) -> Any:
+    """Return all numbers and labels of a result as nested lists, floats as exact text."""
+    parts = parts_of(result)
+    if parts is not None:
+        return [numbers_of(part) for part in parts]
     if isinstance(result, float | np.floating):
         return float(result).hex()
     return str(result.item() if isinstance(result, np.generic) else result)

@@ -263,8 +263,9 @@ class DiverseExplainer(BaseEstimator):
         Returns
         -------
         explanation
-            The same with a :class:`~counterset.Certificate`. A counterfactual of safety delta is within epsilon of the optimum of every input of the same class that is
-            nearer than delta / 2 (proposition 2).
+            The same with a :class:`~counterset.Certificate`. A counterfactual of safety delta is
+            within epsilon of the optimum of every input of the same class that is nearer than
+            delta / 2 (proposition 2).
 
         Examples
         --------

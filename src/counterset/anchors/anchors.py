@@ -4,7 +4,7 @@ The paper's selection looks from the input itself, so that a small move of the i
 the candidates, and the greedy filter turns that into another set. Here a set is chosen once for
 each of a few training rows, the anchors, and an input takes the set that is nearest to it, among
 those of the anchors of its own class: inputs that share an anchor share the choice.
-``docs/anchors.md`` has the proof of the stable radius, and the measurements.
+``docs/anchors.md`` has the proof of the stable radius.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ __all__ = ["REFUSED", "Acceptance", "Ask", "Requirements"]
 #: In place of a class code: the row is no counterfactual.
 REFUSED = -1
 
-#: Takes rows, and the position of what each belongs to (an input, a segment). Returns the class code
-#: of each row that is acceptable there, and ``REFUSED`` for the others.
+#: Takes rows, and the position of what each belongs to (an input, a segment). Returns the class
+#: code of each row that is acceptable there, and ``REFUSED`` for the others.
 Ask: TypeAlias = Callable[[Matrix, Indices], Codes]
 
 

@@ -27,7 +27,7 @@ class Chosen:
     pool_index
         The row of the pool that each comes from.
     rows
-        The candidates themselves: rows of the pool, moved onto the constraints or towards the input.
+        The candidates themselves: rows of the pool, moved onto constraints or towards the input.
     codes
         The class code of each.
     embedded

@@ -15,7 +15,7 @@ from counterset.tables.space import Embedded
 
 __all__ = ["AngleDiversity", "DistanceDiversity", "Diversity", "FilteringDiversity", "View"]
 
-#: Takes one kept candidate of each input, and returns the candidates, ``(n, m)``, that are certainly
+#: Takes one kept candidate of each input, and returns the candidates, ``(n, m)``, that are surely
 #: too much like it. A few borderline ones may be missing; ``differ`` decides those.
 TooAlike: TypeAlias = Callable[[Indices], Mask]
 
@@ -106,7 +106,8 @@ class AngleDiversity:
 
     >>> from counterset.distances import get
     >>> inputs, candidates = np.zeros((2, 2)), np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
-    >>> view = View(Embedded(inputs, inputs), Embedded(candidates, candidates), np.ones(2), get("l2"))
+    >>> points = Embedded(inputs, inputs), Embedded(candidates, candidates)
+    >>> view = View(*points, np.ones(2), get("l2"))
     >>> AngleDiversity(0.5).differ(view, np.array([0, 0]), np.array([1, 2]))
     array([ True,  True])
     >>> AngleDiversity(0.5, absolute=True).differ(view, np.array([0, 0]), np.array([1, 2]))
@@ -173,7 +174,8 @@ class DistanceDiversity:
     --------
     >>> from counterset.distances import get
     >>> inputs, candidates = np.zeros((2, 2)), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> view = View(Embedded(inputs, inputs), Embedded(candidates, candidates), np.ones(2), get("l1"))
+    >>> points = Embedded(inputs, inputs), Embedded(candidates, candidates)
+    >>> view = View(*points, np.ones(2), get("l1"))
     >>> DistanceDiversity(0.5).differ(view, np.array([0, 0]), np.array([1, 2]))
     array([ True, False])
     """

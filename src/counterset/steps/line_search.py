@@ -17,8 +17,8 @@ from counterset.steps.acceptance import REFUSED, Ask
 __all__ = ["LineSearch", "Search", "Segments"]
 
 
-#: How many halvings are asked about in one call of the model: 6 for up to 8 segments, 4 for up to 32,
-#: 3 for up to 256, else 1. A call costs more than the rows in it, and 6 halvings take 63 rows.
+#: Halvings that are asked about in one call of the model: 6 for up to 8 segments, 4 for up to 32, 3
+#: for up to 256, else 1. A call costs more than the rows in it, and 6 halvings take 63 rows.
 HALVINGS_PER_CALL = ((8, 6), (32, 4), (256, 3))
 #: A search for the first crossing looks at the 7 points of 3 halvings before it goes on.
 STRIDE = 3
