@@ -21,7 +21,7 @@ from counterset.steps import Cutoff, Diversity, Ranking, Search, Segments, View
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
 
-X = np.random.default_rng(0).random((200, 3))
+X = np.random.default_rng(0).random((80, 3))
 FRAME = pd.DataFrame(X, columns=list("abc")).assign(d=np.where(X[:, 0] > 0.5, "u", "v"))
 
 
