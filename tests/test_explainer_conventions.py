@@ -21,6 +21,7 @@ from toys import FRAME, X, approve, fitted
 from counterset import (
     CountersetError,
     DiverseExplainer,
+    ModelError,
     NotFittedError,
 )
 
@@ -92,6 +93,28 @@ def test_fitting_again_forgets_the_first_data() -> None:
     np.testing.assert_array_equal(
         explainer.explain(X[0]).values, fitted(X + 0.25).explain(X[0]).values
     )
+
+
+def test_a_refit_that_fails_leaves_the_explainer_as_it_was() -> None:
+    # It used to keep the new rows and the old labels, and to answer from that mixture.
+    explainer = fitted(FRAME, anchors=3)
+    before = explainer.explain_many(FRAME).to_frame()
+    names = explainer.feature_names_in_.tolist()
+    other = FRAME.rename(columns={"age": "years"}) * 2
+    calls = iter([approve(other), RuntimeError("interrupted")])
+
+    def failing(rows: Any) -> Any:
+        answer = next(calls)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    explainer.set_params(model=failing)
+    with pytest.raises(ModelError, match="interrupted"):
+        explainer.fit(other)
+    explainer.set_params(model=approve)
+    assert explainer.feature_names_in_.tolist() == names
+    pd.testing.assert_frame_equal(explainer.explain_many(FRAME).to_frame(), before)
 
 
 def test_it_prints_as_scikit_learn_does() -> None:
