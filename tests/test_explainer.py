@@ -210,12 +210,12 @@ def test_an_explanation_asks_the_model_a_handful_of_times(gamma: float, calls: i
         assert len(model.asked) <= calls
 
 
-def test_without_a_search_the_model_is_asked_about_the_inputs_only() -> None:
+def test_without_a_search_the_model_is_asked_about_inputs_and_what_is_returned() -> None:
     model = Recorder()
     explainer = fitted(X, model, search=None)
     model.asked.clear()
     explainer.explain_many(X[:7])
-    assert [len(rows) for rows in model.asked] == [7]
+    assert [len(rows) for rows in model.asked] == [7, 14]
 
 
 def test_a_batch_counts_what_the_model_was_asked() -> None:

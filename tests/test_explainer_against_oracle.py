@@ -168,14 +168,15 @@ def test_after_the_search_the_near_side_is_within_gamma(case: dict[str, Any]) ->
     case["search"] = case["search"] or LineSearch(0.1)
     assume(case["distance"] != "l0")  # l0 does not shrink along a segment
     explainer, oracle = explainer_and_oracle(case)
+    asked: list[np.ndarray] = []
+
+    def predict(X: np.ndarray) -> list[str]:
+        asked.extend(X)
+        return [oracle.predict(tuple(map(float, row))) for row in X]
+
+    explainer.set_params(model=predict).fit(case["X"])
     for x in case["inputs"]:
-        asked: list[np.ndarray] = []
-
-        def predict(X: np.ndarray, asked: list[np.ndarray] = asked) -> list[str]:
-            asked.extend(X)
-            return [oracle.predict(tuple(map(float, row))) for row in X]
-
-        explainer.set_params(model=predict)
+        asked.clear()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewerCounterfactualsWarning)
             explanation = explainer.explain(x)

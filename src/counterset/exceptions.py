@@ -18,7 +18,8 @@
     └── UndecidedError (TypeError)            "unknown" was used as yes or no
 
     CountersetWarning (UserWarning)
-    └── FewerCounterfactualsWarning           fewer counterfactuals than asked for
+    ├── FewerCounterfactualsWarning           fewer counterfactuals than asked for
+    └── InconsistentModelWarning              the model classifies one row in two ways
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ __all__ = [
     "DataUnavailableError",
     "DomainError",
     "FewerCounterfactualsWarning",
+    "InconsistentModelWarning",
     "InvalidInputError",
     "MissingExtraError",
     "ModelError",
@@ -130,3 +132,7 @@ class CountersetWarning(UserWarning):
 
 class FewerCounterfactualsWarning(CountersetWarning):
     """An explanation holds fewer counterfactuals than were asked for."""
+
+
+class InconsistentModelWarning(CountersetWarning):
+    """The model classified the same row in two ways, depending on the batch it was asked in."""

@@ -10,7 +10,6 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from counterset._base.arrays import Mask, Matrix
-from counterset._base.checks import check_count
 from counterset.anchors.anchors import Anchors
 from counterset.anchors.chooser import anchored, settings_of
 from counterset.anchors.search import find_anchors
@@ -21,16 +20,16 @@ from counterset.exact.certify import certify
 from counterset.exact.domains import Box, DomainLike
 from counterset.exceptions import InvalidInputError, NotFittedError
 from counterset.models.adapter import ModelAdapter
-from counterset.models.goals import AnyOther, check_probability, set_goal
+from counterset.models.goals import AnyOther, check_probability, is_reached, set_goal
 from counterset.results.explanation import Explanation, Explanations, make_explanations
 from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.cutoffs import Cutoff, NearestCandidates
 from counterset.steps.diversity import AngleDiversity, Diversity
 from counterset.steps.line_search import LineSearch, Search
-from counterset.steps.parameters import check_parameters
+from counterset.steps.parameters import check_parameters, check_unchanged, used_by_fit
 from counterset.steps.pipeline import Pipeline, paper_pipeline
 from counterset.steps.selection import Selector
-from counterset.steps.shortfall import report_shortfall
+from counterset.steps.shortfall import report_reached, report_shortfall
 from counterset.steps.training import TrainingData
 from counterset.tables.schema import Schema
 from counterset.tables.space import ScaleLike
@@ -152,7 +151,7 @@ class DiverseExplainer(BaseEstimator):
         progress
             Show a progress bar on the error stream while anchors are looked for.
         """
-        self._check_parameters()
+        check_parameters(self)
         training = TrainingData.learn(
             X,
             self.model,
@@ -163,7 +162,7 @@ class DiverseExplainer(BaseEstimator):
         )
         training.rules(self.constraints)  # a constraint that does not fit the data shows now
         anchors = self._find_anchors(training, progress=progress)
-        self._training = training
+        self._training, self._fitted_with = training, used_by_fit(self)
         self.schema_ = training.table
         self.distance_ = training.distance
         self.pool_ = training.pool
@@ -224,8 +223,8 @@ class DiverseExplainer(BaseEstimator):
         target, target_probability, interval, constraints
             As in ``explain``.
         if_none
-            What to do when an input has no counterfactual: raise, or warn and give it an empty
-            explanation.
+            What to do when an input has no counterfactual, or has what is wanted already: raise,
+            or warn and return an empty explanation for it, whose ``status`` says which.
         """
         self._check_fitted()
         if if_none not in ("raise", "warn"):
@@ -298,17 +297,24 @@ class DiverseExplainer(BaseEstimator):
     def _explain(
         self, matrix: Matrix, index: pd.Index, wanted: _Wanted, if_none: str
     ) -> Explanations:
-        self._check_parameters()  # set_params may have come after fit
         training, probability = self._training, wanted.probability
         check_probability(probability)
         constraints = self.constraints if wanted.constraints is None else wanted.constraints
         rules = training.rules(constraints)
+        goal = set_goal(training.classes, wanted.target, wanted.interval)
         model = ModelAdapter(self.model, training.table, with_confidence=probability is not None)
         answers = model.answers(matrix)
-        goal = set_goal(answers, training.classes, wanted.target, wanted.interval, probability)
+        reached = is_reached(goal, answers, probability)
+        report_reached(reached, answers.labels, if_none, stacklevel=3)
+        open_ = np.flatnonzero(~reached)
         requirements = Requirements(goal, probability, rules, training.support)
         acceptance = Acceptance(
-            model, training.distance, training.classes, requirements, matrix, answers.labels
+            model,
+            training.distance,
+            training.classes,
+            requirements,
+            matrix[open_],
+            answers.labels[open_],
         )
         pipeline = self._pipeline(requirements)
         found = pipeline.run(acceptance)
@@ -319,6 +325,7 @@ class DiverseExplainer(BaseEstimator):
             matrix,
             answers.labels,
             index,
+            explained=open_,
             owners=best.owners,
             rows=best.rows,
             row_labels=acceptance.labels(best.codes),
@@ -358,22 +365,13 @@ class DiverseExplainer(BaseEstimator):
         pipeline = paper_pipeline(selector, self.search, training.rules(None), sparsify=False)
         return find_anchors(self.anchors, pipeline, training, progress=progress)
 
-    def _check_parameters(self) -> None:
-        check_count(self.max_counterfactuals, "max_counterfactuals")
-        if isinstance(self.anchors, str) and self.anchors != "auto":
-            raise InvalidInputError(
-                f"anchors must be None, 'auto' or a number of anchors per class, got "
-                f"{self.anchors!r}."
-            )
-        if self.anchors is not None and self.anchors != "auto":
-            check_count(self.anchors, "anchors")
-        check_parameters(self)
-
     def _check_fitted(self) -> None:
         if not hasattr(self, "pool_"):
             raise NotFittedError(
                 "This DiverseExplainer is not fitted yet. Call fit with the training rows first."
             )
+        check_parameters(self)  # set_params may have come after fit
+        check_unchanged(self, self._fitted_with)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "pool_")

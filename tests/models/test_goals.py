@@ -247,13 +247,12 @@ def test_whole_numbers_are_classes_and_may_be_an_interval_too() -> None:
 
 
 def test_the_goal_of_a_call_is_found() -> None:
-    answers = Answers(np.array([0, 0]))
     classes = Classes(np.array([0, 1, 2]))
-    assert set_goal(answers, classes, None, None, None) == AnyOther()
-    goal = set_goal(answers, classes, [1, 2], None, None)
+    assert set_goal(classes, None, None) == AnyOther()
+    goal = set_goal(classes, [1, 2], None)
     assert isinstance(goal, OneOf)
     assert goal.wanted.tolist() == [1, 2]
-    assert set_goal(answers, classes, None, (1, 5), None) == InInterval(1.0, 5.0)
+    assert set_goal(classes, None, (1, 5)) == InInterval(1.0, 5.0)
 
 
 # With scikit-learn, on made-up flowers of three kinds.

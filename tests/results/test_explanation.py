@@ -116,7 +116,7 @@ def test_html_for_notebooks_escapes_what_users_named() -> None:
 def test_a_batch_says_how_many_and_how_far(explanations: Explanations) -> None:
     text = repr(explanations)
     assert text.startswith("Explanations of 2 inputs by 4 counterfactuals, median distance ")
-    assert text.endswith("(asked the model 1 times, 2 rows)")
+    assert text.endswith("(asked the model 2 times, 6 rows)")
 
 
 def test_changes_list_the_features_that_change_most_often_first(explanation: Explanation) -> None:

@@ -10,6 +10,7 @@ from counterset import (
     Constraints,
     DiverseExplainer,
     FewerCounterfactualsWarning,
+    InvalidInputError,
     NearestCandidates,
     NoCounterfactualError,
 )
@@ -53,7 +54,7 @@ def test_an_empty_explanation_stands_in_its_place() -> None:
         found = fitted().explain_many(inputs, constraints=constraints, if_none="warn")
     assert found.counts.tolist() == [0, 1]
     assert len(found[0]) == 0
-    assert "0 ways" in repr(found[0])
+    assert "No counterfactual was found." in repr(found[0])
     assert found[0].changes.empty
     assert np.asarray(found[0].counterfactuals).shape == (0, 2)
     assert found.to_frame().index.tolist() == [(2, 1)]
@@ -61,3 +62,36 @@ def test_an_empty_explanation_stands_in_its_place() -> None:
         nothing = fitted().explain_many(FRAME[:1], constraints=constraints, if_none="warn")
     assert nothing.to_frame().empty
     assert "by 0 counterfactuals" in repr(nothing)
+
+
+def test_an_input_that_has_the_wanted_class_does_not_stop_the_others() -> None:
+    # The whole batch used to be refused.
+    explainer = fitted()
+    with pytest.warns(
+        FewerCounterfactualsWarning, match="already predicts what you want for 2 of 4"
+    ):
+        found = explainer.explain_many(FRAME, target=True, if_none="warn")
+    assert found.status == ("explained", "explained", "already_reached", "already_reached")
+    assert found.counts.tolist() == [1, 1, 0, 0]
+    assert [one.status for one in found[1:3]] == ["explained", "already_reached"]
+    assert "That is what was wanted already." in repr(found[3])
+    alone = explainer.explain_many(FRAME[:2], target=True)
+    pd.testing.assert_frame_equal(found.to_frame(), alone.to_frame())
+    with pytest.raises(InvalidInputError, match="if_none='warn'"):
+        explainer.explain_many(FRAME, target=True)
+
+
+def test_a_batch_of_inputs_that_all_have_the_wanted_class_is_empty() -> None:
+    with pytest.warns(FewerCounterfactualsWarning, match="for 2 of 2 inputs"):
+        found = fitted().explain_many(FRAME[2:], target=True, if_none="warn")
+    assert found.status == ("already_reached", "already_reached")
+    assert found.to_frame().empty
+
+
+def test_an_input_without_a_counterfactual_says_so() -> None:
+    with pytest.warns(FewerCounterfactualsWarning):
+        found = fitted().explain_many(
+            FRAME[:1], constraints=Constraints(max_increase={"a": 1}), if_none="warn"
+        )
+    assert found.status == ("none_found",)
+    assert "No counterfactual was found." in repr(found[0])

@@ -41,7 +41,7 @@ class Catalogue:
     def of(self, rows: Codes) -> tuple[Codes, Codes, Matrix]:
         """Return the numbers of each row's options, ``(n, limit)``, and the figures of step 2."""
         self._find(np.array([row for row in rows if int(row) not in self._known], dtype=np.intp))
-        own = np.full((len(rows), self.pipeline.selector.limit), NONE_LEFT, dtype=np.intp)
+        own = np.full((len(rows), self.pipeline.selector.capacity), NONE_LEFT, dtype=np.intp)
         known = [self._known[int(row)] for row in rows]
         for i, (numbers, _, _) in enumerate(known):
             own[i, : len(numbers)] = numbers

@@ -39,7 +39,7 @@ def anchored(paper: Pipeline, anchors: Anchors, *, sets_are_kept: bool) -> Pipel
     assert isinstance(paper.chooser, PoolChooser | MovedChooser), "made by paper_pipeline"
     chooser = replace(paper.chooser, viewpoints=_Viewpoints(anchors))
     if isinstance(chooser, MovedChooser):
-        return Pipeline(chooser, search)
+        return Pipeline(chooser, search, paper.sparsify)
     return Pipeline(AnchorChooser(chooser, anchors, search, sets_are_kept), search)
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "OneOf",
     "check_probability",
     "is_confident",
+    "is_reached",
     "set_goal",
 ]
 
@@ -78,25 +79,16 @@ class InInterval:
         return (numbers >= self.low) & (numbers <= self.high)
 
 
-def set_goal(
-    answers: Answers,
-    classes: Classes,
-    target: Any,
-    interval: tuple[Any, Any] | None,
-    probability: float | None,
-) -> Goal:
-    """Find what the user wants, and check that it can be reached and is not there already.
+def set_goal(classes: Classes, target: Any, interval: tuple[Any, Any] | None) -> Goal:
+    """Find what the user wants, and check that it can be reached.
 
     Parameters
     ----------
-    answers
-        The model's answers on the inputs.
     classes
         The classes of the training rows.
-    target, interval, probability
+    target, interval
         What the user passed to ``explain``; None for what was left out.
     """
-    labels = answers.labels
     goal: Goal
     if interval is not None:
         goal = _interval(interval, target, classes)
@@ -117,14 +109,12 @@ def set_goal(
             f"Fit on data that reaches it, or choose another interval; the predictions go from "
             f"{to_python(classes.labels[0])} to {to_python(classes.labels[-1])}."
         )
-    there = np.flatnonzero(goal.accepts(labels, labels) & is_confident(answers, probability))
-    if len(there):
-        raise InvalidInputError(
-            f"The model already predicts what you want for {len(there)} of {len(labels)} inputs "
-            f"(first at position {there[0]}: {to_python(labels[there[0]])!r}), so there is nothing "
-            f"to explain. Leave them out."
-        )
     return goal
+
+
+def is_reached(goal: Goal, answers: Answers, probability: float | None) -> Mask:
+    """Return which inputs have what the user wants already."""
+    return goal.accepts(answers.labels, answers.labels) & is_confident(answers, probability)
 
 
 def is_confident(answers: Answers, least: float | None) -> Mask:

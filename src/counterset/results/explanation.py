@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,12 @@ __all__ = ["Explanation", "Explanations", "make_explanations"]
 
 
 UNCHANGED = "·"
+#: What became of an input.
+Status: TypeAlias = Literal["explained", "none_found", "already_reached"]
+_WITHOUT_COUNTERFACTUALS = {
+    "none_found": "No counterfactual was found.",
+    "already_reached": "That is what was wanted already.",
+}
 #: A readable answer lists at most 20 features, those that change most often first.
 MOST_FEATURES = 20
 
@@ -43,6 +49,9 @@ class Explanation:
         For each, how far it is from training rows, if the explainer looks at that, else None.
     index
         The input's index label, or its position in the batch.
+    status
+        ``"explained"``, or why there is no counterfactual: ``"none_found"``, or
+        ``"already_reached"`` where the input has the wanted class or value already.
     """
 
     label: Any
@@ -51,6 +60,7 @@ class Explanation:
     examples: Indices
     plausibility: Vector | None
     index: Any
+    status: Status
     _certificate: Lazy[Certificate | None]
     _table: Table
     _input: Vector
@@ -117,11 +127,11 @@ class Explanation:
 
     def _heading(self) -> str:
         reached = sorted({repr(to_python(label)) for label in self.labels})
+        told = _WITHOUT_COUNTERFACTUALS.get(self.status)
         ways = f"{len(self)} way{'s' if len(self) != 1 else ''}"
         index = tuple(map(to_python, self.index)) if isinstance(self.index, tuple) else self.index
-        return f"Input {to_python(index)!r} is classified as {self.label!r}. {ways} to " + (
-            " or ".join(reached) + ":"
-        )
+        told = told or f"{ways} to {' or '.join(reached)}:"
+        return f"Input {to_python(index)!r} is classified as {self.label!r}. {told}"
 
     def _for_people(self) -> pd.DataFrame:
         """Return the changes as text, with a mark where nothing changes."""
@@ -158,6 +168,8 @@ class Explanations(Sequence[Explanation]):
         The model's labels of the inputs.
     counts
         How many counterfactuals each input has.
+    status
+        The status of each input, as in :class:`Explanation`.
     input_index
         The inputs' index.
     model_calls, model_rows
@@ -166,6 +178,7 @@ class Explanations(Sequence[Explanation]):
 
     labels: Labels
     counts: Counts
+    status: Sequence[Status]
     input_index: pd.Index
     model_calls: int
     model_rows: int
@@ -202,6 +215,7 @@ class Explanations(Sequence[Explanation]):
             examples=self._examples[part],
             plausibility=None if self._plausibility is None else self._plausibility[part],
             index=self.input_index[i],
+            status=self.status[i],
             _certificate=Lazy(lambda: self._certificate_of(i)),
             _table=self._table,
             _input=self._inputs[i],
@@ -244,6 +258,7 @@ class Explanations(Sequence[Explanation]):
             self,
             labels=self.labels[which],
             counts=self.counts[which],
+            status=tuple(self.status[i] for i in which),
             input_index=self.input_index[which],
             _inputs=self._inputs[which],
             _matrix=self._matrix[rows],
@@ -276,6 +291,7 @@ def make_explanations(
     labels: Labels,
     index: pd.Index,
     *,
+    explained: Indices | None = None,
     owners: Indices,
     rows: Matrix,
     row_labels: Labels,
@@ -293,8 +309,11 @@ def make_explanations(
         The columns of inputs and counterfactuals.
     inputs, labels, index
         The inputs, ``(n, d)``, with their labels and index.
+    explained
+        The positions of the inputs that were to be explained, ascending; None: all. The others
+        had been reached already.
     owners
-        The input that each counterfactual belongs to, ascending.
+        The input that each counterfactual belongs to, counted among those, ascending.
     rows, row_labels, distances
         The counterfactuals, nearest first for each input, with their labels and distances.
     examples
@@ -302,13 +321,19 @@ def make_explanations(
     plausibility
         How far each is from training rows, if that is known.
     stable_radius
-        For each input, within what distance the choice stays the same, if that is known.
+        For each of those inputs, within what distance the choice stays the same, if that is known.
     asked
         How many calls the model was asked in, and about how many rows.
     """
+    explained = np.arange(len(inputs)) if explained is None else explained
+    counts = np.bincount(explained[owners], minlength=len(inputs))
+    status: list[Status] = ["already_reached"] * len(inputs)
+    for i in explained:
+        status[i] = "explained" if counts[i] else "none_found"
     return Explanations(
         labels=labels,
-        counts=np.bincount(owners, minlength=len(inputs)),
+        counts=counts,
+        status=tuple(status),
         input_index=index,
         model_calls=asked[0],
         model_rows=asked[1],
@@ -319,8 +344,17 @@ def make_explanations(
         _distances=distances,
         _examples=np.full(len(rows), -1) if examples is None else examples,
         _plausibility=plausibility,
-        _stable_radius=stable_radius,
+        _stable_radius=None
+        if stable_radius is None
+        else Lazy(lambda: _spread(stable_radius.value, explained, len(inputs))),
     )
+
+
+def _spread(values: Vector, where: Indices, count: int) -> Vector:
+    """Return values at their positions among more, NaN for the others."""
+    spread = np.full(count, np.nan)
+    spread[where] = values
+    return spread
 
 
 def _as_text(value: Any) -> str:

@@ -58,7 +58,7 @@ class PoolChooser:
     def choose(self, acceptance: Acceptance) -> Chosen:
         """Choose candidates for every input."""
         pool, x = self.selector.pool, self.viewpoints(acceptance)
-        selection = Selection.empty(len(x), self.selector.limit)
+        selection = Selection.empty(len(x), self.selector.capacity)
         for members, eligible in self.selector.eligible(acceptance):
             selection.put(members, self.selector.select(x.take(members), eligible))
         owners, ranks = np.nonzero(selection.pool_index != NONE_LEFT)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from counterset._base.checks import check_count
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.plausibility import NearData
-from counterset.exceptions import InvalidInputError
+from counterset.exceptions import InvalidInputError, NotFittedError
 from counterset.steps.cutoffs import Cutoff
 from counterset.steps.diversity import Diversity
 from counterset.steps.line_search import Search
 from counterset.tables.schema import Schema
 
-__all__ = ["check_parameters"]
+__all__ = ["check_parameters", "check_unchanged", "used_by_fit"]
 
 #: Each parameter, its type, and what to say if it is something else.
 _ALLOWED: tuple[tuple[str, Any, str], ...] = (
@@ -33,8 +36,45 @@ _ALLOWED: tuple[tuple[str, Any, str], ...] = (
 )
 
 
+#: Parameters that ``fit`` uses; the others are read when a row is explained.
+_USED_BY_FIT = ("model", "distance", "scale", "schema", "plausibility", "anchors")
+
+
+def used_by_fit(explainer: Any) -> dict[str, Any]:
+    """Return the parameters of an explainer that ``fit`` uses."""
+    return {name: getattr(explainer, name) for name in _USED_BY_FIT}
+
+
+def check_unchanged(explainer: Any, fitted_with: dict[str, Any]) -> None:
+    """Check that the parameters that ``fit`` used are still those of the explainer."""
+    changed = [
+        name for name in _USED_BY_FIT if not _same(getattr(explainer, name), fitted_with[name])
+    ]
+    if changed:
+        raise NotFittedError(
+            f"{' and '.join(changed)} changed after fit, so what was learned no longer applies. "
+            f"Call fit again."
+        )
+
+
+def _same(value: Any, other: Any) -> bool:
+    if value is other:
+        return True
+    if isinstance(value, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(value, other)
+    return type(value) is type(other) and bool(value == other)
+
+
 def check_parameters(explainer: Any) -> None:
-    """Check that the parameters of an explainer are of the types that it can use."""
+    """Check that the parameters of an explainer are what it can use."""
+    check_count(explainer.max_counterfactuals, "max_counterfactuals")
+    anchors = explainer.anchors
+    if isinstance(anchors, str) and anchors != "auto":
+        raise InvalidInputError(
+            f"anchors must be None, 'auto' or a number of anchors per class, got {anchors!r}."
+        )
+    if anchors is not None and anchors != "auto":
+        check_count(anchors, "anchors")
     for name, kind, allowed in _ALLOWED:
         value = getattr(explainer, name)
         # A class has the methods of its objects: NearestCandidates is meant as NearestCandidates().

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
 from counterset.constraints.rules import Rules
-from counterset.steps.acceptance import Acceptance
+from counterset.steps.acceptance import REFUSED, Acceptance
 from counterset.steps.choosers import Chooser, MovedChooser, PoolChooser, pick_diverse
 from counterset.steps.chosen import Chosen
 from counterset.steps.line_search import Search
 from counterset.steps.minimisation import minimise
 from counterset.steps.selection import Selector
-from counterset.steps.sparse_choice import pick_sparse
+from counterset.steps.sparse_choice import pick_sparse, undo
 from counterset.tables.table import changed
 
 __all__ = ["Found", "Pipeline", "paper_pipeline"]
@@ -30,10 +30,13 @@ class Found:
         The counterfactuals of all inputs, nearest first, each once.
     n_chosen
         For each input, how many candidates step 3 chose.
+    n_contradicted
+        How many of the rows that were found the model classified otherwise when asked again.
     """
 
     counterfactuals: Chosen
     n_chosen: Counts
+    n_contradicted: int
 
 
 @dataclass(frozen=True)
@@ -46,10 +49,14 @@ class Pipeline:
         Takes steps 1 to 3.
     search
         Takes step 4; None reports the candidates as they were chosen.
+    sparsify
+        Whether to undo, after the search, the changes that are no longer needed: where the boundary
+        is jagged, what a candidate needed is not always what its last point needs.
     """
 
     chooser: Chooser
     search: Search | None
+    sparsify: bool = False
 
     @property
     def selector(self) -> Selector:
@@ -62,9 +69,28 @@ class Pipeline:
         n_chosen = chosen.counts
         if self.search is not None:
             chosen = minimise(chosen, self.search, acceptance)
+            chosen = undo(chosen, acceptance) if self.sparsify else chosen
         order = np.lexsort((chosen.lengths, chosen.owners))
         repeats = _repeats(chosen.owners[order], chosen.lengths[order], chosen.rows[order])
-        return Found(chosen.take(order[~repeats]), n_chosen)
+        chosen, n_contradicted = _verified(chosen.take(order[~repeats]), acceptance)
+        return Found(chosen, n_chosen, n_contradicted)
+
+
+def _verified(chosen: Chosen, acceptance: Acceptance) -> tuple[Chosen, int]:
+    """Ask the model once more about what was found, as it will be returned.
+
+    A model may round the same row differently in another batch, and so contradict itself where two
+    classes are nearly tied. Then each row is asked about alone, and kept if it is accepted there.
+    """
+    if not len(chosen.rows):
+        return chosen, 0
+    codes = acceptance.ask(chosen.rows, chosen.owners)
+    n_contradicted = int(np.count_nonzero(codes == REFUSED))
+    if n_contradicted:
+        ones = np.arange(len(codes))[:, None]
+        codes = np.concatenate([acceptance.ask(chosen.rows[i], chosen.owners[i]) for i in ones])
+    kept = np.flatnonzero(codes != REFUSED)
+    return replace(chosen, codes=codes).take(kept), n_contradicted
 
 
 def paper_pipeline(
@@ -73,7 +99,8 @@ def paper_pipeline(
     """Return the paper's pipeline, with constraints and few changes where those are asked for."""
     if not sparsify and not rules:
         return Pipeline(PoolChooser(selector), search)
-    return Pipeline(MovedChooser(selector, pick_sparse if sparsify else pick_diverse), search)
+    chooser = MovedChooser(selector, pick_sparse if sparsify else pick_diverse)
+    return Pipeline(chooser, search, sparsify)
 
 
 def _repeats(owners: Indices, lengths: Vector, rows: Matrix) -> Mask:

@@ -82,6 +82,11 @@ class Selector:
     limit: int
     find_farthest: bool = False
 
+    @property
+    def capacity(self) -> int:
+        """The most candidates that can be chosen for one input: no more than there are."""
+        return min(self.limit, len(self.pool))
+
     def eligible(self, acceptance: Acceptance) -> Iterator[tuple[Indices, Mask]]:
         """Yield groups of inputs, and which rows of the pool each group may move towards."""
         goal, labels = acceptance.requirements.goal, acceptance.input_labels
@@ -105,7 +110,7 @@ class Selector:
         eligible
             Which rows of the pool can be chosen.
         """
-        selection = Selection.empty(len(x), self.limit)
+        selection = Selection.empty(len(x), self.capacity)
         for batch, start, ranking in self.rank(x, eligible):
             n_candidates, farthest = ranking.count(), self.farthest(ranking)
             candidates = self.pool.embedded.take(slice(start, start + len(ranking.points)))
@@ -164,12 +169,12 @@ class Selector:
 
     def _choose(self, ranking: Ranking, view: View) -> Indices:
         """Choose greedily: the nearest, then the next that differs from all chosen ones."""
-        chosen = np.full((len(ranking), self.limit), NONE_LEFT, dtype=np.intp)
+        chosen = np.full((len(ranking), self.capacity), NONE_LEFT, dtype=np.intp)
         too_alike = None
         if isinstance(self.diversity, FilteringDiversity) and self.limit > 1:
             too_alike = self.diversity.filter(view)
         open_ = np.arange(len(ranking))
-        for i in range(self.limit):
+        for i in range(self.capacity):
             pending = open_
             while len(pending):
                 nearest, found = ranking.first(pending)
@@ -181,7 +186,7 @@ class Selector:
                 chosen[pending[differs], i] = nearest[differs]
                 pending = pending[~differs]
             open_ = open_[chosen[open_, i] != NONE_LEFT]
-            if i + 1 == self.limit or not len(open_):
+            if i + 1 == self.capacity or not len(open_):
                 break
             if too_alike is None:
                 ranking.drop_at(*ranking.copies_of(open_, chosen[open_, i]))

@@ -6,12 +6,38 @@ import warnings
 
 import numpy as np
 
-from counterset.exceptions import FewerCounterfactualsWarning, NoCounterfactualError
+from counterset._base.arrays import Labels, Mask, to_python
+from counterset.exceptions import (
+    FewerCounterfactualsWarning,
+    InconsistentModelWarning,
+    InvalidInputError,
+    NoCounterfactualError,
+)
 from counterset.steps.acceptance import Acceptance
 from counterset.steps.pipeline import Found
 from counterset.steps.selection import Selector
 
-__all__ = ["report_shortfall", "why_fewer", "why_nothing"]
+__all__ = ["report_reached", "report_shortfall", "why_fewer", "why_nothing"]
+
+
+def report_reached(reached: Mask, labels: Labels, if_none: str, stacklevel: int) -> None:
+    """Raise or warn if inputs have what the user wants already."""
+    there = np.flatnonzero(reached)
+    if not len(there):
+        return
+    message = (
+        f"The model already predicts what you want for {len(there)} of {len(labels)} inputs (first "
+        f"at position {there[0]}: {to_python(labels[there[0]])!r}), so there is nothing to explain."
+    )
+    if if_none == "raise":
+        raise InvalidInputError(
+            f"{message} Leave them out, or pass if_none='warn' to explain_many."
+        )
+    warnings.warn(
+        f"{message} Their explanations are empty.",
+        FewerCounterfactualsWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 def report_shortfall(
@@ -19,6 +45,14 @@ def report_shortfall(
 ) -> None:
     """Raise or warn if an input has no counterfactual; warn if it has fewer than asked for."""
     counts = found.counterfactuals.counts
+    if found.n_contradicted:
+        warnings.warn(
+            f"The model classified {found.n_contradicted} rows otherwise when it was asked again, "
+            f"in another batch: near its decision boundary, its labels depend on the batch. So it "
+            f"was asked about each counterfactual alone, and those that hold are returned.",
+            InconsistentModelWarning,
+            stacklevel=stacklevel + 1,
+        )
     if not counts.all():
         nothing = np.flatnonzero(counts == 0)
         reason = why_nothing(selector, acceptance, int(nothing[0]))
@@ -55,7 +89,9 @@ def why_fewer(found: Found, selector: Selector) -> str | None:
         ),
         (
             short & ~few_candidates & ~few_different,
-            "the search moved several candidates to the same point",
+            "the model did not confirm all of them"
+            if found.n_contradicted
+            else "the search moved several candidates to the same point",
         ),
     )
     told = "; ".join(f"{int(who.sum())} because {reason}" for who, reason in reasons if who.any())

@@ -16,7 +16,7 @@ from counterset.steps.selection import Selector
 from counterset.steps.sparsity import undo_needless_changes
 from counterset.tables.table import changed
 
-__all__ = ["pick_sparse"]
+__all__ = ["pick_sparse", "undo"]
 
 #: Sparse answers start from the 15 nearest candidates of each input, and from every 16th row of the
 #: pool that is a candidate, up to 40 of those. Fewer find fewer different ways; more ask the model
@@ -33,10 +33,10 @@ def pick_sparse(selector: Selector, found: Chosen, acceptance: Acceptance) -> Ch
     """
     training_index = selector.pool.training_index
     found = found.take(_near_and_far(found.owners, found.pool_index))
-    sparse = _undo(found, acceptance).nearest_first(training_index)
+    sparse = undo(found, acceptance).nearest_first(training_index)
     chosen = pick_diverse(selector, sparse, acceptance)
     short = found.take(np.flatnonzero(chosen.counts[found.owners] < selector.limit))
-    without = _undo(_do_without(chosen, short, acceptance), acceptance)
+    without = undo(_do_without(chosen, short, acceptance), acceptance)
     both = Chosen.joined([chosen, without], found.n_candidates, found.farthest)
     return pick_diverse(selector, both.nearest_first(training_index), acceptance)
 
@@ -56,7 +56,8 @@ def _near_and_far(owners: Indices, pool_index: Indices) -> Indices:
     return np.flatnonzero(picked)
 
 
-def _undo(found: Chosen, acceptance: Acceptance) -> Chosen:
+def undo(found: Chosen, acceptance: Acceptance) -> Chosen:
+    """Undo the changes of candidates that are not needed, until no single one can be undone."""
     if not len(found.owners):
         return found
     starts, rules = acceptance.inputs[found.owners], acceptance.requirements.rules
