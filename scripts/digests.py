@@ -533,7 +533,7 @@ SETTINGS["reproduce, as published"] = reproduced(as_published=True)
 def parts_of(result: Any) -> Any:
     """Return the parts of a result that are to be recorded; None for a single value."""
     if isinstance(result, Explanations):
-        return [result.model_calls, result.model_rows, result.to_frame(), *result]
+        return [result.to_frame(), *result]
     if isinstance(result, Explanation):
         certificate = result.certificate
         told = [result.label, result.labels, result.distances, result.examples, result.changed]
