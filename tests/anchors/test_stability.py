@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -190,3 +191,17 @@ def test_an_empty_set_is_the_nearest_only_if_there_is_no_other() -> None:
 def test_nothing_is_proved_without_symmetry_and_the_triangle_inequality(distance: Distance) -> None:
     sets = Sets(np.eye(3), np.array([[0], [1]]), np.zeros(2), distance)
     assert np.isnan(sets.radius(np.zeros((1, 3)))).all()
+
+
+@pytest.mark.parametrize("name", ["l1", "l2"])
+def test_the_radius_is_less_than_the_way_to_the_border_by_more_than_rounding(name: str) -> None:
+    # Between two sets of one option each, on a line, the border is in the middle.
+    rng = np.random.default_rng(0)
+    for offset in (0.0, 1.0, 1e6):
+        for _ in range(200):
+            a, b, x = np.sort(rng.random(3))[[0, 2, 1]] + offset
+            members = np.array([[0], [1]])
+            sets = Sets(np.array([[a], [b]]), members, np.zeros(2), distances.get(name))
+            border = (Fraction(a) + Fraction(b)) / 2
+            radius = Fraction(float(sets.radius(np.array([[x]]))[0]))
+            assert radius <= abs(Fraction(x) - border) * (1 - Fraction(1, 2 * 10**9))

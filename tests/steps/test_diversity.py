@@ -158,3 +158,17 @@ def test_the_filter_drops_most_of_what_is_alike() -> None:
         dropped = rule.filter(view)(first)[0]
         alike = ~np.array([rule.differ(view, first, np.array([j]))[0] for j in range(500)])
         assert dropped.sum() >= 0.99 * alike.sum() > 0
+
+
+def test_the_allowance_for_single_precision_grows_with_the_features() -> None:
+    # Far from the origin, a sum of a thousand products in single precision is off by more than
+    # these candidates are apart, so none can be dropped without an exact look.
+    x = np.full((1, 1000), 1000.0)
+    rows = np.repeat(x, 3, axis=0)
+    rows[:, 0] += [10.0, 20.0, 30.0]
+    view = View(points(x), points(rows), np.array([10.0]), distances.get("l2"))
+    rule = AngleDiversity(0.5)
+    assert not rule.filter(view)(np.array([0])).any()
+    assert not rule.differ(view, np.array([0]), np.array([1]))[0]
+    near = View(points(x - 1000), points(rows - 1000), np.array([10.0]), distances.get("l2"))
+    assert rule.filter(near)(np.array([0])).all()

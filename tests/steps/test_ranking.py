@@ -184,3 +184,18 @@ def test_an_input_that_is_a_candidate_is_no_candidate_of_its_own() -> None:
     ranking = Ranking(points[:1], points, np.arange(3), distances.get("l2"))
     assert ranking.count().tolist() == [1]
     assert left(ranking) == [[1]]
+
+
+@pytest.mark.parametrize("name", ["l1", "l2"])
+@pytest.mark.parametrize("count", [1, 2, 37, 500, 999, 1000])
+def test_of_many_candidates_exactly_the_nearest_are_kept(name: str, count: int) -> None:
+    # Small arrays are sorted as a whole where they are partitioned; large ones are not.
+    rng = np.random.default_rng(count)
+    x, points = rng.random((4, 3)), rng.random((1000, 3))
+    distance = distances.get(name)
+    ranking = Ranking(x, points, np.arange(1000), distance)
+    ranking.keep_nearest(count)
+    who, which = ranking.left()
+    order = distance.pairwise(x, points).argsort(axis=1)[:, :count]
+    for i in range(len(x)):
+        assert sorted(which[who == i]) == sorted(order[i])
