@@ -37,3 +37,16 @@ def test_a_class_that_no_training_row_has_comes_back_as_it_is(labels: tuple[Any,
     else:
         explanation = explainer.explain([0.1])
     assert explanation.labels.tolist() == [between]
+
+
+def test_several_classes_that_no_training_row_has_are_told_apart() -> None:
+    data = np.concatenate([np.full((5, 2), 0.5), [[0.9, 0.9]]]) + np.arange(6)[:, None] / 1000
+
+    def model(rows: Any) -> Any:
+        right, up = rows[:, 0] > 0.6, rows[:, 1] > 0.6
+        return np.select([right & up, right, up], ["both", "right", "up"], "neither")
+
+    explainer = DiverseExplainer(model, max_counterfactuals=1, scale=None).fit(data)
+    # Seen from below, the way to "both" leads through "up" first, and from the left through "right".
+    inputs = np.array([[0.5, 0.59], [0.59, 0.5]])
+    assert [e.labels.tolist() for e in explainer.explain_many(inputs)] == [["up"], ["right"]]
