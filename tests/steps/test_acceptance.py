@@ -47,6 +47,6 @@ def test_several_classes_that_no_training_row_has_are_told_apart() -> None:
         return np.select([right & up, right, up], ["both", "right", "up"], "neither")
 
     explainer = DiverseExplainer(model, max_counterfactuals=1, scale=None).fit(data)
-    # Seen from below, the way to "both" leads through "up" first, and from the left through "right".
+    # The way to "both" leads through "up" from the one input, through "right" from the other.
     inputs = np.array([[0.5, 0.59], [0.59, 0.5]])
     assert [e.labels.tolist() for e in explainer.explain_many(inputs)] == [["up"], ["right"]]
