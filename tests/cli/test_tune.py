@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from counterset.cli import main
 
@@ -132,6 +132,32 @@ def test_a_folder_that_cannot_be_written_to_is_told_before_anything_runs(
     _, data = model_and_data
     assert main(short(model_and_data, data / "out")) == 2
     assert f"because {data} is a file" in capsys.readouterr().err
+
+
+def test_a_class_of_whole_numbers_can_be_wanted(
+    model_and_data: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, data = model_and_data
+    rows = pd.read_csv(data)
+    X = rows[["income", "debt"]]
+    joblib.dump(LogisticRegression().fit(X, (rows["decision"] == "yes").astype(int)), model)
+    command = short(model_and_data, tmp_path / "out")
+    assert main([*command, "--target", "1", "--inputs", "6"]) == 0
+    capsys.readouterr()
+    assert main([*command, "--target", "yes"]) == 2
+    assert "No training row is predicted 'yes'" in capsys.readouterr().err
+
+
+def test_a_regression_is_tuned_for_an_interval(
+    model_and_data: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, data = model_and_data
+    X = pd.read_csv(data)[["income", "debt"]]
+    joblib.dump(LinearRegression().fit(X, X["income"] - X["debt"]), model)
+    command = short(model_and_data, tmp_path / "out")
+    assert main([*command, "--interval", "-0.5", "-0.3", "--inputs", "6"]) == 0
+    assert main(command) == 2
+    assert "Pass the range you want" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

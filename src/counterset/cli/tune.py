@@ -6,15 +6,19 @@ import argparse
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 from sklearn.model_selection import train_test_split
 
+from counterset._base.arrays import to_python
 from counterset._base.files import written_aside
 from counterset.cli.arguments import whole_number
 from counterset.cli.output import check_output
 from counterset.cli.rows import read_rows, select_features
 from counterset.evaluation.tuning import Tuning, tune
 from counterset.exceptions import InvalidInputError
+from counterset.explainer import DiverseExplainer
 from counterset.models.files import load_model
 from counterset.plots.trade_off import draw_trade_off
 
@@ -49,6 +53,22 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="COLUMN",
         help="columns that are not features; not needed for a model that knows the names of its "
         "features",
+    )
+    parser.add_argument(
+        "--target", metavar="CLASS", help="the class that is wanted (default: any other)"
+    )
+    parser.add_argument(
+        "--target-probability",
+        type=float,
+        metavar="P",
+        help="how probable the model must find the class of a counterfactual, from 0 to 1",
+    )
+    parser.add_argument(
+        "--interval",
+        nargs=2,
+        type=float,
+        metavar=("LOW", "HIGH"),
+        help="for a regression: the wanted range of the prediction",
     )
     parser.add_argument("--distance", default="l1", help="l1, l2 or linf (default: l1)")
     parser.add_argument(
@@ -102,6 +122,9 @@ def _run(arguments: argparse.Namespace) -> int:
         model,
         train,
         test,
+        target=_find_class(arguments.target, model, train),
+        target_probability=arguments.target_probability,
+        interval=arguments.interval,
         distance=arguments.distance,
         repeats=arguments.repeats,
         random_state=arguments.seed,
@@ -113,6 +136,14 @@ def _run(arguments: argparse.Namespace) -> int:
     sys.stdout.write(f"Recommended: diversity={best.diversity}, search={best.search}\n")
     sys.stdout.write(f"Written to {folder}\n")
     return 0
+
+
+def _find_class(name: str | None, model: Any, train: pd.DataFrame) -> Any:
+    """Return the class of a name: classes may be numbers, but arguments are texts."""
+    if name is None:
+        return None
+    classes = DiverseExplainer(model).fit(train).classes_
+    return {str(to_python(each)): each for each in classes}.get(name, name)
 
 
 def _write(tuning: Tuning, folder: Path, *, plots: bool) -> None:
