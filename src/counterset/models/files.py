@@ -80,9 +80,8 @@ def _read(path: Path, what: str, read: Callable[[], Any]) -> Any:
     except CountersetError:
         raise
     except Exception as error:  # what is no model can fail in any way
-        raise InvalidInputError(
-            f"{path} cannot be read as {what} ({type(error).__name__}: {error})."
-        ) from error
+        reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+        raise InvalidInputError(f"{path} cannot be read as {what} ({reason}).") from error
 
 
 def _load_skops(path: Path, trust: bool) -> Any:
