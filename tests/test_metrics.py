@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from counterset import DiverseExplainer, Explanation, InvalidInputError, distances, metrics
+from counterset import (
+    Constraints,
+    DiverseExplainer,
+    Explanation,
+    FewerCounterfactualsWarning,
+    InvalidInputError,
+    distances,
+    metrics,
+)
 
 
 def rise_only(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -117,6 +125,18 @@ def test_metrics_of_an_empty_set_are_undefined(empty: Any) -> None:
     for measure, arguments in calls:
         with pytest.raises(InvalidInputError, match="is empty, so the metric is undefined"):
             measure(*arguments)
+
+
+def test_the_validity_of_an_empty_explanation_is_undefined() -> None:
+    # It was NaN, with a warning of numpy's.
+    X = np.random.default_rng(0).random((50, 2))
+    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1).fit(X)
+    nothing = Constraints(immutable=["x0", "x1"])
+    with pytest.warns(FewerCounterfactualsWarning):
+        (explanation,) = explainer.explain_many(X[:1], constraints=nothing, if_none="warn")
+    for model in (None, explainer.model):
+        with pytest.raises(InvalidInputError, match="is empty, so the metric is undefined"):
+            metrics.validity(explanation, model)
 
 
 def test_an_unknown_way_to_compare_sets_is_refused() -> None:

@@ -22,7 +22,7 @@ PUBLIC_MODULES = ["counterset", "counterset.datasets", "counterset.distances", "
 #: Heavy ones are extras, imported only where they are needed.
 EXTRAS = [
     "dask", "dice_ml", "fastapi", "flask", "highspy", "lightgbm", "matplotlib", "onnxruntime",
-    "ortools", "tensorflow", "torch", "tqdm", "xgboost",
+    "ortools", "skops", "tensorflow", "torch", "tqdm", "xgboost",
 ]  # fmt: skip
 
 

@@ -39,6 +39,7 @@ def validity(explanation: Explanation, model: Any = None) -> float:
     >>> validity(explainer.explain([0.1, 0.2, 0.3]))
     1.0
     """
+    _check_not_empty(explanation.labels)
     if model is None:
         return float(np.mean(explanation.labels != explanation.label))
     predict = getattr(model, "predict", model)

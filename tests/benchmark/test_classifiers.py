@@ -65,3 +65,10 @@ def test_a_network_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_missing_weights_are_told_with_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match=r"no weights at .*toy\.npz.*leave --weights out"):
         obtain(toy_split(), tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"PK\x03\x04 half an archive"])
+def test_damaged_weights_are_told_with_their_file(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "no2.npz").write_bytes(content)
+    with pytest.raises(InvalidInputError, match=r"no2\.npz cannot be read .* Replace the file"):
+        Network.load(tmp_path / "no2.npz")

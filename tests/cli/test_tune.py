@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from counterset.cli import main
 
@@ -28,9 +30,14 @@ def test_tune_reports_on_a_model_of_ones_own(
 ) -> None:
     model, data = model_and_data
     output = tmp_path / "tuning"
-    command = ["tune", str(model), str(data), "--drop", "decision", "--inputs", "5", "--quiet"]
+    command = ["tune", str(model), str(data), "--trust", "--inputs", "5", "--quiet"]
     assert main([*command, "--output", str(output)]) == 0
-    assert "Recommended: diversity=" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "Recommended: diversity=" in told.out
+    # The label was used as a feature, though the model knows its features by name.
+    assert told.err == (
+        f"counterset: left out columns of {data} that are not features of the model: decision\n"
+    )
     assert {file.name for file in output.iterdir()} == {
         "tuning.csv", "tuning.md", "trade-off.png",
     }  # fmt: skip
@@ -51,10 +58,115 @@ def test_what_tune_cannot_use_is_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     model, data = model_and_data
-    assert main(["tune", str(model), str(data), "--no-plots", *extra]) == 2
+    assert main(["tune", str(model), str(data), "--trust", "--no-plots", *extra]) == 2
     assert message in capsys.readouterr().err
 
 
-def test_a_missing_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tune", str(tmp_path / "m"), str(tmp_path / "d")]) == 2
-    assert "There is no file" in capsys.readouterr().err
+def test_a_missing_file_is_told(
+    model_and_data: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for model in (tmp_path / "m", model_and_data[0]):
+        assert main(["tune", str(model), str(tmp_path / "d"), "--trust"]) == 2
+        assert capsys.readouterr().err.startswith("counterset: There is no file")
+
+
+def test_a_pickle_is_loaded_only_if_it_is_trusted(
+    model_and_data: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, data = model_and_data
+    assert main(["tune", str(model), str(data)]) == 2
+    assert "can run any code" in capsys.readouterr().err
+
+
+def test_the_help_says_why_a_pickle_must_be_trusted(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["tune", "--help"])
+    assert "a pickle can run any code when it is loaded" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
+def short(model_and_data: tuple[Path, Path], output: Path) -> list[str]:
+    """Return a command that is over soon."""
+    model, data = model_and_data
+    command = ["tune", str(model), str(data), "--trust", "--inputs", "2", "--quiet", "--no-plots"]
+    return [*command, "--drop", "decision", "--output", str(output)]
+
+
+def test_a_full_disk_leaves_nothing_half_written(
+    model_and_data: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # There was a traceback, a whole table and half a report.
+    def write_half(file: Path, text: str, **_: object) -> int:
+        file.write_bytes(text[: len(text) // 2].encode())
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    output = tmp_path / "out"
+    monkeypatch.setattr(Path, "write_text", write_half)
+    assert main(short(model_and_data, output)) == 1
+    assert capsys.readouterr().err == "counterset: No space left on device\n"
+    assert list(output.iterdir()) == []
+
+
+def test_an_interrupt_is_told_and_leaves_nothing(
+    model_and_data: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("counterset.cli.tune.tune", interrupted)
+    assert main(short(model_and_data, tmp_path / "out")) == 130
+    assert capsys.readouterr().err == "counterset: interrupted\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_before_anything_runs(
+    model_and_data: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, data = model_and_data
+    assert main(short(model_and_data, data / "out")) == 2
+    assert f"because {data} is a file" in capsys.readouterr().err
+
+
+def test_a_class_of_whole_numbers_can_be_wanted(
+    model_and_data: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, data = model_and_data
+    rows = pd.read_csv(data)
+    X = rows[["income", "debt"]]
+    joblib.dump(LogisticRegression().fit(X, (rows["decision"] == "yes").astype(int)), model)
+    command = short(model_and_data, tmp_path / "out")
+    assert main([*command, "--target", "1", "--inputs", "6"]) == 0
+    capsys.readouterr()
+    assert main([*command, "--target", "yes"]) == 2
+    assert "No training row is predicted 'yes'" in capsys.readouterr().err
+
+
+def test_a_regression_is_tuned_for_an_interval(
+    model_and_data: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, data = model_and_data
+    X = pd.read_csv(data)[["income", "debt"]]
+    joblib.dump(LinearRegression().fit(X, X["income"] - X["debt"]), model)
+    command = short(model_and_data, tmp_path / "out")
+    assert main([*command, "--interval", "-0.5", "-0.3", "--inputs", "6"]) == 0
+    assert main(command) == 2
+    assert "Pass the range you want" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--inputs", "0"), ("--repeats", "none"), ("--seed", "-1")]
+)
+def test_numbers_that_cannot_be_used_are_told(
+    option: str, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["tune", "model", "data", option, value])
+    assert stopped.value.code == 2
+    assert f"argument {option}: must be a whole number" in capsys.readouterr().err

@@ -123,6 +123,13 @@ def test_offline_the_message_names_the_three_ways(
         assert way in message
 
 
+@pytest.mark.parametrize("name", ["no2.csv", "no2.csv.gz"])
+def test_a_damaged_file_is_told_with_its_name(folder: Path, name: str) -> None:
+    (folder / name).write_bytes(b"\x1f\x8b\x00\xff\xfe")
+    with pytest.raises(DataUnavailableError, match=rf"{name} cannot be read as a table"):
+        load("no2")
+
+
 def test_the_cache_is_where_the_system_keeps_caches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

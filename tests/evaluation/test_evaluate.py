@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from shifting_noise import Shift
 
 from counterset import (
+    Constraints,
     DiverseExplainer,
     Explanations,
     FewerCounterfactualsWarning,
@@ -18,8 +19,7 @@ from counterset import (
     NoCounterfactualError,
     evaluate,
 )
-from counterset._base.arrays import Mask, Matrix
-from counterset.noise import NumericColumns, SameClass
+from counterset._base.arrays import Matrix
 
 # Two features that span 0 to 10 and 0 to 1, so a step of 1 in the first is 0.1.
 TRAINING = np.array([[0.0, 0.0], [10.0, 1.0]])
@@ -27,26 +27,6 @@ TRAINING = np.array([[0.0, 0.0], [10.0, 1.0]])
 
 def high(rows: Any) -> Any:
     return np.asarray(rows)[:, 0] > 5
-
-
-@dataclass(frozen=True)
-class Shift:
-    """Noise that adds a fixed amount to the first feature."""
-
-    by: float
-
-    def copies(
-        self,
-        rows: Matrix,
-        columns: NumericColumns,
-        repeats: int,
-        same_class: SameClass,
-        random: np.random.Generator,
-    ) -> tuple[Matrix, Mask]:
-        copies = np.repeat(rows[:, None, :], repeats, axis=1)
-        copies[:, :, 0] += self.by
-        flat, owners = copies.reshape(-1, rows.shape[1]), np.repeat(np.arange(len(rows)), repeats)
-        return copies, same_class(flat, owners).reshape(copies.shape[:2])
 
 
 def two_points(x: Any) -> list[list[float]]:
@@ -172,11 +152,14 @@ def test_an_input_without_counterfactual_does_not_stop_the_others() -> None:
     assert table["validity"].tolist() == [0, 1]
 
 
-def test_fewer_sets_than_inputs_are_refused() -> None:
-    class Short:
-        def explain_many(self, X: Matrix) -> list[Matrix]:
-            return []
+class Short:
+    """An explainer that gives no sets."""
 
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        return []
+
+
+def test_fewer_sets_than_inputs_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="2 inputs and returned 0 sets"):
         evaluate(Short(), [[0.0, 0.0], [2.0, 0.0]], model=high, training=TRAINING)
 
@@ -211,3 +194,36 @@ def test_progress_is_shown_on_the_error_stream_only(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "explain [########################] 12/12" in printed.err
+
+
+def test_constraints_are_passed_on(frame: pd.DataFrame) -> None:
+    explainer = fitted(frame)
+    free = evaluate(explainer, frame.iloc[:5], repeats=1)
+    fixed = Constraints(immutable=["income"])
+    bound = evaluate(explainer, frame.iloc[:5], repeats=1, constraints=fixed)
+    own = fitted(frame).set_params(constraints=fixed).fit(frame)
+    assert (free["sparsity"] > 1).any()
+    assert (bound["sparsity"] == 1).all()
+    pd.testing.assert_frame_equal(
+        bound.drop(columns="seconds"),
+        evaluate(own, frame.iloc[:5], repeats=1).drop(columns="seconds"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("explainer", "asked", "message"),
+    [
+        (two_points, {"target": True}, "The explainer has no parameter 'target'"),
+        (max, {"target": True}, "The explainer has no parameter 'target'"),
+        (
+            Short(),
+            {"constraints": Constraints(immutable=["x0"])},
+            "explain_many of the explainer has no parameter 'constraints'",
+        ),
+    ],
+)
+def test_an_explainer_that_cannot_be_asked_is_refused(
+    explainer: Any, asked: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        evaluate(explainer, [[2.0, 0.0]], model=high, training=TRAINING, **asked)

@@ -7,7 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from counterset import AngleDiversity, DistanceDiversity, InvalidInputError
+from counterset import (
+    AngleDiversity,
+    DistanceDiversity,
+    InvalidInputError,
+    NoCounterfactualError,
+)
 from counterset._base.arrays import Mask
 from counterset.benchmark import tune
 
@@ -65,3 +70,32 @@ def test_what_is_the_same_for_all_settings_does_not_count() -> None:
 def test_an_unknown_filter_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="colour"):
         tune(line_model, np.eye(2), np.eye(2), filters=["colour"])
+
+
+def test_a_grid_without_settings_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="no setting to try"):
+        tune(line_model, np.eye(2), np.eye(2), betas=[])
+
+
+def test_a_regression_is_tuned_for_an_interval() -> None:
+    X = np.random.default_rng(0).random((200, 2))
+    tuning = tune(
+        lambda rows: np.asarray(rows).sum(axis=1), X, X[:6], betas=[0], gammas=[0.1, None],
+        interval=(1.5, 2),
+    )  # fmt: skip
+    assert (tuning.table["validity"] == 1).all()
+    assert tuning.recommended["pareto"]
+
+
+def test_a_class_is_tuned_for() -> None:
+    X = np.random.default_rng(0).random((200, 2))
+    tuning = tune(line_model, X, X[:6], betas=[0], gammas=[0.1], target=True)
+    apart = tune(line_model, X, X[:6][~line_model(X[:6])], betas=[0], gammas=[0.1])
+    assert tuning.table["k_distance"].tolist() == apart.table["k_distance"].tolist()
+
+
+def test_rows_that_all_meet_the_goal_leave_nothing_to_compare() -> None:
+    # The first setting was recommended.
+    X = np.random.default_rng(0).random((200, 2))
+    with pytest.raises(NoCounterfactualError, match="there is nothing to compare"):
+        tune(line_model, X, X[line_model(X)], betas=[0], gammas=[0.1], target=True)

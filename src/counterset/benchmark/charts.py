@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from counterset._base.files import written_aside
 from counterset.benchmark.classifiers import Network
 from counterset.benchmark.comparison import deviations
 from counterset.benchmark.data import Split
@@ -40,7 +41,8 @@ def draw_all(
     drawn = []
     for name, figure in _figures(plt, summary, setups):
         drawn.append(folder / f"{name}.png")
-        figure.savefig(drawn[-1], dpi=120, bbox_inches="tight")
+        with written_aside(drawn[-1]) as unfinished:
+            figure.savefig(unfinished, dpi=120, bbox_inches="tight")
         plt.close(figure)
     return drawn
 

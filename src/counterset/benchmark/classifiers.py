@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from counterset._base.arrays import Matrix
+from counterset._base.files import written_aside
 from counterset.benchmark.data import Split
 from counterset.exact import ReluNetwork
 from counterset.exceptions import InvalidInputError
@@ -41,9 +41,15 @@ class Network(ReluNetwork):
                 f"There are no weights at {file}. Pass a folder that holds one .npz file per "
                 f"dataset, or leave --weights out to train the networks."
             )
-        with np.load(file) as arrays:
-            layers = range(len(arrays.files) // 2)
-            return cls([(arrays[f"W{i}"], arrays[f"b{i}"]) for i in layers])
+        try:
+            with file.open("rb") as stream, np.load(stream) as arrays:
+                layers = range(len(arrays.files) // 2)
+                return cls([(arrays[f"W{i}"], arrays[f"b{i}"]) for i in layers])
+        except Exception as error:  # a damaged archive has many, and none says which file it is
+            raise InvalidInputError(
+                f"The weights at {file} cannot be read ({type(error).__name__}: {error}). Replace "
+                f"the file, or delete it and leave --weights out: the network is then trained here."
+            ) from error
 
     def save(self, file: Path) -> None:
         """Write the weights as ``load`` reads them."""
@@ -51,10 +57,8 @@ class Network(ReluNetwork):
         arrays: dict[str, Matrix] = {}
         for i, (weights, bias) in enumerate(self.layers):
             arrays |= {f"W{i}": weights, f"b{i}": bias}
-        # Write to another name first: an interrupted run leaves no incomplete file behind.
-        unfinished = file.with_name(f"{file.stem}.{os.getpid()}.npz")
-        np.savez(unfinished, **arrays)  # type: ignore[arg-type]
-        unfinished.replace(file)
+        with written_aside(file) as unfinished:
+            np.savez(unfinished, **arrays)  # type: ignore[arg-type]
 
     def predict_proba(self, X: Matrix) -> Matrix:
         """Return the probability of each class, ``(n, 2)``: the softmax of the scores."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
+from counterset._base.files import written_aside
 from counterset.benchmark import tables
 from counterset.benchmark.charts import draw_all
 from counterset.benchmark.classifiers import Network
@@ -60,10 +62,13 @@ class Report:
         folder.mkdir(parents=True, exist_ok=True)
         written = [folder / "report.md", folder / "report.tex", folder / "summary.csv"]
         markdown = "\n\n".join(table.to_markdown() for table in self.tables())
-        written[0].write_text(f"# The paper's tables\n\n{markdown}\n", encoding="utf-8")
         latex = "\n\n".join(table.to_latex() for table in self.tables())
-        written[1].write_text(latex + "\n", encoding="utf-8")
-        self.summary.to_csv(written[2], index=False)
+        with ExitStack() as stack:
+            # All are moved to their names once all are written, so that they belong together.
+            files = [stack.enter_context(written_aside(file)) for file in written]
+            files[0].write_text(f"# The paper's tables\n\n{markdown}\n", encoding="utf-8")
+            files[1].write_text(latex + "\n", encoding="utf-8")
+            self.summary.to_csv(files[2], index=False)
         if plots:
             written += draw_all(self.summary, self.setups, folder / "plots")
         return written

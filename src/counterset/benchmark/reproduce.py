@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from counterset.benchmark.data import PAPER_DATASETS
+from counterset import __version__
+from counterset.benchmark.classifiers import Network
+from counterset.benchmark.data import PAPER_DATASETS, Split
 from counterset.benchmark.experiment import Experiment
 from counterset.benchmark.isolation import PeerRunner
+from counterset.benchmark.peers.protocol import check_peer
 from counterset.benchmark.published import Cell, Stage, select_cells
 from counterset.benchmark.report import Report
-from counterset.benchmark.results import ResultsFolder
+from counterset.benchmark.results import ResultsFolder, fingerprint
 
 __all__ = ["TABLES", "reproduce"]
 
@@ -35,8 +39,9 @@ def reproduce(
     experiment
         The definitions and the networks to use.
     folder
-        The folder where finished cells are kept. A later call with the same settings continues
-        from there.
+        The folder where finished cells are kept. A later call with the same version of the
+        library, definitions, data and weights continues from there; with others it is refused. A
+        damaged file is run again, with a warning.
     datasets, norms, tables
         What to run. The tables of the datasets and of the accuracy are always included.
     peers
@@ -48,15 +53,16 @@ def reproduce(
     progress
         Show a progress bar on the error stream.
     """
-    weights = "trained here" if experiment.weights is None else str(experiment.weights.resolve())
-    definitions = "as published" if experiment.as_published else "the paper's"
-    results = ResultsFolder(
-        folder / "cells", settings={"definitions": definitions, "weights": weights}
-    )
+    for peer in peers:
+        check_peer(peer)
+    runner = peer_runner or PeerRunner(experiment.weights, norms)
     setups = [experiment.setup(name) for name in datasets]
+    settings = _settings(experiment, setups)
+    if peers:
+        settings |= {"peer inputs": str(runner.inputs), "peer repeats": str(runner.repeats)}
+    results = ResultsFolder(folder / "cells", settings)
     cells = [cell for table in tables for cell in select_cells(table, datasets, norms)]
     results.run_all(cells, experiment.run, retry=retry, progress=progress)
-    runner = peer_runner or PeerRunner(experiment.weights, norms)
     others = [
         Cell("peers", dataset, norm, method=peer)
         for dataset in datasets
@@ -65,3 +71,15 @@ def reproduce(
     ]
     results.run_all(others, runner, retry=retry, progress=progress)
     return Report(results.summary([*cells, *others]), setups, experiment.as_published)
+
+
+def _settings(experiment: Experiment, setups: Sequence[tuple[Split, Network]]) -> dict[str, str]:
+    """Return what identifies the results: with any of it changed, the figures may be others."""
+    definitions = "as published" if experiment.as_published else "the paper's"
+    settings = {"version": __version__, "definitions": definitions}
+    for split, network in setups:
+        rows = (split.X_train, split.X_test, split.y_train, split.y_test)
+        weights = [array for layer in network.layers for array in layer]
+        settings[f"rows of {split.name}"] = fingerprint(rows)
+        settings[f"weights of {split.name}"] = fingerprint(weights)
+    return settings

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from counterset import __version__
 from counterset.cli import demo, reproduce, tune
@@ -16,9 +19,15 @@ __all__ = ["main"]
 #: parsed arguments and returns the exit code.
 COMMANDS = (demo, reproduce, tune)
 
+#: What shells expect of a command: wrong use, another failure, and an interrupt by Ctrl-C.
+WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit code.
+
+    Errors are told in one line on the error stream. The exit code is 0 if all went well, 2 if what
+    was passed cannot be used, 1 if the system failed (a full disk), and 130 after an interrupt.
 
     Parameters
     ----------
@@ -35,7 +44,39 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
     try:
-        return run(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            code = run(arguments)
+        sys.stdout.flush()  # a full disk shows now, and not when Python exits
+        return code
     except CountersetError as error:
-        sys.stderr.write(f"counterset: {error}\n")
-        return 2
+        _tell(str(error))
+        return WRONG_USE
+    except KeyboardInterrupt:
+        _tell("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        _silence()
+        return FAILURE
+    except OSError as error:
+        _tell(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        _silence()
+        return FAILURE
+
+
+def _tell(message: str) -> None:
+    """Write one line to the error stream."""
+    sys.stderr.write(f"counterset: {' '.join(message.split())}\n")
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Show a warning without the line of code that it comes from."""
+    _tell(f"warning: {message}")
+
+
+def _silence() -> None:
+    """Drop what standard output still holds: Python would try to write it again when it exits."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from counterset.benchmark.experiment import Experiment
 from counterset.benchmark.isolation import PeerRunner
 from counterset.benchmark.peers import PEERS
 from counterset.benchmark.reproduce import TABLES, reproduce
+from counterset.cli.arguments import positive_number, whole_number
+from counterset.cli.output import check_output
+from counterset.exceptions import InvalidInputError
 
 __all__ = ["add_command"]
 
@@ -85,19 +89,21 @@ def _add_peer_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--peer-inputs",
-        type=int,
+        type=whole_number(1, 20),
         default=20,
+        metavar="N",
         help="the number of inputs for peers, out of the 20 of the final results (default: 20)",
     )
     parser.add_argument(
         "--peer-repeats",
-        type=int,
+        type=whole_number(1),
         default=3,
+        metavar="N",
         help="the number of noisy copies of each (default: 3)",
     )
     parser.add_argument(
         "--peer-time-limit",
-        type=float,
+        type=positive_number,
         default=600.0,
         metavar="SECONDS",
         help="the time limit for one peer on one dataset (default: 600)",
@@ -111,16 +117,20 @@ def _add_peer_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    plots = not arguments.no_plots
+    check_output(arguments.output, plots=plots)
+    if arguments.peers and shutil.which(arguments.peer_python) is None:
+        raise InvalidInputError(f"--peer-python: there is no program {arguments.peer_python!r}.")
     report = reproduce(
         Experiment(arguments.as_published, arguments.weights),
         arguments.output,
-        datasets=tuple(arguments.datasets),
-        norms=tuple(arguments.norms),
-        tables=tuple(arguments.tables),
-        peers=tuple(arguments.peers),
+        datasets=tuple(dict.fromkeys(arguments.datasets)),
+        norms=tuple(dict.fromkeys(arguments.norms)),
+        tables=tuple(dict.fromkeys(arguments.tables)),
+        peers=tuple(dict.fromkeys(arguments.peers)),
         peer_runner=PeerRunner(
             arguments.weights,
-            tuple(arguments.norms),
+            tuple(dict.fromkeys(arguments.norms)),
             arguments.peer_inputs,
             arguments.peer_repeats,
             arguments.peer_time_limit,
@@ -129,7 +139,7 @@ def _run(arguments: argparse.Namespace) -> int:
         retry=arguments.retry,
         progress=not arguments.quiet,
     )
-    written = report.write(arguments.output, plots=not arguments.no_plots)
+    written = report.write(arguments.output, plots=plots)
     sys.stdout.write(report.to_text())
     sys.stdout.write("\nWritten:\n" + "".join(f"  {file}\n" for file in written))
     return 0

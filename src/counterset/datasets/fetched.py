@@ -11,6 +11,7 @@ from types import MappingProxyType
 import pandas as pd
 from sklearn.datasets import fetch_openml
 
+from counterset._base.files import written_aside
 from counterset.datasets.bundled import with_categories
 from counterset.datasets.dataset import Dataset
 from counterset.exceptions import DataUnavailableError
@@ -109,10 +110,8 @@ def fetch(name: str) -> Dataset:
     file = cache_folder() / f"{name}.csv.gz"
     table = _download(name, source)
     file.parent.mkdir(parents=True, exist_ok=True)
-    # Write to another name first: an interrupted run leaves no incomplete file behind.
-    unfinished = file.with_name(f"{name}.{os.getpid()}.csv.gz")
-    table.to_csv(unfinished, index=False)
-    unfinished.replace(file)
+    with written_aside(file) as unfinished:
+        table.to_csv(unfinished, index=False)
     return _read(name, source, [file])
 
 
@@ -136,15 +135,22 @@ def _find(folder: Path, part: str) -> Path | None:
 
 
 def _read(name: str, source: Source, files: list[Path]) -> Dataset:
-    tables = [
-        pd.read_csv(file, na_values=list(source.missing), keep_default_na=False) for file in files
-    ]
-    table = pd.concat(tables, ignore_index=True)
+    table = pd.concat([_read_file(file, source.missing) for file in files], ignore_index=True)
     y = table.iloc[:, -1].rename(source.target or str(table.columns[-1]))
     if source.positive_from is not None:
         y = (y >= source.positive_from).astype("int64")
     X = with_categories(table.iloc[:, :-1], {})
     return Dataset(name=name, X=X, y=y, description=source.description)
+
+
+def _read_file(file: Path, missing: tuple[str, ...]) -> pd.DataFrame:
+    try:
+        return pd.read_csv(file, na_values=list(missing), keep_default_na=False)
+    except Exception as error:  # a damaged or foreign file has many, and few say which file it is
+        raise DataUnavailableError(
+            f"The file {file} cannot be read as a table ({type(error).__name__}: {error}). Replace "
+            f"it, or delete it."
+        ) from error
 
 
 def _download(name: str, source: Source) -> pd.DataFrame:

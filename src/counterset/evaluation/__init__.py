@@ -1,9 +1,10 @@
 """How good explainers are: the paper's robustness protocol, checks on pairs, tuning.
 
 Begin with :mod:`counterset.evaluation.evaluate`, which measures an explainer on noisy copies of
-inputs. :mod:`counterset.evaluation.robustness` checks the paper's definitions on pairs of inputs,
-and :mod:`counterset.evaluation.tuning` compares settings. May import ``explainer`` and what lies
-below it.
+inputs; :mod:`counterset.evaluation.judge` computes the figures.
+:mod:`counterset.evaluation.robustness` checks the paper's definitions on pairs of inputs, and
+:mod:`counterset.evaluation.tuning` compares settings. May import ``explainer`` and what lies below
+it.
 """
 
 from counterset.evaluation.evaluate import evaluate

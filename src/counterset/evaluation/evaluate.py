@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from counterset import distances, metrics
-from counterset._base.arrays import Indices, Mask, Matrix, Vector
+from counterset._base.arrays import Indices, Labels, Mask, Matrix, Stack, Vector
 from counterset._base.checks import check_count
 from counterset._base.progress import Progress
-from counterset.distances import CustomDistance, DistanceLike
+from counterset.constraints.constraints import Constraints
+from counterset.distances import DistanceLike
+from counterset.evaluation.judge import PAIR_COLUMNS, SET_COLUMNS, Judge, nothing
 from counterset.exceptions import InvalidInputError, NoCounterfactualError
-from counterset.models.adapter import ModelAdapter
 from counterset.noise import GaussianNoise, Noise, NumericColumns
-from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
 
 __all__ = ["evaluate"]
@@ -31,6 +32,10 @@ def evaluate(
     explainer: Any,
     X: Any,
     *,
+    target: Any = None,
+    target_probability: float | None = None,
+    interval: tuple[float, float] | None = None,
+    constraints: Constraints | None = None,
     repeats: int = 3,
     random_state: int | np.random.Generator | None = 0,
     noise: Noise = GaussianNoise(),
@@ -52,6 +57,10 @@ def evaluate(
         row (a Series for a DataFrame, else a 1-d array) to a set of rows.
     X
         The inputs: a table like the training data. For one person pass one row: ``X.iloc[[0]]``.
+    target, target_probability, interval, constraints
+        What to ask the explainer for, as in :meth:`DiverseExplainer.explain`; a regression needs
+        an ``interval``. They are passed on to ``explain_many`` or to the function, which must have
+        parameters of these names.
     repeats
         The number of noisy copies of each input.
     random_state
@@ -72,13 +81,17 @@ def evaluate(
     -------
     DataFrame
         One row per (input, repeat). An empty set has a validity of 0, and its distances are NaN.
+        An input for which the model already predicts what was asked for is not explained: it has 0
+        counterfactuals, and all its figures are NaN, the validity too.
 
         - ``input``, ``repeat``: the input's index, and the number of its copy, from 1.
-        - ``same_class``: False where no copy of the input's class was found; the columns that
-          need a copy are then NaN.
+        - ``same_class``: False where no copy was found that has the input's class and is not what
+          was asked for either (for an interval: that lies outside, as the input does); the columns
+          that need a copy are then NaN.
         - ``counterfactuals``: the number of counterfactuals in the input's set.
-        - ``validity``: the share of them that the model, asked again, classifies differently from
-          the input.
+        - ``validity``: the share of them that the model, asked again, predicts to be what was asked
+          for: of a target class, in the interval, probable enough; if nothing was asked for, of
+          another class than the input.
         - ``k_distance``, ``k_diversity``, ``sparsity``: of the input's set, see
           :mod:`counterset.metrics`; the k-diversity of one counterfactual is 0.
         - ``set_distance_mean``, ``set_distance_max``: between the input's set and the copy's.
@@ -107,135 +120,156 @@ def evaluate(
     >>> table = evaluate(corners, X[:2], model=explainer.model, training=X)
     >>> float(table["set_distance_max"].max())
     0.0
+
+    A regression is evaluated for the range that is wanted:
+
+    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1), diversity=None).fit(X)
+    >>> table = evaluate(explainer, X[:2], interval=(1.5, 2), repeats=1)
+    >>> table["validity"].tolist()
+    [1.0, 1.0]
     """
     check_count(repeats, "repeats")
-    judge = _Judge.of(explainer, model, training, distance)
-    rows, index = judge.table.encode(X)
-    labels = judge.model.labels(rows)
-
-    def same_class(copies: Matrix, owners: Indices) -> Mask:
-        return np.asarray(judge.model.labels(copies) == labels[owners], dtype=bool)
-
-    copies, found = noise.copies(
-        rows,
-        NumericColumns.of(judge.table),
-        repeats,
-        same_class,
-        np.random.default_rng(random_state),
+    asked = {
+        "target": target,
+        "target_probability": target_probability,
+        "interval": interval,
+        "constraints": constraints,
+    }
+    explain = _explain_function(
+        explainer, {name: value for name, value in asked.items() if value is not None}
     )
-    with Progress(len(rows) + int(found.sum()), "explain", shown=progress) as bar:
-        sets, seconds = _explain_all(explainer, rows, judge.table, bar, index)
-        copy_sets, copy_seconds = _explain_all(explainer, copies[found], judge.table, bar)
-    own = [judge.of_set(*each) for each in zip(rows, labels, sets, strict=True)]
-    number = np.full(found.shape, -1)  # of each copy among those that were found
-    number[found] = np.arange(len(copy_sets))
-    records = []
-    for i, repeat in np.ndindex(found.shape):
-        record = {"input": index[i], "repeat": repeat + 1, "same_class": bool(found[i, repeat])}
-        record |= own[i] | dict.fromkeys(_PAIR_COLUMNS, np.nan) | {"seconds": seconds[i]}
-        if found[i, repeat]:
-            k = number[i, repeat]
-            record |= judge.of_pair(rows[i], copies[i, repeat], sets[i], copy_sets[k])
-            record["seconds"] = (seconds[i] + copy_seconds[k]) / 2
-        records.append(record)
+    judge = Judge.of(
+        explainer,
+        model,
+        training,
+        distance,
+        target=target,
+        probability=target_probability,
+        interval=interval,
+    )
+    rows, index = judge.table.encode(X)
+    answers = judge.model.answers(rows)
+    done = judge.meets_goal(answers, answers.labels)
+    measured: Iterator[list[dict[str, Any]]] = iter(())
+    if not done.all():
+        inputs = _Inputs(rows[~done], answers.labels[~done], index[~done])
+        random = np.random.default_rng(random_state)
+        copies, found = inputs.copies(judge, noise, repeats, random)
+        measured = _measure_pairs(explain, judge, inputs, copies, found, shown=progress)
+    missing = nothing() | dict.fromkeys([*PAIR_COLUMNS, "seconds"], np.nan)
+    records = [
+        {"input": index[i], "repeat": repeat + 1, "same_class": False} | figures
+        for i in range(len(rows))
+        for repeat, figures in enumerate([missing] * repeats if done[i] else next(measured))
+    ]
     return pd.DataFrame.from_records(records, columns=_COLUMNS)
 
 
-_PAIR_COLUMNS = ["set_distance_mean", "set_distance_max", "input_distance"]
-_SET_COLUMNS = ["counterfactuals", "validity", "k_distance", "k_diversity", "sparsity"]
-_COLUMNS = ["input", "repeat", "same_class", *_SET_COLUMNS, *_PAIR_COLUMNS, "seconds"]
+_COLUMNS = ["input", "repeat", "same_class", *SET_COLUMNS, *PAIR_COLUMNS, "seconds"]
 
 
 @dataclass(frozen=True)
-class _Judge:
-    """Measures sets, given as matrices of encoded rows.
+class _Inputs:
+    """The inputs to explain: encoded rows, their labels, and their index."""
 
-    Attributes
-    ----------
-    table
-        The columns of the training data.
-    model
-        The model that is explained, asked in encoded rows.
-    distance
-        The distance between encoded rows.
-    """
+    rows: Matrix
+    labels: Labels
+    index: pd.Index
 
-    table: Table
-    model: ModelAdapter
-    distance: CustomDistance
+    def copies(
+        self, judge: Judge, noise: Noise, repeats: int, random: np.random.Generator
+    ) -> tuple[Stack, Mask]:
+        """Draw noisy copies that are in the same case as their inputs."""
 
-    @classmethod
-    def of(cls, explainer: Any, model: Any, training: Any, distance: DistanceLike | None) -> _Judge:
-        """Take what the explainer knows from it, and the rest from the caller."""
-        model = model if model is not None else getattr(explainer, "model", None)
-        measure = _measure(explainer, training, distance)
-        if model is None or measure is None:
-            raise InvalidInputError(
-                f"evaluate needs the model and the training rows, but the explainer, a "
-                f"{type(explainer).__name__}, does not hold them. Pass model=... and training=..., "
-                f"or a fitted explainer of this library."
-            )
-        return cls(
-            measure.table, ModelAdapter(model, measure.table), CustomDistance(measure.pairwise)
+        def same_class(copies: Matrix, owners: Indices) -> Mask:
+            return judge.of_same_class(copies, self.labels[owners])
+
+        columns = NumericColumns.of(judge.table)
+        return noise.copies(self.rows, columns, repeats, same_class, random)
+
+
+def _measure_pairs(
+    explain: _Explain, judge: Judge, inputs: _Inputs, copies: Stack, found: Mask, *, shown: bool
+) -> Iterator[list[dict[str, Any]]]:
+    """Explain inputs and their copies, and yield the figures of each input's pairs."""
+    with Progress(len(inputs.rows) + int(found.sum()), "explain", shown=shown) as bar:
+        sets, seconds = _explain_all(explain, inputs.rows, judge.table, bar, inputs.index)
+        copy_sets, copy_seconds = _explain_all(explain, copies[found], judge.table, bar)
+    number = np.full(found.shape, -1)  # of each copy among those that were found
+    number[found] = np.arange(len(copy_sets))
+    for i, x in enumerate(inputs.rows):
+        own = judge.of_set(x, inputs.labels[i : i + 1], sets[i])
+        records = []
+        for repeat, k in enumerate(number[i]):
+            record = own | dict.fromkeys(PAIR_COLUMNS, np.nan) | {"seconds": seconds[i]}
+            if found[i, repeat]:
+                record |= judge.of_pair(x, copies[i, repeat], sets[i], copy_sets[k])
+                record |= {"same_class": True, "seconds": (seconds[i] + copy_seconds[k]) / 2}
+            records.append(record)
+        yield records
+
+
+class _Explain(NamedTuple):
+    """A function from a table of inputs to their sets, and how many inputs it takes at once."""
+
+    function: Callable[[Any], Iterable[Any]]
+    at_once: int
+
+
+def _explain_function(explainer: Any, asked: dict[str, Any]) -> _Explain:
+    """Find out how to explain inputs, and check that what is asked for can be passed on."""
+    many = getattr(explainer, "explain_many", None)
+    if many is None and not callable(explainer):
+        raise InvalidInputError(
+            f"The explainer must have an explain_many method or be a function from an input to a "
+            f"set of rows, got {type(explainer).__name__}."
         )
+    function = explainer if many is None else many
+    refused = [name for name in asked if not _takes(function, name)]
+    if refused:
+        what = "The explainer" if many is None else "explain_many of the explainer"
+        raise InvalidInputError(
+            f"{what} has no parameter {' or '.join(map(repr, refused))}, so it cannot be asked for "
+            f"that. Leave it out, or pass an explainer that takes it."
+        )
+    if many is not None:
+        return _Explain(partial(many, **asked), ROWS_AT_ONCE)
 
-    def of_set(self, x: Vector, label: Any, S: Matrix) -> dict[str, float]:
-        """Measure the set of one input."""
-        if len(S) == 0:
-            empty: dict[str, float] = dict.fromkeys(_SET_COLUMNS, np.nan)
-            return empty | {"counterfactuals": 0, "validity": 0.0}
-        return {
-            "counterfactuals": len(S),
-            "validity": float(np.mean(self.model.labels(S) != label)),
-            "k_distance": metrics.k_distance(x, S, self.distance),
-            "k_diversity": metrics.k_diversity(S, self.distance),
-            "sparsity": metrics.sparsity(x, S),
-        }
+    def explain(inputs: Any) -> list[Any]:
+        rows = inputs.iloc if isinstance(inputs, pd.DataFrame) else inputs
+        return [explainer(rows[i], **asked) for i in range(len(inputs))]
 
-    def of_pair(self, x: Vector, copy: Vector, S: Matrix, other: Matrix) -> dict[str, float]:
-        """Compare the sets of an input and of its copy."""
-        pair = dict.fromkeys(_PAIR_COLUMNS, np.nan)
-        pair["input_distance"] = float(self.distance(x, copy)[0, 0])
-        if len(S) and len(other):
-            pair["set_distance_mean"] = metrics.set_distance(S, other, self.distance, how="mean")
-            pair["set_distance_max"] = metrics.set_distance(S, other, self.distance, how="max")
-        return pair
+    return _Explain(explain, 1)
 
 
-def _measure(explainer: Any, training: Any, distance: DistanceLike | None) -> TableDistance | None:
-    """Find the distance on rows in the model's own units; None where the scale is not known."""
-    if isinstance(distance, TableDistance):
-        return distance
-    measure = getattr(explainer, "distance_", None)
-    if training is not None:
-        table, matrix = Table.learn(training)
-        measure = TableDistance(table, Space.learn(matrix, table, "range"), distances.get("l1"))
-    if not isinstance(measure, TableDistance):
-        return None
-    return measure if distance is None else replace(measure, inner=distances.get(distance))
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    """Whether a function can be called with a parameter of this name."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some functions written in C do not tell
+        return False
+    any_name = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+    return any_name or name in parameters
 
 
 def _explain_all(
-    explainer: Any, rows: Matrix, table: Table, bar: Progress, index: pd.Index | None = None
+    explain: _Explain, rows: Matrix, table: Table, bar: Progress, index: pd.Index | None = None
 ) -> tuple[list[Matrix], Vector]:
     """Explain rows, in batches if the explainer can; return the set and the seconds of each."""
-    many = getattr(explainer, "explain_many", None)
-    at_once = 1 if many is None else ROWS_AT_ONCE
-    explain = many if many is not None else _one_by_one(explainer)
     sets: list[Matrix] = []
     seconds = np.empty(len(rows))
-    for start in range(0, len(rows), at_once):
-        part = slice(start, min(start + at_once, len(rows)))
+    for start in range(0, len(rows), explain.at_once):
+        part = slice(start, min(start + explain.at_once, len(rows)))
         inputs = table.decode(rows[part], None if index is None else index[part])
         before = time.perf_counter()
-        answers = _explain_batch(explain, inputs)
+        answers = _explain_batch(explain.function, inputs)
         seconds[part] = (time.perf_counter() - before) / len(inputs)
         sets.extend(_as_matrix(answer, table) for answer in answers)
         bar.advance(len(inputs))
     return sets, seconds
 
 
-def _explain_batch(explain: Callable[[Any], Any], inputs: Any) -> list[Any]:
+def _explain_batch(explain: Callable[[Any], Iterable[Any]], inputs: Any) -> list[Any]:
     """Explain a batch, one by one if some input of it has no counterfactual (None stands there)."""
     try:
         answers = list(explain(inputs))
@@ -249,20 +283,6 @@ def _explain_batch(explain: Callable[[Any], Any], inputs: Any) -> list[Any]:
             f"It must return one set per input, in the same order."
         )
     return answers
-
-
-def _one_by_one(explainer: Any) -> Callable[[Any], Any]:
-    if not callable(explainer):
-        raise InvalidInputError(
-            f"The explainer must have an explain_many method or be a function from an input to a "
-            f"set of rows, got {type(explainer).__name__}."
-        )
-
-    def explain(inputs: Any) -> list[Any]:
-        rows = inputs.iloc if isinstance(inputs, pd.DataFrame) else inputs
-        return [explainer(rows[i]) for i in range(len(inputs))]
-
-    return explain
 
 
 def _as_matrix(answer: Any, table: Table) -> Matrix:

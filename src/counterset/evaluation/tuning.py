@@ -15,7 +15,11 @@ from counterset._base.arrays import Mask, Matrix, Vector
 from counterset._base.progress import Progress
 from counterset.evaluation.evaluate import evaluate
 from counterset.evaluation.report_table import ReportTable
-from counterset.exceptions import FewerCounterfactualsWarning, InvalidInputError
+from counterset.exceptions import (
+    FewerCounterfactualsWarning,
+    InvalidInputError,
+    NoCounterfactualError,
+)
 from counterset.explainer import DiverseExplainer
 from counterset.steps.diversity import AngleDiversity, DistanceDiversity
 from counterset.steps.line_search import LineSearch
@@ -91,6 +95,9 @@ def tune(
     filters: Sequence[str] = ("angle", "distance"),
     betas: Sequence[float] = BETAS,
     gammas: Sequence[float | None] = GAMMAS,
+    target: Any = None,
+    target_probability: float | None = None,
+    interval: tuple[float, float] | None = None,
     repeats: int = 1,
     random_state: int = 0,
     progress: bool = False,
@@ -110,12 +117,16 @@ def tune(
         Step 3: ``"angle"`` and ``"distance"``, and the values of beta to try with each.
     gammas
         Step 4: the values of gamma to try; None: no minimisation.
+    target, target_probability, interval
+        What explanations are to lead to, as in :func:`counterset.evaluate`; a regression needs an
+        ``interval``.
     repeats, random_state
         As in :func:`counterset.evaluate`. The noise is the same for every setting.
     progress
         Show a progress bar on the error stream.
     **parameters
-        Other parameters of :class:`counterset.DiverseExplainer`, the same for all settings.
+        Other parameters of :class:`counterset.DiverseExplainer`, such as ``constraints``; the same
+        for all settings.
 
     Examples
     --------
@@ -130,16 +141,36 @@ def tune(
             f"filters holds unknown names: {unknown}. Choose from {list(FILTERS)}."
         )
     grid = list(product(filters, betas, gammas))
+    if not grid:
+        raise InvalidInputError(
+            "filters, betas and gammas must each hold at least one value, or there is no setting "
+            "to try."
+        )
     records = []
     with Progress(len(grid), "tune", shown=progress) as bar, warnings.catch_warnings():
         # Some settings of the grid leave few candidates; the table shows how many.
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)
         for filter_, beta, gamma in grid:
             explainer = _explainer(model, filter_, beta, gamma, parameters).fit(X_train)
-            table = evaluate(explainer, X, repeats=repeats, random_state=random_state)
+            table = evaluate(
+                explainer,
+                X,
+                target=target,
+                target_probability=target_probability,
+                interval=interval,
+                repeats=repeats,
+                random_state=random_state,
+            )
             record = {"filter": filter_, "beta": beta, "gamma": np.nan if gamma is None else gamma}
             columns = table.columns.drop(["input", "repeat", "same_class"])
-            records.append(record | table.loc[table["same_class"], columns].mean().to_dict())
+            means = table.loc[table["same_class"], columns].mean()
+            if means[list(OBJECTIVES)].isna().any():
+                raise NoCounterfactualError(
+                    "No row of X has counterfactuals for itself and for a noisy copy of it, so "
+                    "there is nothing to compare. Pass other rows: some that the model does not "
+                    "predict as wanted yet, and for which there are counterfactuals."
+                )
+            records.append(record | means.to_dict())
             bar.advance()
     found = pd.DataFrame(records)
     costs = found[list(OBJECTIVES)].to_numpy() * list(OBJECTIVES.values())

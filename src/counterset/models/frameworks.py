@@ -22,7 +22,7 @@ from pandas.api import types
 from counterset._base.arrays import Labels, Matrix
 from counterset.exceptions import InvalidInputError, MissingExtraError, ModelError
 
-__all__ = ["as_predictor"]
+__all__ = ["OnnxFile", "as_predictor"]
 
 #: Keras predicts 4096 rows at a time; with its default of 32, a thousand rows are slow.
 KERAS_BATCH = 4096
@@ -130,6 +130,12 @@ class OnnxSession:
         (answer,) = self.session.run([output.name], self._feeds(rows))
         return _read(answer, "ONNX model")
 
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of the features, if each has an input of its own."""
+        inputs = self.session.get_inputs()
+        return None if len(inputs) == 1 else [each.name for each in inputs]
+
     def _feeds(self, rows: Any) -> dict[str, Any]:
         inputs = self.session.get_inputs()
         for each in inputs:
@@ -163,10 +169,14 @@ class OnnxFile:
 
     def predict(self, rows: Any) -> Labels:
         """Return the label of each row."""
+        return self.session().predict(rows)
+
+    def session(self) -> OnnxSession:
+        """Open the file, if it was not opened or was written since."""
         path = Path(self.path)
         if not path.is_file():
             raise InvalidInputError(f"There is no file {self.path!r}. Pass the path of the model.")
-        return _open_session(str(path.resolve()), path.stat().st_mtime_ns).predict(rows)
+        return _open_session(str(path.resolve()), path.stat().st_mtime_ns)
 
 
 # An explainer keeps the path alone, so that it can be pickled, and calls the model many times. A
@@ -180,7 +190,12 @@ def _open_session(path: str, written: int) -> OnnxSession:
             "An ONNX file needs onnxruntime: pip install 'counterset[onnx]'."
         ) from None
     providers = onnxruntime.get_available_providers()
-    return OnnxSession(onnxruntime.InferenceSession(path, providers=providers))
+    try:
+        return OnnxSession(onnxruntime.InferenceSession(path, providers=providers))
+    except Exception as error:  # onnxruntime has a class of error for each way to fail
+        raise InvalidInputError(
+            f"{path} cannot be read as an ONNX file ({type(error).__name__}: {error})."
+        ) from error
 
 
 _WRAP = (

@@ -6,6 +6,7 @@ import pytest
 
 from counterset import InvalidInputError
 from counterset.benchmark.peers import PEERS, find_peer
+from counterset.benchmark.peers.protocol import check_peer
 
 
 def test_an_unknown_peer_is_refused_with_the_known_ones() -> None:
@@ -26,3 +27,9 @@ def test_a_class_of_ones_own_is_a_peer() -> None:
     peer = find_peer("counterset.benchmark.peers.own:Own", 1)
     assert type(peer).__name__ == "Own"
     assert peer.name == "counterset.benchmark.peers.own:Own"
+
+
+@pytest.mark.parametrize("name", ["foo", "foo:", ":Bar", "my module:Bar", "../foo:Bar", "a:b:c"])
+def test_what_is_neither_known_nor_a_class_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInputError, match="no peer named"):
+        check_peer(name)

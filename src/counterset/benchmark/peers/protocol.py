@@ -10,7 +10,7 @@ from counterset._base.arrays import Matrix
 from counterset.benchmark.classifiers import Network
 from counterset.exceptions import InvalidInputError
 
-__all__ = ["PEERS", "Peer", "find_peer"]
+__all__ = ["PEERS", "Peer", "check_peer", "find_peer"]
 
 #: A peer is asked for up to 5 counterfactuals: as many as the library reports by default.
 LIMIT = 5
@@ -55,6 +55,16 @@ PEERS: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
+def check_peer(name: str) -> None:
+    """Check that a name is that of a known peer, or has the form ``package.module:Class``."""
+    module, _, attribute = name.partition(":")
+    if name not in PEERS and not all(map(str.isidentifier, [*module.split("."), attribute])):
+        raise InvalidInputError(
+            f"There is no peer named {name!r}. Choose from {', '.join(PEERS)}, or name a class of "
+            f"your own as package.module:Class."
+        )
+
+
 def find_peer(name: str, norm: int) -> Peer:
     """Make a peer: a known one, or any class given as ``package.module:Class``.
 
@@ -63,18 +73,13 @@ def find_peer(name: str, norm: int) -> Peer:
     >>> find_peer("nearest-rows", norm=1).name
     'nearest-rows'
     """
-    if ":" in name:
-        module, attribute = name.split(":", 1)
-        arguments: dict[str, Any] = {}
-    elif name in PEERS:
+    check_peer(name)
+    if name in PEERS:
         file, attribute, arguments = PEERS[name]
         module = f"counterset.benchmark.peers.{file}"
     else:
-        known = ", ".join(PEERS)
-        raise InvalidInputError(
-            f"There is no peer named {name!r}. Choose from {known}, or name a class of your own as "
-            f"package.module:Class."
-        )
+        module, attribute = name.split(":")
+        arguments = {}
     peer: Peer = getattr(import_module(module), attribute)(norm=norm, **arguments)
     peer.name = name
     return peer

@@ -1,0 +1,100 @@
+"""Models in files: ONNX and skops files are safe to read, a pickle only if it is trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import joblib
+
+from counterset.exceptions import CountersetError, InvalidInputError, MissingExtraError
+from counterset.models.frameworks import OnnxFile, as_predictor
+
+__all__ = ["feature_names", "load_model"]
+
+
+def load_model(path: Path, *, trust: bool = False) -> Any:
+    """Load a fitted model from a file.
+
+    Parameters
+    ----------
+    path
+        An ONNX file (``.onnx``), a skops file (``.skops``), or else a pickle, as ``joblib.dump``
+        and ``pickle.dump`` write it.
+    trust
+        Whether the file may run code of its own. A pickle can run any code when it is loaded, so
+        it is loaded only if this is true; a skops file needs it only for types that skops does not
+        know to be safe.
+
+    Returns
+    -------
+    model
+        What the explainers take: the model itself, or the path of an ONNX file.
+    """
+    if not path.is_file():
+        raise InvalidInputError(f"There is no file {path}.")
+    if path.suffix.lower() == ".onnx":
+        OnnxFile(str(path)).session()  # a file that is none shows now
+        return str(path)
+    if path.suffix.lower() == ".skops":
+        model = _read(path, "a skops file", lambda: _load_skops(path, trust))
+    elif trust:
+        model = _read(path, "a pickled model", lambda: joblib.load(path))
+    else:
+        raise InvalidInputError(
+            f"{path} may be a pickle, and a pickle can run any code when it is loaded. If you know "
+            f"where it comes from, pass --trust. Models in .skops and .onnx files need no trust."
+        )
+    if not callable(getattr(as_predictor(model), "predict", model)):
+        raise InvalidInputError(
+            f"{path} holds no model, but an object of type {type(model).__name__}. A model has a "
+            f"predict method, or is a function from rows to labels."
+        )
+    return model
+
+
+def feature_names(model: Any) -> list[str] | None:
+    """Return the names of the columns that a model takes, in its order; None if it has none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = pd.DataFrame({"age": [20, 30], "income": [1.5, 2.5]})
+    >>> feature_names(LinearRegression().fit(X, [0, 1]))
+    ['age', 'income']
+    >>> feature_names(LinearRegression().fit(X.to_numpy(), [0, 1])) is None
+    True
+    """
+    predictor = as_predictor(model)
+    if isinstance(predictor, OnnxFile):
+        return predictor.session().feature_names
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _read(path: Path, what: str, read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except CountersetError:
+        raise
+    except Exception as error:  # what is no model can fail in any way
+        reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+        raise InvalidInputError(f"{path} cannot be read as {what} ({reason}).") from error
+
+
+def _load_skops(path: Path, trust: bool) -> Any:
+    try:
+        from skops import io  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtraError(
+            "A skops file needs skops: pip install 'counterset[skops]'."
+        ) from None
+    unknown = io.get_untrusted_types(file=path)
+    if unknown and not trust:
+        raise InvalidInputError(
+            f"{path} holds types that skops does not know to be safe: {', '.join(unknown)}. If you "
+            f"know where the file comes from, pass --trust."
+        )
+    return io.load(path, trusted=unknown)
