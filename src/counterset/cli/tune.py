@@ -33,6 +33,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         description="Try the paper's grid of parameters on your model. The report shows the "
         "trade-off between k-distance, k-diversity and set-distance, and recommends a setting.",
     )
+    _add_model_and_data(parser)
+    _add_goal(parser)
+    _add_protocol(parser)
+    parser.set_defaults(run=_run)
+
+
+def _add_model_and_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model",
         type=Path,
@@ -54,6 +61,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="columns that are not features; not needed for a model that knows the names of its "
         "features",
     )
+
+
+def _add_goal(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", metavar="CLASS", help="the class that is wanted (default: any other)"
     )
@@ -70,6 +80,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar=("LOW", "HIGH"),
         help="for a regression: the wanted range of the prediction",
     )
+
+
+def _add_protocol(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--distance", default="l1", help="l1, l2 or linf (default: l1)")
     parser.add_argument(
         "--inputs",
@@ -103,7 +116,6 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--no-plots", action="store_true", help="do not draw plots (matplotlib is not needed)"
     )
     parser.add_argument("--quiet", action="store_true", help="show no progress bar")
-    parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:

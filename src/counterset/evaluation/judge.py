@@ -158,5 +158,4 @@ def _read_goal(
             "some of them. Pass training=..."
         )
     classes, _ = Classes.learn(np.asarray(labels))
-    no_inputs = Answers(classes.labels[:0])
-    return set_goal(no_inputs, classes, target, interval, None)
+    return set_goal(classes, target, interval)
