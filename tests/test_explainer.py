@@ -233,8 +233,10 @@ def test_too_few_candidates_are_blamed_on_step_2() -> None:
     with pytest.warns(
         FewerCounterfactualsWarning,
         match=r"the fewest: 3\).*candidates=NearestCandidates\(alpha=3\) left fewer",
-    ):
+    ) as told:
         assert len(explainer.explain([0.1, 0.1])) == 3
+    assert "differ enough" not in str(told[0].message)
+    assert "same point" not in str(told[0].message)
 
 
 def test_too_few_that_differ_are_blamed_on_step_3() -> None:

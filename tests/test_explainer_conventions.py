@@ -19,9 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 from toys import FRAME, X, approve, fitted
 
 from counterset import (
+    AngleDiversity,
     CountersetError,
     DiverseExplainer,
+    LineSearch,
     ModelError,
+    NearestCandidates,
     NotFittedError,
 )
 
@@ -45,6 +48,14 @@ def test_parameters_can_be_read_and_set() -> None:
     assert explainer.max_counterfactuals == 3
     with pytest.raises(ValueError, match="alpha"):
         explainer.set_params(alpha=3)
+
+
+def test_the_defaults_are_those_of_the_paper() -> None:
+    explainer = DiverseExplainer(approve)
+    assert explainer.candidates == NearestCandidates() == NearestCandidates(1000)
+    assert explainer.diversity == AngleDiversity() == AngleDiversity(0.5)
+    assert explainer.search == LineSearch() == LineSearch(0.1)
+    assert (explainer.max_counterfactuals, explainer.distance) == (5, "l1")
 
 
 def test_a_clone_has_the_parameters_and_the_fitted_model_but_is_not_fitted() -> None:
