@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from counterset import Constraints, DiverseExplainer, LineSearch
+from counterset import Constraints, DiverseExplainer
 
 
 def test_a_candidate_is_moved_onto_the_constraints_before_it_is_compared() -> None:
@@ -30,14 +30,3 @@ def test_moved_candidates_are_no_more_than_asked_for(sparsify: bool) -> None:
         sparsify=sparsify,
     ).fit(X)
     assert explainer.explain_many(X[:20]).counts.tolist() == [2] * 20
-
-
-def test_a_group_of_one_feature_moves_as_if_alone() -> None:
-    X = np.random.default_rng(0).random((80, 2))
-    explainer = DiverseExplainer(
-        lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=1, search=LineSearch(0.001)
-    ).fit(X)
-    alone = explainer.explain([0.2, 0.3])
-    grouped = explainer.explain([0.2, 0.3], constraints=Constraints(together=[["x0"]]))
-    assert alone.values.sum() < 1.01
-    assert grouped.distances[0] <= 2 * alone.distances[0]
