@@ -53,7 +53,10 @@ class Constraints:
         From features to the only values they may take.
     relations
         Linear relations between numeric features, such as ``"years_employed <= age - 16"``. A
-        name that is not a Python name stands in backticks: ``"`hours-per-week` <= 60"``.
+        name that is not a Python name stands in backticks: ``"`hours-per-week` <= 60"``. An
+        inequality is kept without any tolerance; only where the input itself is over the line by
+        its rounding (1e-12 of the size of its terms, or the precision of its columns), an answer
+        may be so by as much. ``==`` is kept up to that rounding.
     together
         Groups of features that change together: they keep the input's values, or take values that
         occur together in a training row.
@@ -138,11 +141,13 @@ class Constraints:
 
     def _moves(self, name: str, table: Table) -> Rule:
         at = _position_with_order(name, "max_increase and max_decrease", table)
+        feature = table.features[at]
         down, up = (
-            np.inf if limits.get(name) is None else table.features[at].amount_of(limits[name])
+            np.inf if limits.get(name) is None else feature.amount_of(limits[name])
             for limits in (self.max_decrease, self.max_increase)
         )
-        return MovesAtMost(at, down, up, f"the most that {name!r} may change")
+        text = f"the most that {name!r} may change"
+        return MovesAtMost(at, down, up, text, feature.float_dtype)
 
     def _one_way(self, name: str, sign: int, parameter: str, table: Table) -> Rule:
         return OneWay(_position_with_order(name, parameter, table), sign, f"{parameter} {name!r}")

@@ -118,6 +118,11 @@ class Feature(ABC):
         return False
 
     @property
+    def float_dtype(self) -> np.dtype[Any]:
+        """The floats among which the column's numbers are: float64, or shorter ones."""
+        return np.dtype(np.float64)
+
+    @property
     def is_time(self) -> bool:
         """Whether the column holds times, whatever kind the user declared."""
         return types.is_datetime64_any_dtype(self.dtype)
