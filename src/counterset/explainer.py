@@ -26,7 +26,12 @@ from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.cutoffs import Cutoff, NearestCandidates
 from counterset.steps.diversity import AngleDiversity, Diversity
 from counterset.steps.line_search import LineSearch, Search
-from counterset.steps.parameters import check_parameters, check_unchanged, used_by_fit
+from counterset.steps.parameters import (
+    check_parameter,
+    check_parameters,
+    check_unchanged,
+    used_by_fit,
+)
 from counterset.steps.pipeline import Pipeline, paper_pipeline
 from counterset.steps.selection import Selector
 from counterset.steps.shortfall import report_reached, report_shortfall
@@ -189,7 +194,7 @@ class DiverseExplainer(BaseEstimator):
         Parameters
         ----------
         x
-            A 1-d array, a Series, or a table of one row.
+            A 1-d array, a Series, a mapping from columns to values, or a table of one row.
         target
             The wanted class, or several that are acceptable; None accepts any class but the
             input's own.
@@ -300,6 +305,7 @@ class DiverseExplainer(BaseEstimator):
         training, probability = self._training, wanted.probability
         check_probability(probability)
         constraints = self.constraints if wanted.constraints is None else wanted.constraints
+        check_parameter("constraints", constraints)
         rules = training.rules(constraints)
         goal = set_goal(training.classes, wanted.target, wanted.interval)
         model = ModelAdapter(self.model, training.table, with_confidence=probability is not None)

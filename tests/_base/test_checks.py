@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from counterset import InvalidInputError
@@ -41,14 +41,22 @@ def test_the_ends_of_a_range_belong_to_it_but_for_above_0() -> None:
         checks.check_positive(0, "a")
 
 
-def test_a_text_in_place_of_a_list_of_names_is_refused() -> None:
-    @dataclass
-    class Parameters:
-        names: Any
-
-    checks.check_no_text(Parameters(["age"]))
+def test_lists_arrays_and_sets_are_lists_and_a_text_is_none() -> None:
+    lists: list[Any] = [["age"], ("age",), {"age"}, np.array(["age"]), pd.Index(["age"])]
+    for value in lists:
+        checks.check_list(value, "names")
     with pytest.raises(InvalidInputError, match=r"names takes a list .* 'age'. Put it in brackets"):
-        checks.check_no_text(Parameters("age"))
+        checks.check_list("age", "names")
+    others: list[Any] = [None, 5, {"age": 1}, iter(["age"]), np.array("age"), np.eye(2)]
+    for value in others:
+        with pytest.raises(InvalidInputError, match=r"^names takes a list of columns, got "):
+            checks.check_list(value, "names", "columns")
+
+
+def test_a_mapping_is_told_what_it_leads_to() -> None:
+    checks.check_mapping({}, "ranges", "values")
+    with pytest.raises(InvalidInputError, match=r"ranges takes a mapping from names to values.*\["):
+        checks.check_mapping(["age"], "ranges", "values")
 
 
 def test_what_is_no_number_becomes_one_that_every_check_refuses() -> None:

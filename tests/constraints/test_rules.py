@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from counterset.constraints.rules import (
     Allowed,
@@ -33,7 +36,7 @@ def at(rule: Rule, x: Any, c: Any) -> tuple[Any, bool, bool]:
 
 ALLOWED = Allowed(0, np.array([2.0, 5.0]), False, "")
 CATEGORY = Allowed(0, np.array([2.0, 0.0]), True, "")
-RANGE, REACH = InRange(0, 0, 10, ""), MovesAtMost(0, 2, 3, "")
+RANGE, REACH = InRange(0, 0, 10, ""), MovesAtMost(0, 2, 3, "", np.dtype(float))
 
 
 @pytest.mark.parametrize(
@@ -97,6 +100,43 @@ def test_a_known_value_does_not_become_missing() -> None:
     end, before, after = at(NothingLost(), [1, NAN], [NAN, NAN])
     np.testing.assert_array_equal(end, [1, NAN])
     assert (before, after) == (False, True)
+
+
+def test_a_missing_value_may_be_filled_in_or_stay_missing() -> None:
+    for x, c in ([[NAN, 1], [2, 1]], [[NAN, 1], [NAN, 2]], [[1, 1], [2, 2]]):
+        end, before, after = at(NothingLost(), x, c)
+        np.testing.assert_array_equal(end, c)
+        assert (before, after) == (True, True)
+
+
+amounts = st.floats(0, 1, width=32)
+
+
+@given(
+    st.sampled_from([1e-12, 1.0, 1e12]),
+    st.floats(-1, 1),
+    st.floats(-1, 1),
+    st.tuples(amounts, amounts),
+    st.sampled_from(["float64", "float32"]),
+)
+def test_a_feature_moves_no_farther_than_allowed_in_exact_numbers(
+    unit: float, own: float, new: float, most: tuple[float, float], dtype: str
+) -> None:
+    # 0.1 + 0.2 is rounded up, so that a value could rise by more than 0.2 from 0.1.
+    down, up = most[0] * unit, most[1] * unit
+    rule = MovesAtMost(0, down, up, "", np.dtype(dtype))
+    x, c = (np.array([[value * unit]]).astype(dtype).astype(float) for value in (own, new))
+    moved = rule.project(x, c.copy())
+    assert rule.holds(x, moved).all()
+    assert moved == moved.astype(dtype)
+    rise = Fraction(moved.item()) - Fraction(x.item())
+    assert -Fraction(down) <= rise <= Fraction(up)
+    asked = Fraction(c.item()) - Fraction(x.item())
+    if -Fraction(down) <= asked <= Fraction(up):
+        assert moved == c
+    else:  # the next number is too far
+        farther = np.nextafter(moved.astype(dtype), c.astype(dtype)).item()
+        assert not -Fraction(down) <= Fraction(farther) - Fraction(x.item()) <= Fraction(up)
 
 
 ALL = Rules(

@@ -308,3 +308,31 @@ def test_changing_what_was_handed_out_changes_no_explanation(explanations: Expla
     values = explainer_of(FRAME.to_numpy()).explain_many(FRAME.to_numpy()[:1])
     values[0].values[:] = 0
     assert values[0].values.tolist() == [[30, 3000], [50, 4000]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "index", "names"),
+    [
+        (["rank", "b"], None, ["input", "counterfactual_rank"]),
+        (["rank", "counterfactual_rank"], None, ["input", "counterfactual_counterfactual_rank"]),
+        (["input", "b"], None, ["input_input", "rank"]),
+        (["age", "b"], "age", ["input_age", "rank"]),
+        (["a", "b"], "rank", ["rank", "counterfactual_rank"]),
+        (["a", "b"], "distance", ["input_distance", "rank"]),
+        ([0, 1], 0, ["input_0", "rank"]),
+    ],
+)
+def test_the_index_can_become_columns_whatever_the_features_are_called(
+    columns: list[Any], index: Any, names: list[str]
+) -> None:
+    # A feature named "rank", or like the index, used to make reset_index fail.
+    data = pd.DataFrame(np.random.default_rng(0).random((30, 2)), columns=columns)
+    data.index.name = index
+    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, diversity=None).fit(data)
+    explanations = explainer.explain_many(data[:3])
+    frame = explanations.to_frame()
+    assert list(frame.index.names) == names
+    assert frame.reset_index().shape == (15, 6)
+    first = explanations[0].counterfactuals
+    assert isinstance(first, pd.DataFrame)
+    assert first.reset_index().shape == (5, 3)

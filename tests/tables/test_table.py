@@ -176,3 +176,50 @@ def test_an_input_finer_than_the_training_data_keeps_its_own_value() -> None:
     found = explainer.explain(noon).counterfactuals
     assert isinstance(found, pd.DataFrame)
     assert found["since"].tolist() == [pd.Timestamp("2020-01-01 12:00")]
+
+
+MIXED = FRAME.assign(
+    since=pd.to_datetime(["2020-01-01", "2020-03-01"] * 2), size=pd.Categorical(["s", "l"] * 2)
+)
+
+
+def test_a_row_may_come_as_a_mapping_in_any_order() -> None:
+    learned, matrix = Table.learn(MIXED)
+    for i in range(len(MIXED)):
+        row = MIXED.iloc[i].to_dict()
+        for values in (row, dict(reversed(row.items()))):
+            codes, index = learned.encode_one(values)
+            np.testing.assert_array_equal(codes, matrix[[i]])
+            assert index.tolist() == [0]
+
+
+def test_a_mapping_names_the_columns_of_an_array() -> None:
+    learned, _ = Table.learn(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    codes, _ = learned.encode_one({"x1": 7, "x0": 5.5})
+    assert codes.tolist() == [[5.5, 7]]
+
+
+def test_a_mapping_may_name_columns_by_their_text_but_only_once() -> None:
+    learned, _ = Table.learn(pd.DataFrame({0: [1.0], 1: [2.0]}))
+    assert learned.encode_one({"1": 4, 0: 3})[0].tolist() == [[3, 4]]
+    with pytest.raises(InvalidInputError, match="Pass each column once"):
+        learned.encode_one({"1": 4, 0: 3, 1: 5})
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "object"])
+def test_masked_entries_are_missing_values(dtype: str) -> None:
+    # The mask used to be lost, and whatever was below it was taken for a value.
+    values = np.array([[1, 2], [3, 4], [5, 6]], dtype=dtype)
+    masked: Any = np.ma.array(values, mask=values == 4)
+    for rows in (masked, list(masked)):
+        learned, matrix = Table.learn(rows)
+        assert np.isnan(matrix).tolist() == masked.mask.tolist()
+        assert [each.can_be_missing for each in learned.features] == [False, True]
+        np.testing.assert_array_equal(learned.encode_one(masked[1])[0], matrix[[1]])
+        np.testing.assert_array_equal(learned.encode(masked)[0], matrix)
+
+
+def test_a_masked_array_without_masked_entries_keeps_its_dtype() -> None:
+    learned, matrix = Table.learn(np.ma.array([[1, 2], [3, 4]]))
+    assert learned.array_dtype == np.int64
+    assert matrix.tolist() == [[1, 2], [3, 4]]

@@ -20,6 +20,7 @@ __all__ = [
     "Stack",
     "Vector",
     "to_python",
+    "unmasked",
 ]
 
 #: One float for each row, ``(n,)``, or for each feature, ``(d,)``.
@@ -51,3 +52,26 @@ def to_python(value: Any) -> Any:
     (3, 'yes')
     """
     return value.item() if isinstance(value, np.generic) else value
+
+
+def unmasked(values: Any) -> NDArray[Any]:
+    """Return values as an array, in which the masked entries of a masked array are missing.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.array([1, 2], mask=[False, True]))
+    array([ 1., nan])
+    """
+    if isinstance(values, list | tuple) and any(map(np.ma.is_masked, values)):
+        values = np.ma.array(values)
+    if not np.ma.is_masked(values):
+        return np.asarray(values)
+    if values.dtype.kind in "iu":
+        values = values.astype(np.float64)
+    if values.dtype.kind in "fc":
+        return np.asarray(values.filled(np.nan))
+    if values.dtype.kind in "mM":
+        return np.asarray(values.filled(np.array("NaT", dtype=values.dtype)))
+    objects = values.data.astype(object)
+    objects[values.mask] = None
+    return np.asarray(objects)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from collections.abc import Collection, Mapping
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from counterset._base.arrays import Matrix, Vector
+from counterset._base.arrays import Matrix, Vector, unmasked
 from counterset.exceptions import InvalidInputError
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 __all__ = [
     "check_at_least",
     "check_between",
     "check_count",
-    "check_no_text",
+    "check_list",
+    "check_mapping",
     "check_positive",
     "numbers",
     "read_distances",
@@ -53,14 +51,23 @@ def check_between(value: object, least: float, most: float, name: str) -> None:
         raise InvalidInputError(f"{name} must be between {least} and {most}, got {value!r}.")
 
 
-def check_no_text(parameters: DataclassInstance) -> None:
-    """Check that no field is a text: it would be read as a list of its letters."""
-    for each in fields(parameters):
-        value = getattr(parameters, each.name)
-        if isinstance(value, str):
-            raise InvalidInputError(
-                f"{each.name} takes a list of names, got the text {value!r}. Put it in brackets."
-            )
+def check_list(value: object, name: str, of: str = "names") -> None:
+    """Check that a value is a list, or an array or a set; a text would be read as its letters."""
+    if isinstance(value, str | bytes):
+        raise InvalidInputError(
+            f"{name} takes a list of {of}, got the text {value!r}. Put it in brackets."
+        )
+    shape = getattr(value, "shape", (0,))
+    if isinstance(value, Mapping) or not isinstance(value, Collection) or len(shape) != 1:
+        raise InvalidInputError(f"{name} takes a list of {of}, got {value!r}.")
+
+
+def check_mapping(value: object, name: str, to: str) -> None:
+    """Check that a value is a mapping from names."""
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(
+            f"{name} takes a mapping from names to {to}, such as {{'age': ...}}, got {value!r}."
+        )
 
 
 def numbers(values: Any) -> Matrix:
@@ -69,8 +76,8 @@ def numbers(values: Any) -> Matrix:
     A check for finite numbers then refuses both.
     """
     try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+        return np.array(unmasked(values), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
         return np.array([np.nan])
 
 
@@ -98,7 +105,7 @@ def read_pair(A: Any, B: Any) -> tuple[Matrix, Matrix]:
 
 def read_distances(answer: Any, shape: tuple[int, int]) -> Matrix:
     """Read what a user's distance function returned, and check that these are distances."""
-    distances = np.asarray(answer, dtype=np.float64)
+    distances = numbers(answer)
     if distances.shape != shape:
         raise InvalidInputError(
             f"A distance function takes (n, d) and (m, d) and returns (n, m): expected shape "
@@ -115,7 +122,7 @@ def read_distances(answer: Any, shape: tuple[int, int]) -> Matrix:
 
 def _read_rows(rows: Any) -> Matrix:
     try:
-        matrix = np.asarray(rows, dtype=np.float64)
+        matrix = np.asarray(unmasked(rows), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInputError(
             "This distance compares numbers, but the rows hold something else. "

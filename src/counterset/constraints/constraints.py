@@ -6,14 +6,14 @@ moved to where they hold, and kept if its class is still another than the input'
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from counterset._base.arrays import Matrix
-from counterset._base.checks import check_no_text
+from counterset._base.checks import check_list, check_mapping
 from counterset.constraints.relations import parse_relations
 from counterset.constraints.rules import (
     Allowed,
@@ -37,7 +37,8 @@ __all__ = ["Constraints"]
 class Constraints:
     """What a counterfactual may change, and how.
 
-    Every parameter is optional. A feature is named as its column; a one-hot group by its name.
+    Every parameter is optional. A feature is named as its column, by its label or by its label as
+    text; a one-hot group by its name.
 
     Parameters
     ----------
@@ -53,7 +54,10 @@ class Constraints:
         From features to the only values they may take.
     relations
         Linear relations between numeric features, such as ``"years_employed <= age - 16"``. A
-        name that is not a Python name stands in backticks: ``"`hours-per-week` <= 60"``.
+        name that is not a Python name stands in backticks: ``"`hours-per-week` <= 60"``. An
+        inequality is kept without any tolerance; only where the input itself is over the line by
+        its rounding (1e-12 of the size of its terms, or the precision of its columns), an answer
+        may be so by as much. ``==`` is kept up to that rounding.
     together
         Groups of features that change together: they keep the input's values, or take values that
         occur together in a training row.
@@ -64,26 +68,34 @@ class Constraints:
     Constraints(immutable=['age', 'sex'], ranges={'duration': (6, 48)})
     """
 
-    immutable: Sequence[str] = ()
-    increase_only: Sequence[str] = ()
-    decrease_only: Sequence[str] = ()
-    ranges: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
-    max_increase: Mapping[str, Any] = field(default_factory=dict)
-    max_decrease: Mapping[str, Any] = field(default_factory=dict)
-    allowed: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    immutable: Sequence[Any] = ()
+    increase_only: Sequence[Any] = ()
+    decrease_only: Sequence[Any] = ()
+    ranges: Mapping[Any, tuple[Any, Any]] = field(default_factory=dict)
+    max_increase: Mapping[Any, Any] = field(default_factory=dict)
+    max_decrease: Mapping[Any, Any] = field(default_factory=dict)
+    allowed: Mapping[Any, Sequence[Any]] = field(default_factory=dict)
     relations: Sequence[str] = ()
-    together: Sequence[Sequence[str]] = ()
+    together: Sequence[Sequence[Any]] = ()
 
     def __post_init__(self) -> None:
-        check_no_text(self)
-        for name, values in self.allowed.items():
-            if isinstance(values, str):
+        for name in ("immutable", "increase_only", "decrease_only"):
+            check_list(getattr(self, name), name)
+        check_mapping(self.ranges, "ranges", "two values (least, most)")
+        check_mapping(self.max_increase, "max_increase", "amounts")
+        check_mapping(self.max_decrease, "max_decrease", "amounts")
+        check_mapping(self.allowed, "allowed", "lists of values")
+        for feature, values in self.allowed.items():
+            check_list(values, f"allowed[{feature!r}]", "values")
+        check_list(self.relations, "relations", "texts such as 'years_employed <= age - 16'")
+        for relation in self.relations:
+            if not isinstance(relation, str):
                 raise InvalidInputError(
-                    f"allowed[{name!r}] takes a list of values, got the text {values!r}. Put it in "
-                    f"brackets."
+                    f"A relation is a text such as 'years_employed <= age - 16', got {relation!r}."
                 )
+        check_list(self.together, "together", "groups")
         for names in self.together:
-            if isinstance(names, str):
+            if isinstance(names, str) or not isinstance(names, Collection) or not len(names):
                 raise InvalidInputError(
                     f"together takes groups, each a list of names, got {names!r}. Write "
                     f"together=[['a', 'b']]."
@@ -91,7 +103,8 @@ class Constraints:
 
     def __repr__(self) -> str:
         given = ((each.name, getattr(self, each.name)) for each in fields(self))
-        return f"Constraints({', '.join(f'{name}={value!r}' for name, value in given if value)})"
+        shown = (f"{name}={value!r}" for name, value in given if len(value))
+        return f"Constraints({', '.join(shown)})"
 
     def compile(self, table: Table, matrix: Matrix) -> Rules:
         """Turn the constraints into rules about the columns of a matrix.
@@ -120,39 +133,46 @@ class Constraints:
         can_be_missing = any(feature.can_be_missing for feature in table.features)
         return [NothingLost()] if can_be_missing else []
 
-    def _allowed(self, name: str, table: Table) -> Rule:
+    def _allowed(self, name: Any, table: Table) -> Rule:
         feature = table.features[at := table.position(name)]
-        if not self.allowed[name]:
+        values = self.allowed[name]
+        if not len(values):
             raise InvalidInputError(f"allowed[{name!r}] is empty. Name at least one value.")
-        codes = np.array([feature.code_of(value) for value in self.allowed[name]])
+        codes = np.array([feature.code_of(value) for value in values])
+        if not np.isfinite(codes).all():
+            raise InvalidInputError(f"allowed[{name!r}] takes finite values, got {values!r}.")
+        if isinstance(values, Set):  # it has another order in each run
+            codes = np.sort(codes)
         # A candidate without a nearest allowed value takes the first, so values that the training
         # data has come first: the model knows them.
         unseen = ~np.isin(codes, codes if feature.seen is None else feature.seen)
         codes = codes[np.argsort(unseen, kind="stable")]
         return Allowed(at, codes, feature.is_category, f"allowed[{name!r}]")
 
-    def _range(self, name: str, table: Table) -> Rule:
+    def _range(self, name: Any, table: Table) -> Rule:
         at = _position_with_order(name, "ranges", table)
         low, high = _ends(self.ranges[name], table.features[at])
         return InRange(at, low, high, f"ranges[{name!r}]")
 
-    def _moves(self, name: str, table: Table) -> Rule:
+    def _moves(self, name: Any, table: Table) -> Rule:
         at = _position_with_order(name, "max_increase and max_decrease", table)
+        feature = table.features[at]
         down, up = (
-            np.inf if limits.get(name) is None else table.features[at].amount_of(limits[name])
+            np.inf if limits.get(name) is None else feature.amount_of(limits[name])
             for limits in (self.max_decrease, self.max_increase)
         )
-        return MovesAtMost(at, down, up, f"the most that {name!r} may change")
+        text = f"the most that {name!r} may change"
+        return MovesAtMost(at, down, up, text, feature.float_dtype)
 
-    def _one_way(self, name: str, sign: int, parameter: str, table: Table) -> Rule:
+    def _one_way(self, name: Any, sign: int, parameter: str, table: Table) -> Rule:
         return OneWay(_position_with_order(name, parameter, table), sign, f"{parameter} {name!r}")
 
-    def _together(self, names: Sequence[str], table: Table, matrix: Matrix) -> Rule:
+    def _together(self, names: Sequence[Any], table: Table, matrix: Matrix) -> Rule:
         members = np.array([table.position(name) for name in names], dtype=np.intp)
         return Together.learn(members, matrix, f"together {list(names)!r}")
 
 
-def _position_with_order(name: str, parameter: str, table: Table) -> int:
+def _position_with_order(name: Any, parameter: str, table: Table) -> int:
     """Return the position of a feature, after checking that its values have an order."""
     at = table.position(name)
     if table.features[at].is_category:
@@ -167,14 +187,14 @@ def _ends(ends: Any, feature: Feature) -> tuple[float, float]:
     """Return the smallest and the largest code of a range that the feature can hold."""
     what = f"ranges[{feature.name!r}]"
     try:
-        least, most = ends
+        least, most = [ends] if isinstance(ends, str) else ends
     except (TypeError, ValueError):
         raise InvalidInputError(
             f"{what} must be two values (least, most), None for an open end, got {ends!r}."
         ) from None
     low = -np.inf if least is None else feature.code_of(least)
     high = np.inf if most is None else feature.code_of(most)
-    if low > high:
+    if low > high or low == np.inf or high == -np.inf:
         raise InvalidInputError(
             f"{what} is empty: the least, {least!r}, is above the most, {most!r}."
         )

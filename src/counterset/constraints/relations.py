@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
-from counterset._base.arrays import Mask, Matrix, Vector
+from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset.exceptions import InvalidInputError
 from counterset.tables.table import Table
 
 __all__ = ["Relation", "parse_relations"]
 
-#: A sum is taken for 0 up to 1e-9 of the size of its terms, which rounding stays far below.
-TOLERANCE = 1e-9
+#: A sum that is to be 0 may be off by 1e-12 of the size of its terms: the values of a table are
+#: rounded, and so is what is computed from them.
+TOLERANCE = 1e-12
 
-_Terms = dict[str, float]  # by feature name; "" is the constant
+_Terms = dict[str, Fraction]  # by feature name; "" is the constant
 
 
 @dataclass(frozen=True)
 class Relation:
     """``weights @ row + constant <= 0``, or ``< 0`` if strict, or ``== 0`` if equal.
 
-    It counts as kept where one of its features is missing.
+    An inequality is judged without any tolerance, as if computed in exact numbers. Only where the
+    input itself is over the line by its rounding, a candidate may be so by as much. An equality
+    holds up to ``TOLERANCE``, or the precision of the columns, times the size of its terms. A
+    relation counts as kept where one of its features is missing.
 
     Attributes
     ----------
-    weights, steps
-        The weight and the step of each feature, ``(n_features,)``.
+    weights, steps, precision
+        The weight, the step and the relative precision of each feature, ``(n_features,)``.
     text
         How messages name the relation.
     """
@@ -40,6 +48,7 @@ class Relation:
     strict: bool
     equal: bool
     steps: Vector
+    precision: Vector
     text: str
 
     def project(self, x: Matrix, c: Matrix) -> Matrix:
@@ -49,39 +58,97 @@ class Relation:
         the relation is linear.
         """
         broken = np.flatnonzero(~self.holds(x, c) & self.holds(x, x))
-        if not len(broken):
-            return c
-        start, end = self._excess(x[broken]), self._excess(c[broken])
-        share = np.clip(start / np.where(start == end, 1, start - end), 0, 1)
-        # Between a value and a missing one there is nothing: go back all the way.
-        share = np.where(np.isnan(start), 0, share)
-        if self.strict or self.equal:
-            share *= 1 - TOLERANCE
-        used = np.flatnonzero(self.weights)
-        own, new = x[np.ix_(broken, used)], c[np.ix_(broken, used)]
-        moved = own + share[:, None] * (new - own)
-        # Rounding goes towards the input, where the relation holds.
-        steps = self.steps[used]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            counts = (moved - own) / steps
-            whole = own + np.fix(np.round(counts, 9)) * steps
-        c[np.ix_(broken, used)] = np.where(steps > 0, whole, moved)
+        at = np.ix_(broken, self._used)
+        own, new = x[at], c[at]
+        # Only the input's own values surely keep an equality, and between a value and a missing
+        # one there is nothing: go back all the way.
+        back = np.isnan(own).any(axis=1, keepdims=True) | self.equal
+        c[at] = np.where(back, own, self._just_inside(own, new))
         return c
 
     def holds(self, x: Matrix, c: Matrix) -> Mask:
         """Return for which candidates the relation holds."""
-        excess = self._excess(c)
-        terms: Matrix = np.abs(np.where(np.isnan(c), 0, c) * self.weights)
-        slack: Vector = TOLERANCE * np.maximum(terms.sum(axis=1) + abs(self.constant), 1)
+        values = c[:, self._used]
+        excess = self._excess(values)
         if self.equal:
-            return ~(np.abs(excess) > slack)
-        return ~(excess >= 0) if self.strict else ~(excess > slack)
+            return ~(np.abs(excess) > self._slack(np.abs(values)))
+        if self.strict:
+            return ~(excess >= 0)
+        over = np.flatnonzero(excess > 0)
+        own = x[np.ix_(over, self._used)]
+        allowed = self._excess(own)
+        holds = ~(excess > 0)
+        holds[over] = (excess[over] <= allowed) & (allowed <= self._slack(np.abs(own)))
+        return holds
 
-    def _excess(self, rows: Matrix) -> Vector:
-        """Compute ``weights @ row + constant`` of each row."""
-        used = np.flatnonzero(self.weights)
-        excess: Vector = rows[:, used] @ self.weights[used] + self.constant
+    def _just_inside(self, own: Matrix, new: Matrix) -> Matrix:
+        """Return points between values that keep the relation and values that break it.
+
+        They keep it, as near to its line as can be told in spite of rounding.
+        """
+        weights, steps = self.weights[self._used], self.steps[self._used]
+        start, end = self._excess(own), self._excess(new)
+        sizes = np.maximum(np.abs(own), np.abs(new))
+        slack = self._slack(sizes)
+        share = np.clip(start / np.where(start == end, 1, start - end), 0, 1)[:, None]
+        # What is over the line by rounding alone need not go back.
+        near = np.where((end <= slack)[:, None], new, own + share * (new - own))
+        # Step off the line, by the features that lead over it.
+        off = 2 * slack[:, None] / np.abs(weights)
+        leads_over = weights * (new - own) > 0
+        moved = near + np.where(leads_over, np.clip(own - near, -off, off), 0)
+        # Whole numbers take the last step before the line, or on it if that is allowed.
+        forgiven = (self._rounding * self._size(sizes))[:, None] / np.abs(weights)
+        forgiven = -forgiven if self.strict else forgiven
+        with np.errstate(divide="ignore", invalid="ignore"):
+            counts, forgiven = (near - own) / steps, forgiven / steps
+            last = np.where(weights > 0, np.floor(counts + forgiven), np.ceil(counts - forgiven))
+            whole = np.clip(own + last * steps, np.minimum(own, new), np.maximum(own, new))
+        return np.where(steps > 0, whole, moved)
+
+    def _excess(self, values: Matrix) -> Vector:
+        """Compute ``weights @ row + constant`` for the used features of each row.
+
+        Its sign is exact: where rounding could change it, rational numbers decide.
+        """
+        excess: Vector = (values * self.weights[self._used]).sum(axis=1) + self.constant
+        size = self._size(np.abs(values))
+        unsure = np.abs(excess) <= self._rounding * size
+        if self._is_whole:  # sums of whole numbers below 2**53 are exact as they are
+            unsure &= (size >= 2**53) | (values != np.rint(values)).any(axis=1)
+        weights = [Fraction(weight) for weight in self.weights[self._used]]
+        for i in np.flatnonzero(unsure):
+            terms = (weight * Fraction(v) for weight, v in zip(weights, values[i], strict=True))
+            excess[i] = float(sum(terms, start=Fraction(self.constant)))
         return excess
+
+    def _size(self, sizes: Matrix) -> Vector:
+        """Return the size of the terms, from the sizes of the used features."""
+        size: Vector = (sizes * np.abs(self.weights[self._used])).sum(axis=1) + abs(self.constant)
+        return size
+
+    def _slack(self, sizes: Matrix) -> Vector:
+        """Return how far from 0 the sum can be by the rounding of the values alone."""
+        precision = np.maximum(self.precision[self._used], TOLERANCE)
+        weights = precision * np.abs(self.weights[self._used])
+        slack: Vector = (sizes * weights).sum(axis=1) + TOLERANCE * abs(self.constant)
+        return slack
+
+    @cached_property
+    def _used(self) -> Indices:
+        """The positions of the features of the relation."""
+        return np.flatnonzero(self.weights)
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether the weights and the constant are whole numbers."""
+        numbers = np.append(self.weights, self.constant)
+        return bool((numbers == np.rint(numbers)).all())
+
+    @cached_property
+    def _rounding(self) -> float:
+        """The largest error of a computed sum, relative to the size of its terms."""
+        return float(4 * (len(self._used) + 2) * np.finfo(np.float64).eps)
 
 
 def parse_relations(text: str, table: Table) -> list[Relation]:
@@ -91,26 +158,39 @@ def parse_relations(text: str, table: Table) -> list[Relation]:
     --------
     >>> table, _ = Table.learn(np.array([[40.0, 10.0], [50.0, 20.0]]))
     >>> relation, = parse_relations("x1 <= x0 - 16", table)
-    >>> relation.holds(None, np.array([[40.0, 24.0], [40.0, 25.0]]))
+    >>> rows = np.array([[40.0, 24.0], [40.0, 25.0]])
+    >>> relation.holds(rows[[0, 0]], rows)
     array([ True, False])
     """
     quoted: dict[str, str] = {}
+    mark = "_quoted_"
+    while mark in text:
+        mark += "_"
 
     def stand_in(match: re.Match[str]) -> str:
-        quoted[name := f"_quoted_{len(quoted)}"] = match.group(1)
+        quoted[name := f"{mark}{len(quoted)}"] = match.group(1)
         return name
 
+    source = re.sub(r"`([^`]+)`", stand_in, text)
+
+    def name_of(node: ast.Name) -> str:
+        # As it is written: Python would take the micro sign for the Greek letter.
+        written = ast.get_source_segment(source, node) or node.id
+        return quoted.get(written, written)
+
     try:
-        tree = ast.parse(re.sub(r"`([^`]+)`", stand_in, text), mode="eval").body
-    except SyntaxError:
+        tree = ast.parse(source, mode="eval").body
+        if not isinstance(tree, ast.Compare):
+            raise _unreadable(text)
+        sides = [_terms(side, name_of, text) for side in (tree.left, *tree.comparators)]
+        return [
+            _relation(left, operator, right, table, text)
+            for left, operator, right in zip(sides, tree.ops, sides[1:], strict=False)
+        ]
+    except InvalidInputError:
+        raise
+    except (SyntaxError, ValueError, OverflowError, RecursionError):
         raise _unreadable(text) from None
-    if not isinstance(tree, ast.Compare):
-        raise _unreadable(text)
-    sides = [_terms(side, quoted, text) for side in (tree.left, *tree.comparators)]
-    return [
-        _relation(left, operator, right, table, text)
-        for left, operator, right in zip(sides, tree.ops, sides[1:], strict=False)
-    ]
 
 
 def _relation(
@@ -120,21 +200,28 @@ def _relation(
         left, right = right, left
     elif not isinstance(operator, ast.LtE | ast.Lt | ast.Eq):
         raise _unreadable(text)
-    weights = np.zeros(len(table.features))
-    for terms, sign in ((left, 1), (right, -1)):
-        for name, weight in terms.items():
-            if name:
-                weights[_numeric_position(name, table, text)] += sign * weight
-    if not weights.any():
+    terms = _combined(left, ast.Sub(), right, text)
+    constant = terms.pop("", Fraction(0))
+    weights = [Fraction(0)] * len(table.features)
+    for name, weight in terms.items():
+        weights[_numeric_position(name, table, text)] += weight
+    if not any(weights):
         raise InvalidInputError(f"The relation {text!r} depends on no feature.")
+    # Multiply a third out: floats hold no 1/3, but every quotient by a power of 2.
+    out = math.lcm(*(_odd_part(each.denominator) for each in (*weights, constant)))
     return Relation(
-        weights,
-        left.get("", 0.0) - right.get("", 0.0),
+        np.array([float(out * weight) for weight in weights]),
+        float(out * constant),
         isinstance(operator, ast.Lt | ast.Gt),
         isinstance(operator, ast.Eq),
         np.array([feature.step for feature in table.features]),
+        np.array([np.finfo(feature.float_dtype).eps for feature in table.features]),
         f"relation {text!r}",
     )
+
+
+def _odd_part(number: int) -> int:
+    return number // (number & -number)
 
 
 def _numeric_position(name: str, table: Table, text: str) -> int:
@@ -147,39 +234,39 @@ def _numeric_position(name: str, table: Table, text: str) -> int:
     return at
 
 
-def _terms(node: ast.expr, quoted: dict[str, str], text: str) -> _Terms:
+def _terms(node: ast.expr, name_of: Callable[[ast.Name], str], text: str) -> _Terms:
     """Read a linear expression as the weight of each name."""
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-            return {"": float(number)}
-        case ast.Name(id=name):
-            return {quoted.get(name, name): 1.0}
+            return {"": Fraction(number)}
+        case ast.Name():
+            return {name_of(node): Fraction(1)}
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as operator, operand=operand):
-            sign = -1.0 if isinstance(operator, ast.USub) else 1.0
-            return _scaled(_terms(operand, quoted, text), sign)
+            sign = Fraction(-1 if isinstance(operator, ast.USub) else 1)
+            return _scaled(_terms(operand, name_of, text), sign)
         case ast.BinOp(left=left, op=operator, right=right):
             return _combined(
-                _terms(left, quoted, text), operator, _terms(right, quoted, text), text
+                _terms(left, name_of, text), operator, _terms(right, name_of, text), text
             )
     raise _unreadable(text)
 
 
 def _combined(left: _Terms, operator: ast.operator, right: _Terms, text: str) -> _Terms:
     if isinstance(operator, ast.Add | ast.Sub):
-        total: defaultdict[str, float] = defaultdict(float, left)
+        total: defaultdict[str, Fraction] = defaultdict(Fraction, left)
         for name, weight in right.items():
             total[name] += weight if isinstance(operator, ast.Add) else -weight
         return dict(total)
     if isinstance(operator, ast.Mult) and left.keys() <= {""}:
-        return _scaled(right, left.get("", 0.0))
+        return _scaled(right, left.get("", Fraction(0)))
     if isinstance(operator, ast.Mult) and right.keys() <= {""}:
-        return _scaled(left, right.get("", 0.0))
+        return _scaled(left, right.get("", Fraction(0)))
     if isinstance(operator, ast.Div) and right.keys() <= {""} and right.get(""):
         return _scaled(left, 1 / right[""])
     raise _unreadable(text)
 
 
-def _scaled(terms: _Terms, by: float) -> _Terms:
+def _scaled(terms: _Terms, by: Fraction) -> _Terms:
     return {name: weight * by for name, weight in terms.items()}
 
 

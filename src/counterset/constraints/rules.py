@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -111,23 +111,33 @@ class InRange:
 
 @dataclass(frozen=True)
 class MovesAtMost:
-    """A feature moves at most ``down`` below and ``up`` above the input's own value."""
+    """A feature moves at most ``down`` below and ``up`` above the input's own value.
+
+    Attributes
+    ----------
+    dtype
+        The floats that the feature's column holds.
+    """
 
     at: int
     down: float
     up: float
     text: str
+    dtype: np.dtype[Any]
 
     def project(self, x: Matrix, c: Matrix) -> Matrix:
         own, new = x[:, self.at], c[:, self.at]
-        near = np.clip(np.where(np.isnan(new), own, new), own - self.down, own + self.up)
+        near = np.clip(np.where(np.isnan(new), own, new), *self._ends(own))
         c[:, self.at] = np.where(np.isnan(own), new, near)
         return c
 
     def holds(self, x: Matrix, c: Matrix) -> Mask:
         own, new = x[:, self.at], c[:, self.at]
-        near = (new >= own - self.down) & (new <= own + self.up)
-        return near | np.isnan(own)
+        low, high = self._ends(own)
+        return (new >= low) & (new <= high) | np.isnan(own)
+
+    def _ends(self, own: Vector) -> tuple[Vector, Vector]:
+        return _moved(own, -self.down, self.dtype), _moved(own, self.up, self.dtype)
 
 
 @dataclass(frozen=True)
@@ -236,6 +246,20 @@ class Rules:
     def first(self, count: int) -> Rules:
         """Return the first few rules, to find out which one leaves no candidate."""
         return Rules(self.rules[:count], self.n_features)
+
+
+def _moved(own: Vector, by: float, dtype: np.dtype[Any]) -> Vector:
+    """Return ``own + by`` in a dtype of floats, rounded towards ``own``."""
+    sign = np.sign(by)
+    with np.errstate(invalid="ignore", over="ignore"):  # no limit is an infinite one
+        end = own + by
+        moved = end - own
+        # What rounding added, exactly (Knuth, TwoSum): 0.1 + 0.2 is more than 0.2 above 0.1.
+        added = (moved - by) + ((end - moved) - own)
+        end = np.where(sign * added > 0, np.nextafter(end, own), end)
+        held = end.astype(dtype)
+        held = np.where(sign * (held - end) > 0, np.nextafter(held, own.astype(dtype)), held)
+    return held.astype(np.float64)
 
 
 def _combinations(values: Matrix) -> pd.MultiIndex:

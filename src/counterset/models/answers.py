@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Indices, Labels, Matrix, Vector, to_python
+from counterset._base.arrays import Indices, Labels, Matrix, Vector, to_python, unmasked
+from counterset._base.checks import numbers
 from counterset.exceptions import ModelError
 
 __all__ = ["Answers", "read_confidence", "read_labels"]
@@ -33,7 +34,7 @@ class Answers:
 def read_labels(answer: Any, n_rows: int) -> Labels:
     """Check that a model's answer is one label for each row, and return it as an array."""
     try:
-        labels = np.asarray(answer)
+        labels = unmasked(answer)
     except (RuntimeError, TypeError, ValueError) as error:
         raise ModelError(
             f"The model's answer, a {type(answer).__name__}, cannot be read as an array: {error}. "
@@ -56,12 +57,19 @@ def read_labels(answer: Any, n_rows: int) -> Labels:
         raise ModelError(
             "The model returned a missing label (None or NaN). Every row needs a class."
         )
+    try:
+        set(labels.tolist() if labels.dtype == object else ())
+    except TypeError as error:
+        raise ModelError(
+            f"The model returned labels that are no numbers, texts or booleans ({error}), such as "
+            f"{labels[0]!r}. Return one class per row."
+        ) from None
     return labels
 
 
 def read_confidence(answer: Any, model: Any, labels: Labels) -> Vector:
     """Return the probability of each row's own label, from what ``predict_proba`` answered."""
-    probabilities: Matrix = np.asarray(answer, dtype=np.float64)
+    probabilities: Matrix = numbers(answer)
     classes = getattr(model, "classes_", None)
     if classes is None:
         raise ModelError(

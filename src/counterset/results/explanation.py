@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, overload
 
@@ -78,7 +78,8 @@ class Explanation:
     @property
     def counterfactuals(self) -> Rows:
         """The counterfactuals, in the container, columns and dtypes of the training data."""
-        return self._table.decode(self._matrix, pd.RangeIndex(1, len(self) + 1, name="rank"))
+        name = _free_name("rank", self._table.columns)
+        return self._table.decode(self._matrix, pd.RangeIndex(1, len(self) + 1, name=name))
 
     @property
     def values(self) -> Labels:
@@ -228,24 +229,28 @@ class Explanations(Sequence[Explanation]):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per counterfactual, indexed by the input's index and the rank.
 
-        The columns are the features, then the counterfactual's ``label`` and ``distance``
-        (``counterfactual_label`` and so on where a feature has that name).
+        The columns are the features, then the counterfactual's ``label`` and ``distance``. Where a
+        feature has such a name, they and the rank are called ``counterfactual_label`` and so on,
+        and a level of the index ``input_...``.
         """
         rows = self._table.decode(self._matrix)
         frame = pd.DataFrame(rows) if isinstance(rows, np.ndarray) else rows
         frame.columns = self._table.columns
+        more = [""] * (frame.columns.nlevels - 1)
         for told, values in (("label", self._labels), ("distance", self._distances)):
-            name = told
-            while name in frame:
-                name = f"counterfactual_{name}"
-            frame[name] = values
+            name = _free_name(told, frame.columns)
+            frame[(name, *more) if more else name] = values
         owners = np.repeat(np.arange(len(self)), self.counts)
         firsts = self.counts.cumsum() - self.counts
         index = self.input_index[owners]
-        names = [level or "input" for level in index.names] if index.nlevels == 1 else index.names
+        names: list[Any] = []
+        for name in ["input"] if index.names == [None] else index.names:
+            taken = [*frame.columns, *names]
+            names.append(None if name is None else _free_name(name, taken, "input"))
         levels = [index.get_level_values(i) for i in range(index.nlevels)]
         frame.index = pd.MultiIndex.from_arrays(
-            [*levels, np.arange(len(owners)) - firsts[owners] + 1], names=[*names, "rank"]
+            [*levels, np.arange(len(owners)) - firsts[owners] + 1],
+            names=[*names, _free_name("rank", [*frame.columns, *names])],
         )
         return frame
 
@@ -355,6 +360,13 @@ def _spread(values: Vector, where: Indices, count: int) -> Vector:
     spread = np.full(count, np.nan)
     spread[where] = values
     return spread
+
+
+def _free_name(name: Any, taken: Collection[Any], prefix: str = "counterfactual") -> Any:
+    """Return a name, with a prefix if it is taken."""
+    while name in taken:
+        name = f"{prefix}_{name}"
+    return name
 
 
 def _as_text(value: Any) -> str:

@@ -15,25 +15,24 @@ from counterset.steps.diversity import Diversity
 from counterset.steps.line_search import Search
 from counterset.tables.schema import Schema
 
-__all__ = ["check_parameters", "check_unchanged", "used_by_fit"]
+__all__ = ["check_parameter", "check_parameters", "check_unchanged", "used_by_fit"]
 
-#: Each parameter, its type, and what to say if it is something else.
-_ALLOWED: tuple[tuple[str, Any, str], ...] = (
-    ("candidates", Cutoff, "NearestCandidates, CandidatesWithin or an object with cut(ranking)"),
-    (
-        "diversity",
+#: The type of each parameter, and what to say if it is something else.
+_ALLOWED: dict[str, tuple[Any, str]] = {
+    "candidates": (Cutoff, "NearestCandidates, CandidatesWithin or an object with cut(ranking)"),
+    "diversity": (
         Diversity | None,
         "AngleDiversity, DistanceDiversity, an object with differ(view, a, b), or None",
     ),
-    (
-        "search",
+    "search": (
         Search | None,
         "LineSearch, an object with search(segments, ask) and needs_farthest, or None",
     ),
-    ("schema", Schema | None, "Schema or None"),
-    ("constraints", Constraints | None, "Constraints or None"),
-    ("plausibility", NearData | None, "NearData or None"),
-)
+    "schema": (Schema | None, "Schema or None"),
+    "constraints": (Constraints | None, "Constraints or None"),
+    "sparsify": (bool | np.bool_, "True or False"),
+    "plausibility": (NearData | None, "NearData or None"),
+}
 
 
 #: Parameters that ``fit`` uses; the others are read when a row is explained.
@@ -75,8 +74,13 @@ def check_parameters(explainer: Any) -> None:
         )
     if anchors is not None and anchors != "auto":
         check_count(anchors, "anchors")
-    for name, kind, allowed in _ALLOWED:
-        value = getattr(explainer, name)
-        # A class has the methods of its objects: NearestCandidates is meant as NearestCandidates().
-        if isinstance(value, type) or not isinstance(value, kind):
-            raise InvalidInputError(f"{name} must be {allowed}, got {value!r}.")
+    for name in _ALLOWED:
+        check_parameter(name, getattr(explainer, name))
+
+
+def check_parameter(name: str, value: Any) -> None:
+    """Check that one parameter is of the type that an explainer can use."""
+    kind, allowed = _ALLOWED[name]
+    # A class has the methods of its objects: NearestCandidates is meant as NearestCandidates().
+    if isinstance(value, type) or not isinstance(value, kind):
+        raise InvalidInputError(f"{name} must be {allowed}, got {value!r}.")

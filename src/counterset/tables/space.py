@@ -29,7 +29,7 @@ from counterset.tables.table import Table
 
 __all__ = ["Embedded", "ScaleLike", "Space", "TableDistance"]
 
-ScaleLike: TypeAlias = str | ArrayLike | Mapping[str, float] | None
+ScaleLike: TypeAlias = str | ArrayLike | Mapping[Any, float] | None
 
 #: A changed category is the vector (-s, s). With s = sqrt(0.5) its length is 1.
 UNIT_LENGTH = math.sqrt(0.5)
@@ -260,13 +260,17 @@ def _value_count(feature: Feature) -> int:
     return len(feature.values) if feature.is_category and feature.values is not None else 0
 
 
-def _weights(scale: ArrayLike | Mapping[str, float], table: Table) -> Vector:
+def _weights(scale: ArrayLike | Mapping[Any, float], table: Table) -> Vector:
     names = table.names
     if isinstance(scale, Mapping):
-        unknown = [name for name in scale if name not in names]
+        positions = {name: table.find(name) for name in scale}
+        unknown = [name for name, at in positions.items() if at is None]
         if unknown:
             raise InvalidInputError(f"scale names unknown features {unknown}. Known: {names}.")
-        weights = np.array([float(scale.get(name, 1.0)) for name in names])
+        named = dict(zip(positions.values(), scale.values(), strict=True))
+        if len(named) < len(scale):
+            raise InvalidInputError(f"scale names a feature twice, got {scale!r}.")
+        weights = numbers([named.get(i, 1.0) for i in range(len(names))])
     else:
         weights = numbers(scale)
     if weights.shape != (len(names),) or not np.all(np.isfinite(weights)) or np.any(weights <= 0):

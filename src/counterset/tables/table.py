@@ -7,6 +7,7 @@ rows as they came: the same container, the same column names, the same dtypes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -15,11 +16,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from counterset._base.arrays import Mask, Matrix
+from counterset._base.arrays import Mask, Matrix, unmasked
 from counterset.exceptions import InvalidInputError
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.learning import learn_features
 from counterset.tables.features.number import decode_numbers
+from counterset.tables.names import find_name, positions_by_name
 from counterset.tables.schema import Schema
 
 __all__ = ["Rows", "Table", "changed"]
@@ -66,7 +68,8 @@ class Table:
         """
         schema = schema or Schema()
         rows = _read(X, "The training data")
-        frame = _as_frame(rows, pd.Index([f"x{i}" for i in range(rows.shape[1])]))
+        names = pd.Index([f"x{i}" for i in range(rows.shape[1])])
+        frame = _as_frame(rows, names, "The training data")
         if frame.shape[0] == 0 or frame.shape[1] == 0:
             raise InvalidInputError(
                 f"The training data is empty: got {frame.shape[0]} rows and {frame.shape[1]} "
@@ -104,12 +107,23 @@ class Table:
         """The smallest and the largest number of each column, ``(2, n_features)``."""
         return np.array([each.ends(-np.inf, np.inf) for each in self.features]).T
 
-    def position(self, name: str) -> int:
-        """Find the position of a feature by its name, or by the name of one of its columns."""
-        for i, feature in enumerate(self.features):
-            if feature.name == name or name in self.columns[list(feature.columns)]:
-                return i
-        raise InvalidInputError(f"There is no feature {name!r}. The features are {self.names}.")
+    def position(self, name: Any) -> int:
+        """Find the position of a feature by its name, or by that of one of its columns."""
+        if (at := self.find(name)) is None:
+            raise InvalidInputError(f"There is no feature {name!r}. The features are {self.names}.")
+        return at
+
+    def find(self, name: Any) -> int | None:
+        """Find the position of a feature as ``position`` does; None if there is none."""
+        return find_name(name, self._positions)
+
+    @cached_property
+    def _positions(self) -> dict[Any, int]:
+        """The position of each feature, by its name and by those of its columns."""
+        feature_of = {at: i for i, each in enumerate(self.features) for at in each.columns}
+        columns = positions_by_name(self.columns)
+        by_name = {each.name: i for i, each in enumerate(self.features)}
+        return {name: feature_of[at] for name, at in columns.items()} | by_name
 
     def encode(self, X: Any) -> tuple[Matrix, pd.Index]:
         """Return rows as a matrix, and their index; check that they fit the training data."""
@@ -122,32 +136,47 @@ class Table:
             index = rows.index if isinstance(rows, pd.DataFrame) else pd.RangeIndex(len(rows))
             if self._can_hold(matrix):
                 return matrix, index
-        frame = _as_frame(rows, self.columns)
+        frame = _as_frame(rows, self.columns, "X")
         columns = [feature.encode(frame, "X") for feature in self.features]
         return np.column_stack(columns), frame.index
 
     def encode_one(self, x: Any) -> tuple[Matrix, pd.Index]:
-        """Encode one row, passed as a 1-d array, a Series, or a table of one row."""
-        if isinstance(x, pd.Series) and _are_numbers(x):
+        """Encode one row, passed as a 1-d array, a Series, a mapping or a table of one row."""
+        passed = x
+        if isinstance(x, Mapping):
+            x = self._row_of(x)
+        elif isinstance(x, pd.Series) and _are_numbers(x):
             index = pd.RangeIndex(1) if x.name is None else pd.Index([x.name])
             x = pd.DataFrame(x.to_numpy()[None, :], columns=x.index, index=index)
         elif isinstance(x, pd.Series):
             x = x.to_frame().T
         elif not isinstance(x, pd.DataFrame):
-            try:
-                x = np.asarray(x)
-            except ValueError:
-                raise InvalidInputError(
-                    "explain takes one row, got a list of items of different lengths."
-                ) from None
+            x = _as_array(x, "x")
             if x.ndim == 1:
                 x = x[None, :]
         if x.ndim != 2 or len(x) != 1:
             raise InvalidInputError(
-                f"explain takes one row, got an input of shape {x.shape}. "
-                f"Use explain_many for several rows."
+                f"explain takes one row, got {_told(passed)}, of shape {x.shape}. Pass a 1-d "
+                f"array, a Series, a mapping from columns to values or a table of one row; use "
+                f"explain_many for several rows."
             )
         return self.encode(x)
+
+    def _row_of(self, values: Mapping[Any, Any]) -> Rows:
+        """Return a mapping from columns to values as a table of one row."""
+        positions = positions_by_name(self.columns)
+        found = {name: find_name(name, positions) for name in values}
+        missing = [name for at, name in enumerate(self.columns) if at not in found.values()]
+        extra = [name for name, at in found.items() if at is None]
+        if missing or extra or len(found) != len(self.columns):
+            raise InvalidInputError(
+                f"The keys of x differ from the columns fitted on: missing {missing}, extra "
+                f"{extra}. Pass each column once."
+            )
+        row = np.empty((1, len(self.columns)), dtype=object)
+        for name, at in found.items():
+            row[0, at] = values[name]
+        return row if self.array_dtype is not None else pd.DataFrame(row, columns=self.columns)
 
     def decode(self, matrix: Matrix, index: pd.Index | None = None) -> Rows:
         """Return a matrix in the container, with the names and dtypes, of the training data."""
@@ -234,18 +263,34 @@ def _read(X: Any, what: str) -> Rows:
     """Return a frame as it is, and anything else as a 2-d array."""
     if isinstance(X, pd.DataFrame):
         return X
+    array = _as_array(X, what)
+    if array.ndim != 2:
+        raise InvalidInputError(
+            f"{what} must be 2-d, rows by features, got shape {array.shape} ({_told(X)}). Pass a "
+            f"DataFrame or a 2-d array; for a single row use explain(x), or reshape it with "
+            f"x.reshape(1, -1)."
+        )
+    return array
+
+
+def _as_array(X: Any, what: str) -> NDArray[Any]:
+    """Return what users passed as an array of any number of axes; what is masked is missing."""
     if hasattr(X, "toarray"):
         raise InvalidInputError(f"{what} is a sparse matrix. Pass X.toarray().")
     try:
-        array = np.asarray(X)
+        array = unmasked(X)
     except ValueError:
-        raise InvalidInputError(f"{what} has rows of different lengths.") from None
-    if array.ndim != 2:
-        raise InvalidInputError(
-            f"{what} must be 2-d, rows by features, got shape {array.shape}. "
-            f"For a single row use explain(x), or reshape it with x.reshape(1, -1)."
-        )
+        raise InvalidInputError(f"{what} has items of different lengths.") from None
+    except (TypeError, RuntimeError) as error:
+        raise InvalidInputError(f"{what}, {_told(X)}, is not read as an array: {error}.") from error
+    if array.ndim == 1 and any(isinstance(each, Mapping) for each in array[:1]):
+        raise InvalidInputError(f"{what} is a list of mappings. Pass pd.DataFrame(rows).")
     return array
+
+
+def _told(X: Any) -> str:
+    """Return how a message names an object: by its type."""
+    return "None" if X is None else f"a {type(X).__name__}"
 
 
 def _are_numbers(rows: Rows | pd.Series) -> bool:
@@ -254,9 +299,15 @@ def _are_numbers(rows: Rows | pd.Series) -> bool:
     return all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in dtypes)
 
 
-def _as_frame(rows: Rows, names: pd.Index) -> pd.DataFrame:
+def _as_frame(rows: Rows, names: pd.Index, what: str) -> pd.DataFrame:
     """Return an array as a frame with these columns, and a frame as it is."""
     if isinstance(rows, pd.DataFrame):
+        is_sparse = [isinstance(dtype, pd.SparseDtype) for dtype in rows.dtypes]
+        if any(is_sparse):
+            raise InvalidInputError(
+                f"{what} has sparse columns {rows.columns[is_sparse].tolist()}. Pass them dense: "
+                f"X.astype(float), or X.sparse.to_dense()."
+            )
         return rows
     if rows.dtype != object:
         return pd.DataFrame(rows, columns=names)

@@ -11,6 +11,7 @@ from one_feature import learn
 
 from counterset import InvalidInputError
 from counterset.tables.features.number import decode_numbers, numpy_dtype
+from counterset.tables.table import Table
 
 
 def test_values_between_steps_snap_to_what_the_column_holds() -> None:
@@ -50,6 +51,14 @@ def test_whole_numbers_are_described_without_a_fraction() -> None:
 def test_whole_numbers_are_rounded_when_they_are_given_back() -> None:
     assert decode_numbers(np.array([[0.6], [2.0]]), np.dtype("int8")).tolist() == [[1], [2]]
     assert numpy_dtype(pd.Int8Dtype()) == np.int8
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, 2.0**63, -(2.0**53)])
+def test_whole_numbers_that_floats_do_not_hold_are_refused(value: float) -> None:
+    # 2**53 + 1 used to be taken for 2**53, and 2**63 to be cast to a negative number.
+    table, _ = Table.learn(pd.DataFrame({"a": [1, 5]}))
+    with pytest.raises(InvalidInputError, match="no float holds exactly"):
+        table.encode_one([value])
 
 
 @pytest.mark.parametrize(

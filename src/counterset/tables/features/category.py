@@ -5,7 +5,7 @@ The code of a value is its position in the list.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
@@ -116,7 +116,7 @@ class Ordinal(Category):
     @classmethod
     def learn(cls, training: TrainingColumns) -> tuple[Self, Vector]:
         name, order, dtype = training.name, training.order, training.first.dtype
-        if order is not None and len(set(order)) < len(order):
+        if order is not None and any(order.count(value) > 1 for value in order):
             raise InvalidInputError(f"The order of {name!r} names a value twice: {_list(order)}.")
         if order is None and not (isinstance(dtype, pd.CategoricalDtype) and dtype.ordered):
             raise InvalidInputError(
@@ -165,8 +165,11 @@ def _values_of(column: pd.Series, name: str) -> tuple[Any, ...]:
 
 def _positions(column: pd.Series, values: tuple[Any, ...], name: str, what: str) -> Vector:
     """Return the position of each cell among the values; NaN where one is missing."""
-    codes = pd.Index(values, dtype=object).get_indexer(pd.Index(column.astype(object)))
     missing = column.isna().to_numpy()
+    try:
+        codes = pd.Index(values, dtype=object).get_indexer(pd.Index(column.astype(object)))
+    except TypeError:  # a list, say, is no value
+        codes = np.array([_position(cell, values) for cell in column])
     unknown = (codes < 0) & ~missing
     if unknown.any():
         row = int(unknown.argmax())
@@ -175,6 +178,11 @@ def _positions(column: pd.Series, values: tuple[Any, ...], name: str, what: str)
             f"its known values {_list(values)}."
         )
     return np.where(missing, np.nan, codes).astype(np.float64)
+
+
+def _position(cell: Any, values: tuple[Any, ...]) -> int:
+    """Return the position of one cell among the values, -1 if it is none of them."""
+    return values.index(cell) if isinstance(cell, Hashable) and cell in values else -1
 
 
 def _blank_of(column: pd.Series) -> Any:

@@ -118,6 +118,11 @@ class Feature(ABC):
         return False
 
     @property
+    def float_dtype(self) -> np.dtype[Any]:
+        """The floats among which the column's numbers are: float64, or shorter ones."""
+        return np.dtype(np.float64)
+
+    @property
     def is_time(self) -> bool:
         """Whether the column holds times, whatever kind the user declared."""
         return types.is_datetime64_any_dtype(self.dtype)
@@ -168,7 +173,7 @@ class Feature(ABC):
         """Return the code of one value, as users write it in constraints."""
         try:
             code = self._code_of(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             code = np.nan
         if np.isnan(code):
             raise InvalidInputError(self._unknown(value))
@@ -187,7 +192,7 @@ class Feature(ABC):
         """Return how far codes may move, from what users write: a number, or a timedelta."""
         try:
             amount = self._amount_of(difference)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             amount = np.nan
         if not amount >= 0:
             raise InvalidInputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from counterset.tables.features.feature import Feature, TrainingColumns
 from counterset.tables.features.number import Number
 from counterset.tables.features.one_hot import OneHotGroup
 from counterset.tables.features.time import Time
+from counterset.tables.names import find_name, positions_by_name
 from counterset.tables.schema import Kind, Schema
 
 __all__ = ["FEATURE_CLASSES", "learn_features"]
@@ -38,7 +39,7 @@ def learn_features(frame: pd.DataFrame, schema: Schema) -> tuple[tuple[Feature, 
     array([[0., 1.],
            [1., 0.]])
     """
-    _check_names(frame, schema)
+    schema = _by_text(schema, frame)
     learned = [
         next(each for each in FEATURE_CLASSES if each.takes(training)).learn(training)
         for training in _training_columns(frame, schema)
@@ -67,12 +68,24 @@ def _training_columns(frame: pd.DataFrame, schema: Schema) -> Iterator[TrainingC
             yield TrainingColumns(group, frame, members, "categorical", is_one_hot=True)
 
 
-def _check_names(frame: pd.DataFrame, schema: Schema) -> None:
-    """Check that the schema's names are columns, and that those of groups are not."""
-    names = [str(name) for name in frame.columns]
-    unknown = [name for name in schema.declared if name not in names]
+def _by_text(schema: Schema, frame: pd.DataFrame) -> Schema:
+    """Return the schema with the columns' labels as text; check its names."""
+    names, positions = [str(name) for name in frame.columns], positions_by_name(frame.columns)
+    unknown = [name for name in schema.declared if find_name(name, positions) is None]
     if unknown:
         raise InvalidInputError(f"The schema names unknown columns {unknown}. Known: {names}.")
+
+    def texts(labels: Iterable[Any]) -> list[str]:
+        return [names[positions[label]] for label in labels]
+
+    schema = Schema(
+        ordinal=dict(zip(texts(schema.ordinal), schema.ordinal.values(), strict=True)),
+        categorical=texts(schema.categorical),
+        continuous=texts(schema.continuous),
+        integer=texts(schema.integer),
+        binary=texts(schema.binary),
+        one_hot={group: texts(columns) for group, columns in schema.one_hot.items()},
+    )
     grouped = {column for columns in schema.one_hot.values() for column in columns}
     clashing = sorted(set(schema.one_hot) & {name for name in names if name not in grouped})
     if clashing:
@@ -80,6 +93,7 @@ def _check_names(frame: pd.DataFrame, schema: Schema) -> None:
             f"The one-hot groups {clashing} are named like columns outside of them. Choose other "
             f"names."
         )
+    return schema
 
 
 def _kind_of(dtype: Any, name: str) -> Kind:

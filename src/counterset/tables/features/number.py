@@ -51,18 +51,24 @@ class Number(Feature):
         )
         return exact and not self.can_be_missing
 
+    @property
+    def float_dtype(self) -> np.dtype[Any]:
+        held = numpy_dtype(self.dtype)
+        short = isinstance(held, np.dtype) and held.kind == "f"
+        return held if short else super().float_dtype
+
     def _encode(self, frame: pd.DataFrame, what: str) -> Vector:
         codes = _read(frame.iloc[:, self.columns[0]], self.name, what)
         held = self.snap(codes)  # in single precision, 0.1 is another number
         if types.is_integer_dtype(self.dtype):
-            limits = np.iinfo(numpy_dtype(self.dtype))
-            wrong = (codes != held) & ~np.isnan(codes) | (codes < limits.min) | (codes > limits.max)
+            least, most = self.ends(-np.inf, np.inf)
+            wrong = (codes != held) & ~np.isnan(codes) | (codes < least) | (codes > most)
             if wrong.any():
                 row = int(wrong.argmax())
                 raise InvalidInputError(
                     f"{what} has {codes[row]} in feature {self.name!r}, row {row}, which its dtype "
-                    f"in the training data, {self.dtype}, cannot hold. Pass whole numbers in its "
-                    f"range, or fit on a column of floats."
+                    f"in the training data, {self.dtype}, cannot hold, or no float holds exactly. "
+                    f"Pass whole numbers in its range and below 2**53, or fit on floats."
                 )
         return held
 
@@ -92,8 +98,8 @@ class Number(Feature):
         if self.step or whole:
             low, high = float(np.ceil(low)), float(np.floor(high))
         if whole:
-            limits = np.iinfo(numpy_dtype(self.dtype))
-            low, high = max(low, float(limits.min)), min(high, float(limits.max))
+            limits, exact = np.iinfo(numpy_dtype(self.dtype)), LARGEST_EXACT - 1
+            low, high = max(low, float(limits.min), -exact), min(high, float(limits.max), exact)
         return low, high
 
     def _value_of(self, code: float) -> Any:

@@ -50,7 +50,13 @@ class Time(Feature):
     def _encode(self, frame: pd.DataFrame, what: str) -> Vector:
         column = frame.iloc[:, self.columns[0]]
         if not types.is_datetime64_any_dtype(column.dtype):
-            column = pd.Series(pd.to_datetime(column)).astype(self.dtype)
+            try:
+                column = pd.Series(pd.to_datetime(column)).astype(self.dtype)
+            except (TypeError, ValueError):
+                raise InvalidInputError(
+                    f"{what} holds something else than times in feature {self.name!r} (dtype "
+                    f"{column.dtype}). Convert it: pd.to_datetime(column)."
+                ) from None
         return _read(column, self.name, what)
 
     def decode(self, codes: Vector) -> list[pd.Series | Labels]:
