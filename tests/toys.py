@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,3 +41,11 @@ class Recorder:
     @property
     def rows(self) -> int:
         return sum(len(rows) for rows in self.asked)
+
+
+@dataclass(frozen=True)
+class Stripes:
+    """A model of thin stripes, for tables of any width: nearly all hold both classes."""
+
+    def predict(self, rows: Any) -> Any:
+        return np.floor(np.nansum(np.asarray(rows, dtype=np.float64), axis=1) * 7) % 2

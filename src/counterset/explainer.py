@@ -382,6 +382,12 @@ class DiverseExplainer(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "pool_")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        takes = tags.input_tags
+        takes.allow_nan = takes.categorical = takes.string = True
+        return tags
+
     def __sklearn_clone__(self) -> DiverseExplainer:
         # A clone explains the same model: cloning the model too would throw its training away.
         return type(self)(**self.get_params(deep=False))

@@ -88,6 +88,18 @@ def test_a_batch_says_where_there_is_no_counterfactual() -> None:
         counterfactual_distance(model, high[0], "l1", box)
 
 
+def test_a_constant_model_has_no_counterfactual_in_any_distance() -> None:
+    # In l0, a missing witness used to count as a change of all features: "exactly 3", and of NaN.
+    model = given_linear([[0.0, 0.0, 0.0]], 1.0)
+    for distance in DISTANCES:
+        many = counterfactual_distances(model, CUBE[:2], distance, Box())
+        assert np.isinf(many.lower).all()
+        assert not many.exact.any()
+        assert many.witnesses == [None, None]
+        with pytest.raises(NoCounterfactualExistsError, match="whole domain"):
+            counterfactual_distance(model, CUBE[0], distance, Box())
+
+
 def test_frames_of_whole_numbers_go_one_by_one() -> None:
     frame = pd.DataFrame({"a": [0, 3, 9, 4], "b": [0.0, 1.0, 2.0, 9.0]})
     model = LogisticRegression().fit(frame, [0, 0, 1, 1])

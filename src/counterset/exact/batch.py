@@ -141,7 +141,7 @@ def _at_once(
             linear, model, norm, Inputs(matrix[part], labels, low[part], high[part])
         )
     upper = query.distance.rowwise(matrix, witnesses[:, None, :])[:, 0]
-    upper = np.where(np.isnan(upper), np.inf, upper)
+    upper = np.where(np.isnan(witnesses).any(axis=1), np.inf, upper)
     lower = np.minimum(lower, upper)
     with np.errstate(invalid="ignore"):
         exact = upper - lower <= query.tolerance * np.maximum(1.0, upper)

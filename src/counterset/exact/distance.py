@@ -80,8 +80,8 @@ def counterfactual_distance(
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 2.0], [3.0, 2.0]])
     >>> model = LogisticRegression().fit(X, ["no", "no", "yes", "yes"])
     >>> bounds = counterfactual_distance(model, [0.0, 0.0], "l1", Box(0, 3))
-    >>> bounds.exact, model.predict([bounds.witness])[0]
-    (True, np.str_('yes'))
+    >>> bounds.exact, model.predict([bounds.witness]).tolist()
+    (True, ['yes'])
     """
     query = DistanceQuery.of(
         model, distance, domain, time_limit=time_limit, tolerance=tolerance, method=method

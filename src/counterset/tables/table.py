@@ -72,8 +72,9 @@ class Table:
         frame = _as_frame(rows, names, "The training data")
         if frame.shape[0] == 0 or frame.shape[1] == 0:
             raise InvalidInputError(
-                f"The training data is empty: got {frame.shape[0]} rows and {frame.shape[1]} "
-                f"columns. Fit on at least one row and one column."
+                f"The training data is empty: {frame.shape[0]} row(s) and {frame.shape[1]} "
+                f"feature(s) (shape={frame.shape}) while a minimum of 1 is required. Fit on at "
+                f"least one row and one column."
             )
         if not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()].unique().tolist()

@@ -89,7 +89,7 @@ def solve_linear_many(
             target = _Target(model, adapter, norm, inputs.of(rows), (other, int(own)))
             found = target.confirmed()
             lower[rows] = np.fmin(lower[rows], target.lower_bounds())
-            lengths = np.nan_to_num(norm.of(found - X[rows]), nan=np.inf)
+            lengths = _lengths(norm, found - X[rows])
             better = lengths < distances[rows]
             witnesses[rows[better]] = found[better]
             distances[rows] = np.fmin(distances[rows], lengths)
@@ -142,8 +142,7 @@ class _Target:
         Call it after ``confirmed``: the rounding at the points found there counts as well.
         """
         moves = self._half_spaces.moves(self._need - self._rounding)
-        lengths: Vector = np.nan_to_num(self._norm.of(moves), nan=np.inf) * (1 - 1e-12)
-        return lengths
+        return _lengths(self._norm, moves) * (1 - 1e-12)
 
     def _pushed(self, pending: Indices, push: float | None) -> tuple[Indices, Matrix]:
         """Return the points just past the border, of those pending inputs that have one."""
@@ -161,3 +160,8 @@ class _Target:
 
     def _flips_alone(self, row: int, point: Vector) -> bool:
         return bool(self._adapter.labels(point[None, :])[0] != self._inputs.labels[row])
+
+
+def _lengths(norm: Norm, moves: Matrix) -> Vector:
+    """Return the lengths of moves; infinite where there is none, which ``l0`` would count as d."""
+    return np.where(np.isnan(moves).any(axis=1), np.inf, norm.of(moves))

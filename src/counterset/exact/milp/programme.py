@@ -120,6 +120,7 @@ class Programme:
         return Result(result.x, float(bound), infeasible=False)
 
     def _matrix(self) -> csr_array:
-        starts = np.cumsum([0, *(len(columns) for columns in self._columns)])
-        data, columns = np.concatenate(self._rows), np.concatenate(self._columns)
+        # HiGHS counts in 32 bits, and scipy before 1.15 hands it the indices as they are.
+        starts = np.cumsum([0, *map(len, self._columns)], dtype=np.int32)
+        data, columns = np.concatenate(self._rows), np.concatenate(self._columns, dtype=np.int32)
         return csr_array((data, columns, starts), shape=(len(self._rows), len(self._low)))

@@ -189,7 +189,7 @@ class CellProgramme:
             self._region.axes, self._literals, hint or [], strict=hint is not None
         ):
             for j, literal in enumerate(literals):
-                self._model.add_hint(literal, cell == j if axis.cuts is None else cell > j)
+                self._model.add_hint(literal, int(cell == j if axis.cuts is None else cell > j))
         solver = self._cp.CpSolver()
         solver.parameters.max_time_in_seconds = max(seconds, 1e-3)
         # With one worker, the same of several equally near points is found every time.

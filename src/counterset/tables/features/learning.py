@@ -105,8 +105,9 @@ def _kind_of(dtype: Any, name: str) -> Kind:
     if types.is_integer_dtype(dtype):
         return "integer"
     if types.is_complex_dtype(dtype) or types.is_timedelta64_dtype(dtype):
+        what = "Complex data" if types.is_complex_dtype(dtype) else "Time span"
         raise InvalidInputError(
-            f"Feature {name!r} has dtype {dtype}, which is not supported. "
+            f"{what} not supported: feature {name!r} has dtype {dtype}. "
             f"Turn it into numbers, or leave it out."
         )
     if types.is_numeric_dtype(dtype) or types.is_datetime64_any_dtype(dtype):
