@@ -11,27 +11,35 @@ import pandas as pd
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    OneHotEncoder,
-    OrdinalEncoder,
-    RobustScaler,
-    StandardScaler,
-)
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 from sklearn.utils import check_array
+
+from counterset.exact.scalers import SCALERS, read_scaler
 
 __all__ = ["Source", "does_nothing", "sources_of"]
 
-_SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
-
 
 class Source(NamedTuple):
-    """The input column that a column is made from, and whether it rises with that."""
+    """The input column that a column is made from.
+
+    Attributes
+    ----------
+    column
+        The input column.
+    rises
+        Whether the made column rises with it.
+    factor, shift
+        A number that rises becomes ``number * factor + shift``; ``factor`` is NaN where the made
+        column rises in another way.
+    rounds
+        The size of what is rounded on the way, besides the made number itself.
+    """
 
     column: int
     rises: bool
+    factor: float = 1.0
+    shift: float = 0.0
+    rounds: float = 0.0
 
 
 def does_nothing(step: Any) -> bool:
@@ -57,6 +65,14 @@ def sources_of(step: Any, n_columns: int) -> list[Source] | None:
 def _each(step: Any, n_columns: int) -> list[Source] | None:
     del step
     return [Source(column, rises=True) for column in range(n_columns)]
+
+
+def _of_scaler(step: Any, n_columns: int) -> list[Source] | None:
+    read = read_scaler(step)
+    if read is None:  # it rises to an end, and stays there
+        return [Source(column, rises=True, factor=np.nan) for column in range(n_columns)]
+    numbers = zip(read.factor.tolist(), read.shift.tolist(), read.rounds.tolist(), strict=True)
+    return [Source(column, True, *each) for column, each in enumerate(numbers)]
 
 
 def _of_function(step: FunctionTransformer, n_columns: int) -> list[Source] | None:
@@ -96,10 +112,19 @@ def _of_pipeline(step: Pipeline, n_columns: int) -> list[Source] | None:
 
 def _through(sources: list[Source], made: list[Source]) -> list[Source]:
     """Trace columns that are made from made columns back to the input."""
-    return [
-        Source(sources[each.column].column, each.rises and sources[each.column].rises)
-        for each in made
-    ]
+    traced = []
+    for each in made:
+        first = sources[each.column]
+        traced.append(
+            Source(
+                first.column,
+                first.rises and each.rises,
+                first.factor * each.factor,
+                first.shift * each.factor + each.shift,
+                first.rounds * abs(each.factor) + each.rounds,
+            )
+        )
+    return traced
 
 
 def _of_columns(step: ColumnTransformer, n_columns: int) -> list[Source] | None:
@@ -122,7 +147,7 @@ def _of_columns(step: ColumnTransformer, n_columns: int) -> list[Source] | None:
 
 
 _STEPS: tuple[tuple[Any, Callable[[Any, int], list[Source] | None]], ...] = (
-    (_SCALERS, _each),
+    (SCALERS, _of_scaler),
     (FunctionTransformer, _of_function),
     (SimpleImputer, _of_imputer),
     (OrdinalEncoder, _of_ordinal),
