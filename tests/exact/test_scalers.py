@@ -1,4 +1,4 @@
-"""Linear scalers as a factor and a shift."""
+"""Linear scalers as a centre, a factor and a shift."""
 
 from typing import Any
 
@@ -23,11 +23,12 @@ from counterset.exact.scalers import read_scaler
     ],
     ids=repr,
 )
-def test_a_scaler_is_a_factor_and_a_shift(scaler: Any) -> None:
+def test_a_scaler_is_a_centre_a_factor_and_a_shift(scaler: Any) -> None:
     read = read_scaler(scaler.fit(CUBE))
     assert read is not None
     expected = scaler.transform(CUBE)
-    np.testing.assert_allclose(CUBE * read.factor + read.shift, expected, atol=1e-12)
+    scaled = (CUBE - read.centre) * read.factor + read.shift
+    np.testing.assert_allclose(scaled, expected, atol=1e-12)
 
 
 def test_a_scaler_that_clips_is_not_linear() -> None:

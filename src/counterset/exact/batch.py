@@ -145,7 +145,7 @@ def _at_once(
     upper = np.where(np.isnan(upper), np.inf, upper)
     lower = np.minimum(lower, upper)
     with np.errstate(invalid="ignore"):
-        exact = upper - lower <= query.tolerance * np.maximum(1.0, upper)
+        exact = upper - lower <= query.tolerance * upper
     exact &= np.isfinite(upper)  # where nothing was found, nothing is exact
     rows = table.decode(witnesses)
     reasons = [""]

@@ -28,15 +28,16 @@ class Source(NamedTuple):
         The input column.
     rises
         Whether the made column rises with it.
-    factor, shift
-        A number that rises becomes ``number * factor + shift``; ``factor`` is NaN where the made
-        column rises in another way.
+    centre, factor, shift
+        A number that rises becomes ``(number - centre) * factor + shift``; ``factor`` is NaN where
+        the made column rises in another way.
     rounds
         The size of what is rounded on the way, besides the made number itself.
     """
 
     column: int
     rises: bool
+    centre: float = 0.0
     factor: float = 1.0
     shift: float = 0.0
     rounds: float = 0.0
@@ -71,8 +72,12 @@ def _of_scaler(step: Any, n_columns: int) -> list[Source] | None:
     read = read_scaler(step)
     if read is None:  # it rises to an end, and stays there
         return [Source(column, rises=True, factor=np.nan) for column in range(n_columns)]
-    numbers = zip(read.factor.tolist(), read.shift.tolist(), read.rounds.tolist(), strict=True)
-    return [Source(column, True, *each) for column, each in enumerate(numbers)]
+    return [
+        Source(column, True, float(centre), float(factor), float(shift), abs(float(shift)))
+        for column, (centre, factor, shift) in enumerate(
+            zip(read.centre, read.factor, read.shift, strict=True)
+        )
+    ]
 
 
 def _of_function(step: FunctionTransformer, n_columns: int) -> list[Source] | None:
@@ -112,19 +117,22 @@ def _of_pipeline(step: Pipeline, n_columns: int) -> list[Source] | None:
 
 def _through(sources: list[Source], made: list[Source]) -> list[Source]:
     """Trace columns that are made from made columns back to the input."""
-    traced = []
-    for each in made:
-        first = sources[each.column]
-        traced.append(
-            Source(
-                first.column,
-                first.rises and each.rises,
-                first.factor * each.factor,
-                first.shift * each.factor + each.shift,
-                first.rounds * abs(each.factor) + each.rounds,
-            )
-        )
-    return traced
+    return [_one_after(sources[each.column], each) for each in made]
+
+
+def _one_after(first: Source, second: Source) -> Source:
+    """Return the source of a column that is made from a made column."""
+    if first[1:] == (True, 0.0, 1.0, 0.0, 0.0):  # the input's column itself
+        return second._replace(column=first.column)
+    moved = second.centre * second.factor  # what the second subtracts, in the units that it makes
+    return Source(
+        first.column,
+        first.rises and second.rises,
+        first.centre,
+        first.factor * second.factor,
+        first.shift * second.factor - moved + second.shift,
+        first.rounds * abs(second.factor) + abs(moved) + second.rounds,
+    )
 
 
 def _of_columns(step: ColumnTransformer, n_columns: int) -> list[Source] | None:

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from counterset._base.arrays import Indices, Matrix, Vector
 from counterset.exact.column_sources import Source, does_nothing, sources_of
-from counterset.exact.problem import Problem
+from counterset.exact.problem import DOUBLE_ROUNDOFF, Problem
 from counterset.tables.table import Table
 
 __all__ = ["Columns", "Preprocessing", "value_codes"]
@@ -144,6 +144,8 @@ class Columns:
         of_values = np.array([each.values is not None for each in table.features])[feature]
         factor = np.where(of_values, 0.0, [source.factor for source in sources])
         rounds = np.where(of_values, 0.0, [source.rounds for source in sources])
+        if problem.roundoff > DOUBLE_ROUNDOFF:  # then a scaler's centre is rounded too
+            rounds = rounds + np.abs(factor * [source.centre for source in sources])
         try:
             start = preprocessing.columns_of(problem, problem.x[None, :])[0]
             values = {

@@ -17,20 +17,14 @@ SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """The scaling of each feature, ``x * factor + shift``.
+    """The scaling of each feature, ``(x - centre) * factor + shift``; each ``(d,)``.
 
-    Attributes
-    ----------
-    factor, shift
-        Of shape ``(d,)``.
-    rounds
-        The size of what the scaler adds to the scaled feature, and so rounds, ``(d,)``. It is 0
-        for one that subtracts first: what is left is rounded to its own size.
+    It is in this form since far from 0 ``x * factor`` and ``centre * factor`` would cancel.
     """
 
+    centre: Vector
     factor: Vector
     shift: Vector
-    rounds: Vector
 
 
 def read_scaler(step: Any) -> Scaling | None:
@@ -39,14 +33,14 @@ def read_scaler(step: Any) -> Scaling | None:
     Examples
     --------
     >>> read = read_scaler(MinMaxScaler().fit([[2.0], [4.0]]))
-    >>> read.factor, read.shift
-    (array([0.5]), array([-1.]))
+    >>> read.centre, read.factor, read.shift
+    (array([0.]), array([0.5]), array([-1.]))
     """
     n = int(step.n_features_in_)
     if getattr(step, "clip", False):
         return None
     if isinstance(step, MinMaxScaler):
-        return Scaling(step.scale_, step.min_, np.abs(step.min_))
+        return Scaling(np.zeros(n), step.scale_, step.min_)
     if isinstance(step, MaxAbsScaler):
         return _centred(None, step.scale_, n)
     if isinstance(step, StandardScaler):
@@ -57,5 +51,4 @@ def read_scaler(step: Any) -> Scaling | None:
 
 def _centred(centre: Vector | None, scale: Vector | None, n: int) -> Scaling:
     factor = np.ones(n) if scale is None else 1 / scale
-    shift = np.zeros(n) if centre is None else -centre * factor
-    return Scaling(factor, shift, np.zeros(n))
+    return Scaling(np.zeros(n) if centre is None else centre, factor, np.zeros(n))

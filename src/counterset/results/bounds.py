@@ -19,7 +19,7 @@ class DistanceBounds:
     upper
         The distance of ``witness``; infinite if none was found.
     exact
-        Whether the bounds differ by at most ``tolerance * max(1, upper)``. If the region of
+        Whether the bounds differ by at most ``tolerance * upper``. If the region of
         another class does not include its border, cfd is an infimum that no point attains: then
         ``lower`` is the infimum, and the witness lies just past it.
     witness

@@ -25,9 +25,10 @@ __all__ = ["Inputs", "read_closed_form", "solve_linear", "solve_linear_many"]
 METHOD = "closed form of a linear model"
 #: The reason where the bounds are not exact and no counterfactual was found.
 BORDER_ONLY = "other classes reach the border of the box at most"
-#: How much the lead of the other class is raised, relative to what it lacks, until the model
-#: itself predicts that class: 19 steps from a double's rounding to a millionth. All of them are
-#: more than rounding can hide. None is no rise at all, for a box without room for more.
+#: How much the lead of the other class is raised until the model itself predicts that class,
+#: relative to what it lacks and to what the input's own values add to it, since points are rounded
+#: as these are: 19 steps from a double's rounding to a millionth. All of them are more than the
+#: model's rounding can hide. None is no rise at all, for a box without room for more.
 PUSHES = (*(float(step) for step in np.geomspace(1e-15, 1e-6, 19)), None)
 
 
@@ -161,7 +162,10 @@ class _Target:
         """Return the points just past the border, of those pending inputs that have one."""
         need, everything = self._need[pending], len(pending) == len(self._inputs.X)
         # A little more than rounding, since that of the sums here counts as well.
-        more = need if push is None else need + 1.1 * self._rounding[pending] + push * np.abs(need)
+        more = need
+        if push is not None:
+            stored = np.abs(self._inputs.X[pending]) @ np.abs(self._half_spaces.gradient)
+            more = need + 1.1 * self._rounding[pending] + push * (np.abs(need) + stored)
         spaces = self._half_spaces if everything else self._half_spaces.of(pending)
         moves = spaces.moves(more)
         possible = ~np.isnan(moves[:, 0])

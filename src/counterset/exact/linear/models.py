@@ -14,6 +14,7 @@ from sklearn.svm import LinearSVC
 
 from counterset._base.arrays import Codes, Labels, Matrix, Vector
 from counterset.exact.preprocessing import Preprocessing
+from counterset.exact.problem import DOUBLE_ROUNDOFF
 from counterset.models.classes import Classes
 from counterset.tables.table import Table
 
@@ -32,7 +33,7 @@ _LINEAR = (
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """Scores ``x @ weights + bias``, one column per class; the class with the highest one wins.
+    """Scores ``(x - centre) @ weights + bias``, one for each class; the highest one wins.
 
     Attributes
     ----------
@@ -43,6 +44,8 @@ class LinearModel:
     weight_size, bias_size
         The size of the terms that each weight and each bias is the sum of, of the same shapes: the
         model rounds them.
+    centre
+        What scalers subtract first, ``(d,)``.
     """
 
     weights: Matrix
@@ -50,6 +53,7 @@ class LinearModel:
     labels: Labels
     weight_size: Matrix
     bias_size: Vector
+    centre: Vector
 
     @property
     def n_classes(self) -> int:
@@ -81,9 +85,12 @@ class LinearModel:
         other, own = classes
         gradient = self.weights[:, other] - self.weights[:, own]
         offset = self.bias[other] - self.bias[own]
-        lead = X @ gradient + offset
+        centred = X - self.centre
+        lead = centred @ gradient + offset
         sizes = self.weight_size[:, other] + self.weight_size[:, own]
-        terms = np.abs(X) @ sizes
+        terms = np.abs(centred) @ sizes
+        if roundoff > DOUBLE_ROUNDOFF:  # then the centre is rounded too
+            terms = terms + np.abs(self.centre) @ sizes
         # A move to the border adds to the terms at least as much as the lead lacks.
         size = terms + self.bias_size[other] + self.bias_size[own] + np.abs(lead)
         # Twice the bound on a sum of d products, for what scaling and storing add.
@@ -101,14 +108,18 @@ class LinearModel:
         if sources is None or not all(each.rises and np.isfinite(each.factor) for each in sources):
             return None
         weights = np.zeros((len(table.columns), self.n_classes))
-        weight_size = np.zeros_like(weights)
+        weight_size, centre = np.zeros_like(weights), np.zeros(len(weights))
+        for source in sources:
+            centre[source.column] = source.centre
         bias, bias_size = self.bias, self.bias_size
         for source, row in zip(sources, self.weights, strict=True):
             weights[source.column] += source.factor * row
             weight_size[source.column] += np.abs(source.factor * row)
-            bias = bias + source.shift * row
-            bias_size = bias_size + (abs(source.shift) + source.rounds) * np.abs(row)
-        return LinearModel(weights, bias, self.labels, weight_size, bias_size)
+            # Two scalers of one column have two centres.
+            apart = (centre[source.column] - source.centre) * source.factor
+            bias = bias + (source.shift + apart) * row
+            bias_size = bias_size + (abs(source.shift) + abs(apart) + source.rounds) * np.abs(row)
+        return LinearModel(weights, bias, self.labels, weight_size, bias_size, centre)
 
 
 def read_linear(model: Any) -> LinearModel | None:
@@ -132,4 +143,5 @@ def read_linear(model: Any) -> LinearModel | None:
     bias = np.broadcast_to(bias, weights.shape[1])
     if weights.shape[1] != len(labels):
         return None  # several outputs a row: no single class to change
-    return LinearModel(weights, bias, labels, np.abs(weights), np.abs(bias))
+    centre = np.zeros(len(weights))
+    return LinearModel(weights, bias, labels, np.abs(weights), np.abs(bias), centre)
