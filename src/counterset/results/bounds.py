@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["DistanceBounds"]
+__all__ = ["SEARCH", "DistanceBounds"]
+
+#: The method that searches a model that could not be read, and proves nothing.
+SEARCH = "search"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,11 @@ class DistanceBounds:
     method: str
     reason: str = ""
     tolerance: float = 1e-5
+
+    @property
+    def was_read(self) -> bool:
+        """Whether an exact method could read the model; otherwise nothing is proved."""
+        return self.method != SEARCH
 
     def __repr__(self) -> str:
         if self.exact:
