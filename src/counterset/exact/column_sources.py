@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 from sklearn.utils import check_array
 
+from counterset.exact.category_codes import CategoryCodes
 from counterset.exact.scalers import SCALERS, read_scaler
 
 __all__ = ["Source", "does_nothing", "sources_of"]
@@ -158,6 +159,7 @@ _STEPS: tuple[tuple[Any, Callable[[Any, int], list[Source] | None]], ...] = (
     (SCALERS, _of_scaler),
     (FunctionTransformer, _of_function),
     (SimpleImputer, _of_imputer),
+    (CategoryCodes, _each),
     (OrdinalEncoder, _of_ordinal),
     (OneHotEncoder, _of_one_hot),
     (Pipeline, _of_pipeline),

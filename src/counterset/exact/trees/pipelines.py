@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 from pandas.api import types
 from scipy.sparse import issparse
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset.exact.preprocessing import Preprocessing, value_codes
 from counterset.exact.problem import Problem
 from counterset.exact.trees.bisection import last_at_most
 from counterset.exact.trees.ensembles import LEAF, Tree, TreeEnsemble
-from counterset.exact.trees.models import read_trees
+from counterset.exact.trees.models import own_encoder, read_trees
 from counterset.tables.features.number import numpy_dtype
 
 __all__ = ["TreePipeline", "read_tree_pipeline"]
@@ -210,8 +209,8 @@ def read_tree_pipeline(model: Any) -> TreePipeline | None:
     ensemble = read_trees(last)
     if ensemble is None:
         return None
-    own = getattr(last, "_preprocessor", None)
-    if isinstance(last, HistGradientBoostingClassifier) and own is not None:
+    own = own_encoder(last)
+    if own is not None:
         before = Preprocessing((*before.steps, own))
     gaps = type(last).__module__.startswith("xgboost")
     return TreePipeline(ensemble, before, gaps) if before.is_known else None
