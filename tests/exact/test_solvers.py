@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from toys_exact import CUBE, CURVED, LINEAR, SQUARE, TWO, flats
 
 from counterset import Box, InvalidInputError, UnsupportedDistanceError, UnsupportedModelError
@@ -44,11 +45,11 @@ def test_weighted_counts_and_whole_numbers_are_solved_by_a_programme() -> None:
     assert model.predict(frame.iloc[[0]])[0] != model.predict(bounds.witness.to_frame().T)[0]
 
 
-def test_solvers_other_than_that_of_trees_take_numbers_only() -> None:
+def test_a_nearest_neighbour_takes_numbers_only() -> None:
     frame, y = flats(7)
     coded = frame[["rooms", "floor"]].assign(owner=frame["owner"] == "private")
-    model = LogisticRegression().fit(coded, y)
-    with pytest.raises(UnsupportedDistanceError, match=r"linear model.*owner"):
+    model = KNeighborsClassifier(1).fit(coded, y)
+    with pytest.raises(UnsupportedDistanceError, match=r"nearest neighbour.*owner"):
         counterfactual_distance(model, coded.iloc[[0]], "l1", Box.of(coded))
     points = counterfactual_distance(model, coded.iloc[[0]], "gower", coded)
     assert points.exact

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles_exact import mixed_distance
 from sklearn.compose import make_column_transformer
@@ -113,6 +113,7 @@ def test_classes_are_named_as_the_model_names_them(library: Any) -> None:
 
 
 @settings(max_examples=25, deadline=None)
+@example(seed=883, dtype=np.float64, library=lgbm)  # a split at 0, about which lightgbm is lax
 @given(
     seed=st.integers(0, 1000),
     dtype=st.sampled_from([np.float64, np.float32]),
@@ -192,14 +193,71 @@ def test_trees_that_do_more_than_compare_numbers_are_not_read() -> None:
     assert read_trees(together.fit(zeros, three)) is None
 
 
+LETTERS = dict(enumerate("uvwxyz"))
+
+
+def with_categories(library: Any, one_by_one: bool = False) -> Any:
+    if library is xgb:
+        return xgb(enable_categorical=True, max_cat_to_onehot=20 if one_by_one else 1)
+    return lgbm(min_data_per_group=1, cat_smooth=1, max_cat_to_onehot=20 if one_by_one else 1)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    kind=st.sampled_from(["gower", "l1", "l0"]),
+    n_classes=st.integers(2, 3),
+    library=st.sampled_from([xgb, lgbm]),
+    one_by_one=st.booleans(),
+    numbers=st.booleans(),
+)
+def test_splits_by_category_against_every_combination(
+    seed: int, kind: str, n_classes: int, library: Any, one_by_one: bool, numbers: bool
+) -> None:
+    # Such models were searched, with 0 as the lower bound.
+    X, y = table(seed, n_classes)
+    jumbled = X["c"].map(dict(enumerate([3, 0, 4, 1, 5, 2])))
+    values = dict(enumerate(range(10, 16))) if numbers else LETTERS
+    typed = X.assign(c=jumbled.map(values).astype("category"))
+    model = with_categories(library, one_by_one).fit(typed, y)
+    every = every_point()
+    every["c"] = every["c"].map(values).astype(typed["c"].dtype)
+    x = typed.iloc[[0]]
+    others = every[model.predict(every) != model.predict(x)[0]]
+    own = x.astype({"c": str}).iloc[0].tolist()
+    expected = min(
+        mixed_distance(kind, own, row, [5.0, 5.0, 1.0])
+        for row in others.astype({"c": str}).itertuples(index=False)
+    )
+    bounds = counterfactual_distance(model, x, kind, Box.of(typed), method="exact")
+    assert bounds.exact, bounds
+    assert bounds.upper == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("library", [xgb, lgbm])
-def test_splits_by_category_are_searched(library: Any) -> None:
+def test_a_table_with_its_categories_in_another_order(library: Any) -> None:
+    # Their codes in the table are not those that the trees split.
     X, y = table(5)
-    typed = X.assign(c=pd.Categorical(X["c"].map(dict(enumerate("uvwxyz")))))
-    more = {"enable_categorical": True} if library is xgb else {"min_data_per_group": 1}
-    model = library(**more).fit(typed, (y + (X["c"] % 2)) > 0)
+    typed = X.assign(c=pd.Categorical(X["c"].map(LETTERS)))
+    model = with_categories(library).fit(typed, (y + (X["c"] % 2)) > 0)
+    other = typed.assign(c=typed["c"].cat.set_categories(list("zyxwvu")))
+    for i in range(5):
+        first, second = (
+            counterfactual_distance(model, frame.iloc[[i]], "gower", Box.of(frame))
+            for frame in (typed, other)
+        )
+        assert first.exact
+        assert second.exact
+        assert first.upper == pytest.approx(second.upper)
+
+
+@pytest.mark.parametrize("library", [xgb, lgbm])
+def test_categories_that_no_tree_splits(library: Any) -> None:
+    X, y = table(5)
+    typed = X.assign(c=pd.Categorical(["u"] * len(X)))
+    model = with_categories(library).fit(typed, y)
     bounds = counterfactual_distance(model, typed.iloc[[0]], "gower", Box.of(typed))
-    assert bounds.method == "search"
+    assert bounds.exact
 
 
 @pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")

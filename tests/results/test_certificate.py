@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from counterset import Certificate
+from counterset.results.bounds import SEARCH, DistanceBounds
 
 
 def test_the_radius_is_told_in_words() -> None:
@@ -32,3 +34,15 @@ def test_the_told_radius_is_never_more_than_the_proved_one(radius: float) -> Non
     told = float(str(Certificate(stable_radius=radius)).split("within ")[1].split(" of")[0])
     assert told <= radius
     assert told >= 0.98 * radius
+
+
+@pytest.mark.parametrize("upper", [0.2, math.inf])
+def test_a_model_that_was_not_read_proves_nothing(upper: float) -> None:
+    # A radius was printed that followed from epsilon alone.
+    bounds = DistanceBounds(0.0, upper, False, None, 0.0, SEARCH, "only an upper bound")
+    certificate = Certificate(0.5, bounds, safety=np.array([0.3, -0.1]))
+    assert certificate.column() == ["-", "-"]
+    told = "This model could not be read, so nothing is proved."
+    if math.isfinite(upper):
+        told += " Your own optimum is at most 0.2 away."
+    assert str(certificate) == told

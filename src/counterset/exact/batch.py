@@ -15,11 +15,11 @@ from counterset.exact.domains import Box, DomainLike
 from counterset.exact.linear.closed_form import (
     BORDER_ONLY,
     Inputs,
-    has_closed_form,
+    read_closed_form,
     solve_linear_many,
 )
 from counterset.exact.linear.closed_form import METHOD as LINEAR_METHOD
-from counterset.exact.linear.models import LinearModel, read_linear
+from counterset.exact.linear.models import LinearModel
 from counterset.exact.norms import Norm, read_norm
 from counterset.exact.problem import BATCH_ROWS, LOW_PRECISION, Clock
 from counterset.exact.query import DistanceQuery, integer_features
@@ -118,10 +118,11 @@ def counterfactual_distances(
     """
     query = DistanceQuery.of(model, distance, domain, time_limit=time_limit, tolerance=tolerance)
     table, matrix = query.read(X)
-    linear, norm = read_linear(query.model), read_norm(query.distance, matrix.shape[1])
-    if linear is None or norm is None or not isinstance(query.domain, Box):
+    norm = read_norm(query.distance, matrix.shape[1])
+    if norm is None or not isinstance(query.domain, Box):
         return _one_by_one(query, table, matrix)
-    if not has_closed_form(norm, integer_features(table)):
+    linear = read_closed_form(query.model, table, norm, integer_features(table))
+    if linear is None:
         return _one_by_one(query, table, matrix)
     return _at_once(query, linear, norm, table, matrix)
 
@@ -144,7 +145,7 @@ def _at_once(
     upper = np.where(np.isnan(witnesses).any(axis=1), np.inf, upper)
     lower = np.minimum(lower, upper)
     with np.errstate(invalid="ignore"):
-        exact = upper - lower <= query.tolerance * np.maximum(1.0, upper)
+        exact = upper - lower <= query.tolerance * upper
     exact &= np.isfinite(upper)  # where nothing was found, nothing is exact
     rows = table.decode(witnesses)
     reasons = [""]

@@ -34,9 +34,11 @@ def past_boundary(
         A point of the boundary, according to a solver.
     directions
         Further directions to try from there, besides the one from the input to the point. The
-        steps are relative to the length of each.
+        steps are relative to the length of each. Values of categories and ranks stay as they are.
     """
-    moves = [point - problem.x, *directions]
+    features = problem.model.table.features
+    numbers = np.array([feature.values is None for feature in features])
+    moves = [np.where(numbers, move, 0.0) for move in (point - problem.x, *directions)]
     rows = np.concatenate([point + STEPS[:, None] * move for move in moves])
     found = problem.nearest_flip(problem.project(rows))
     if found is None:

@@ -56,7 +56,7 @@ def certify(
 
 def _check_own(explanation: Explanation, lengths: Vector) -> None:
     """Raise an error if the explanation's distances are not this explainer's."""
-    if not np.allclose(lengths, explanation.distances, rtol=1e-6, atol=1e-9):
+    if not np.allclose(lengths, explanation.distances, rtol=1e-6, atol=0.0):
         raise InvalidInputError(
             "The explanation was made by another explainer: its distances are not this one's. Call "
             "certify on the explainer that made it."

@@ -98,4 +98,4 @@ def safety(length: float, bounds: DistanceBounds, epsilon: float) -> tuple[float
 def _slack(bounds: DistanceBounds, size: float) -> float:
     """Return the difference that counts as none: rounding, and the gap of exact bounds."""
     gap = bounds.upper - bounds.lower if bounds.exact else 0.0
-    return gap + ROUNDING * max(1.0, abs(size))
+    return gap + ROUNDING * abs(size)

@@ -60,7 +60,7 @@ class Reach:
 
     def _beyond(self, length: float) -> float:
         end = length + self.epsilon
-        return end + ROUNDING * max(1.0, end)
+        return end + ROUNDING * end
 
 
 def nearest_first(

@@ -4,6 +4,9 @@ The cell of a stored row p of another class is where p is nearer than every stor
 input's class: a polyhedron. Its nearest point is found by a programme, to which the borders with
 rows of the input's class are added only as they are needed. The border with a single row often
 proves already that a cell is too far away, and then it is left out.
+
+The model rounds the distances that it compares, so near a border its answer may differ from the
+true one. Each cell is widened by as much as rounding can move its borders.
 """
 
 from __future__ import annotations
@@ -32,10 +35,34 @@ MOST_NEW_BORDERS = 8
 
 @dataclass(frozen=True, eq=False)
 class NearestNeighbour:
-    """Stored rows ``(n, d)`` and their labels ``(n,)``; the Euclidean distance is compared."""
+    """Stored rows ``(n, d)`` and their labels ``(n,)``; the Euclidean distance is compared.
+
+    Attributes
+    ----------
+    method
+        How scikit-learn compares: ``"brute"`` subtracts products of whole rows, ``"kd_tree"``
+        adds up squares of differences, and ``"ball_tree"`` also compares with the radii of balls
+        of stored rows.
+    """
 
     rows: Matrix
     labels: Labels
+    method: str = "kd_tree"
+
+    def error(self, ends: Matrix, row: Vector, own: Matrix, roundoff: float) -> Vector:
+        """Bound how far off the model's comparison of a row with own rows may be, ``(n,)``.
+
+        In squared distance, for every point between the two ends of a box, ``(2, d)``.
+        """
+        if self.method == "brute":
+            size = np.abs(ends).max(axis=0) + np.maximum(np.abs(row), np.abs(own))
+        else:
+            size = np.abs(ends[:, None] - own).max(axis=0)
+            others = row[None, :] if self.method == "kd_tree" else self.rows
+            size = np.maximum(size, np.abs(ends[:, None] - others).max(axis=(0, 1)))
+        # Four times the bound on two sums of d products: that of a ball tree is the largest.
+        errors: Vector = 8 * (len(row) + 8) * roundoff * (size**2).sum(axis=1)
+        return errors
 
 
 def read_neighbours(model: Any) -> NearestNeighbour | None:
@@ -48,16 +75,16 @@ def read_neighbours(model: Any) -> NearestNeighbour | None:
     rows = model._fit_X
     if hasattr(rows, "toarray"):
         return None
-    return NearestNeighbour(np.asarray(rows, dtype=np.float64), model.classes_[model._y])
+    labels = model.classes_[model._y]
+    return NearestNeighbour(np.asarray(rows, dtype=np.float64), labels, model._fit_method)
 
 
 def solve_neighbours(
     model: NearestNeighbour, problem: Problem, norm: Norm, start: Vector | None
 ) -> SolverResult:
     """Find the distance, or bounds on it if the time limit is reached."""
-    own = model.rows[model.labels == problem.label]
     others = model.rows[model.labels != problem.label]
-    search = _CellSearch(problem, norm, own)
+    search = _CellSearch(model, problem, norm)
     search.incumbent.offer(start)
     search.incumbent.offer(problem.nearest_flip(others))
     bounds = search.single_bounds(others)
@@ -78,38 +105,50 @@ def solve_neighbours(
 class _CellSearch:
     """Finds nearest points of the cells of rows of other classes.
 
-    ``own`` are the rows of the input's class: at least its nearest neighbour is one.
+    At least one row is of the input's class: its nearest neighbour, as the model rounds.
     """
 
-    def __init__(self, problem: Problem, norm: Norm, own: Matrix) -> None:
+    def __init__(self, model: NearestNeighbour, problem: Problem, norm: Norm) -> None:
         self.incumbent = Incumbent(problem)
-        self._problem, self._norm = problem, norm
+        self._model, self._problem, self._norm = model, problem, norm
+        own = model.rows[model.labels == problem.label]
         near = np.argsort(((own - problem.x) ** 2).sum(axis=1), kind="stable")
         self._own = own[near]
 
     def single_bounds(self, others: Matrix) -> Vector:
-        """Bound the distance to each cell by its border with one own row, the nearest."""
-        problem = self._problem
-        bounds = np.zeros(len(others))
+        """Bound the distance to each cell by its border with one own row, the nearest.
+
+        Only what is nearer than the incumbent matters.
+        """
+        problem, bounds = self._problem, np.zeros(len(others))
+        if self._norm.kind == "l0":
+            return bounds
         for i, row in enumerate(others):
-            gradient, need = self._border(row, self._own[0])
+            gradient, need, error = self._borders(row, self._own[:1], self.incumbent.upper)
             half_space = HalfSpaces.around(
-                problem.x[None, :],
-                gradient,
-                problem.low,
-                problem.high,
-                self._norm,
+                problem.x[None, :], gradient[0], problem.low, problem.high, self._norm
             )
-            if self._norm.kind != "l0":
-                length = self._norm.of(half_space.moves(np.array([need])))[0]
+            if np.isfinite(error[0]):
+                length = self._norm.of(half_space.moves(need - error))[0]
                 bounds[i] = np.inf if np.isnan(length) else length * (1 - 1e-9)
         return bounds
 
-    def _border(self, row: Vector, own: Vector) -> tuple[Vector, float]:
-        """Return the half-space ``gradient @ move >= need`` that is nearer to the row."""
-        gradient = 2 * (row - own)
-        need = (row**2).sum() - (own**2).sum() - gradient @ self._problem.x
-        return gradient, float(need)
+    def _borders(self, row: Vector, own: Matrix, radius: float) -> tuple[Matrix, Vector, Vector]:
+        """Return the half-spaces that are nearer to a row than to own rows.
+
+        Returns
+        -------
+        gradient, need
+            A half-space is ``gradient @ move >= need``; ``(n, d)`` and ``(n,)``.
+        error
+            How much less is enough for the model, by rounding, within a ball, ``(n,)``.
+        """
+        x, reach = self._problem.x, self._norm.reach(radius)
+        # In differences: the squares of rows far from 0 would cancel.
+        need = ((row - own) * ((row - x) + (own - x))).sum(axis=1)
+        ends = np.clip([x - reach, x + reach], self._problem.low, self._problem.high)
+        error = self._model.error(ends, row, own, self._problem.roundoff)
+        return 2 * (row - own), need, error
 
     def lower_bound(self, row: Vector) -> float:
         """Bound the distance to the cell of a row; offer its nearest point to the incumbent."""
@@ -128,7 +167,8 @@ class _CellSearch:
         """Bound the distance to the part of a cell within a ball."""
         covering = covering_radius(self._problem, self._norm)
         moves = Moves(self._problem, self._norm, radius)
-        self._add_border(moves, row, 0)
+        borders = self._borders(row, self._own, radius)
+        self._add_border(moves, borders, 0)
         added = {0}
         lower = 0.0
         while not self._problem.clock.over:
@@ -138,25 +178,27 @@ class _CellSearch:
             lower = max(lower, solution.lower)
             if solution.point is None:
                 break
-            missing = self._crossed(solution.point, row) - added
+            missing = self._crossed(solution.point, borders) - added
             if not missing:
                 directions = [row - solution.point]
                 self.incumbent.offer(past_boundary(self._problem, solution.point, directions))
                 break
             for i in missing:
-                self._add_border(moves, row, i)
+                self._add_border(moves, borders, i)
             added |= missing
         return lower
 
-    def _add_border(self, moves: Moves, row: Vector, i: int) -> None:
-        gradient, need = self._border(row, self._own[i])
+    def _add_border(self, moves: Moves, borders: tuple[Matrix, Vector, Vector], i: int) -> None:
+        gradient, need, error = (each[i] for each in borders)
         point = moves.point()
         coefficients = point.coefficients @ gradient
         size = max(float(np.abs(coefficients).max(initial=0.0)), 1e-300)
-        moves.programme.add_row(point.columns, coefficients / size, need / size, np.inf)
+        least = float(need - error) / size
+        moves.programme.add_row(point.columns, coefficients / size, least, np.inf)
 
-    def _crossed(self, point: Vector, row: Vector) -> set[int]:
+    def _crossed(self, point: Vector, borders: tuple[Matrix, Vector, Vector]) -> set[int]:
         """Return the nearest of the rows of the input's class whose border the point crosses."""
-        squares = ((self._own - point) ** 2).sum(axis=1)
-        nearer: Indices = np.flatnonzero(squares < ((row - point) ** 2).sum())
-        return {int(i) for i in nearer[np.argsort(squares[nearer])][:MOST_NEW_BORDERS]}
+        gradient, need, error = borders
+        beyond: Indices = np.flatnonzero(gradient @ (point - self._problem.x) < need - error)
+        squares = ((self._own[beyond] - point) ** 2).sum(axis=1)
+        return {int(i) for i in beyond[np.argsort(squares)][:MOST_NEW_BORDERS]}

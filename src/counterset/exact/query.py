@@ -208,8 +208,9 @@ class DistanceQuery:
             witness = rows.iloc[0] if isinstance(rows, pd.DataFrame) else rows[0]
         lower = min(result.lower, upper)
         # No closer than the model's own rounding lets the distance be known.
-        tolerance = self.tolerance + result.blur / max(1.0, upper)
-        exact = witness is not None and upper - lower <= tolerance * max(1.0, upper)
+        blur = result.blur / upper if upper > 0 else 0.0
+        tolerance = self.tolerance + blur
+        exact = witness is not None and upper - lower <= tolerance * upper
         return DistanceBounds(
             lower=lower,
             upper=upper,

@@ -7,6 +7,7 @@ import numpy as np
 from counterset._base.arrays import Matrix, Vector
 from counterset.exact.boundary import past_boundary
 from counterset.exact.problem import Problem, SolverResult
+from counterset.results.bounds import SEARCH
 
 __all__ = ["find_counterfactual", "solve_by_sampling"]
 
@@ -20,7 +21,6 @@ LINES = 16
 #: Each line is narrowed down 5 times by 24 probes, so to 1/25**5: a ten-millionth of its length.
 ROUNDS = 5
 PROBES = 24
-METHOD = "search"
 
 
 def solve_by_sampling(problem: Problem, start: Vector | None) -> SolverResult:
@@ -32,7 +32,7 @@ def solve_by_sampling(problem: Problem, start: Vector | None) -> SolverResult:
     reason = "only an upper bound: no exact method reads this model"
     if best is None:
         reason += ", and sampling found no counterfactual"
-    return SolverResult(0.0, best, METHOD, reason)
+    return SolverResult(0.0, best, SEARCH, reason)
 
 
 def find_counterfactual(problem: Problem) -> Vector | None:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from counterset._base.arrays import Vector
-from counterset.exact.linear.closed_form import has_closed_form, solve_linear
-from counterset.exact.linear.models import LinearModel, read_linear
+from counterset.exact.linear.closed_form import read_closed_form, solve_linear
+from counterset.exact.linear.models import read_linear
 from counterset.exact.neighbours import read_neighbours, solve_neighbours
 from counterset.exact.networks.models import ReluNetwork, read_network
 from counterset.exact.networks.solve import solve_network
 from counterset.exact.norms import Norm
+from counterset.exact.preprocessing import Columns, Preprocessing
 from counterset.exact.problem import Problem, SolverResult
 from counterset.exact.sampling import find_counterfactual, solve_by_sampling
 from counterset.exact.trees.ensembles import TreeEnsemble
@@ -89,20 +90,48 @@ def _check_numeric(kind: str, problem: Problem) -> None:
         )
 
 
-def _solve_linear(
-    model: LinearModel, problem: Problem, norm: Norm, start: Vector | None
-) -> SolverResult:
-    if has_closed_form(norm, problem.integer):
-        return solve_linear(model, problem, norm)
+@dataclass(frozen=True)
+class _SeenNetwork:
+    """A network, the columns that it sees, and the model that it is the last step of."""
+
+    model: Any
+    network: ReluNetwork
+    columns: Columns
+
+
+def _read_linear(model: Any, problem: Problem) -> _SeenNetwork | None:
+    before, last = Preprocessing.of(model)
+    linear = read_linear(last)
+    if linear is None:
+        return None
     # A linear model is a network without hidden layers.
-    network = ReluNetwork([(model.weights, model.bias)], model.labels)
-    return _solve_network(network, problem, norm, start)
+    network = ReluNetwork([(linear.weights, linear.bias)], linear.labels)
+    columns = Columns.of(before, problem)
+    return None if columns is None else _SeenNetwork(model, network, columns)
+
+
+def _solve_linear(
+    seen: _SeenNetwork, problem: Problem, norm: Norm, start: Vector | None
+) -> SolverResult:
+    linear = read_closed_form(seen.model, problem.model.table, norm, problem.integer)
+    if linear is not None:
+        return solve_linear(linear, problem, norm)
+    return _solve_network(seen, problem, norm, start)
+
+
+def _read_network(model: Any, problem: Problem) -> _SeenNetwork | None:
+    before, last = Preprocessing.of(model)
+    network = read_network(last)
+    columns = None if network is None else Columns.of(before, problem)
+    if network is None or columns is None:
+        return None
+    return _SeenNetwork(model, network, columns)
 
 
 def _solve_network(
-    network: ReluNetwork, problem: Problem, norm: Norm, start: Vector | None
+    seen: _SeenNetwork, problem: Problem, norm: Norm, start: Vector | None
 ) -> SolverResult:
-    result = solve_network(network, problem, norm, start)
+    result = solve_network(seen.network, seen.columns, problem, norm, start)
     if result.witness is not None or result.none_exists:
         return result
     # The time limit was reached before the solver found a point: any will do.
@@ -128,8 +157,8 @@ def _model_only(read: Callable[[Any], Any]) -> Callable[[Any, Problem], Any]:
 
 
 _SOLVERS = (
-    _Solver("linear model", _model_only(read_linear), _solve_linear),
-    _Solver("ReLU network", _model_only(read_network), _solve_network),
+    _Solver("linear model", _read_linear, _solve_linear, takes_categories=True),
+    _Solver("ReLU network", _read_network, _solve_network, takes_categories=True),
     _Solver("tree ensemble", _read_trees, _solve_trees, takes_categories=True),
     _Solver("nearest neighbour", _model_only(read_neighbours), solve_neighbours),
 )

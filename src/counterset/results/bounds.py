@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["DistanceBounds"]
+__all__ = ["SEARCH", "DistanceBounds"]
+
+#: The method that searches a model that could not be read, and proves nothing.
+SEARCH = "search"
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +22,7 @@ class DistanceBounds:
     upper
         The distance of ``witness``; infinite if none was found.
     exact
-        Whether the bounds differ by at most ``tolerance * max(1, upper)``. If the region of
+        Whether the bounds differ by at most ``tolerance * upper``. If the region of
         another class does not include its border, cfd is an infimum that no point attains: then
         ``lower`` is the infimum, and the witness lies just past it.
     witness
@@ -51,6 +54,11 @@ class DistanceBounds:
     method: str
     reason: str = ""
     tolerance: float = 1e-5
+
+    @property
+    def was_read(self) -> bool:
+        """Whether an exact method could read the model; otherwise nothing is proved."""
+        return self.method != SEARCH
 
     def __repr__(self) -> str:
         if self.exact:

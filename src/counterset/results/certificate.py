@@ -48,21 +48,30 @@ class Certificate:
         """For each counterfactual, the radius in which it stays an option: delta / 2."""
         return None if self.safety is None else np.maximum(self.safety, 0.0) / 2
 
+    @property
+    def nothing_proved(self) -> bool:
+        """Whether the model could not be read: then a safety follows from epsilon alone."""
+        return self.distance_bounds is not None and not self.distance_bounds.was_read
+
     def column(self) -> list[str]:
         """Return the radius of each counterfactual as text, for a table."""
         if self.radii is None:
             return []
-        return [_rounded_down(radius) if radius > 0 else "-" for radius in self.radii]
+        radii = np.zeros(len(self.radii)) if self.nothing_proved else self.radii
+        return [_rounded_down(radius) if radius > 0 else "-" for radius in radii]
 
     def __str__(self) -> str:
         sentences = []
-        if self.radii is not None and self.epsilon is not None:
+        if self.nothing_proved:
+            sentences.append("This model could not be read, so nothing is proved.")
+        elif self.radii is not None and self.epsilon is not None:
             unsure = "" if (self.radii > 0).all() else " (-: not certain)"
             sentences.append(
                 f"Safe within r: anyone of your class within r of you has this option within "
                 f"{self.epsilon:g} of their optimum{unsure}."
             )
-        if self.distance_bounds is not None:
+        found = self.distance_bounds is not None and not math.isinf(self.distance_bounds.upper)
+        if self.distance_bounds is not None and (found or not self.nothing_proved):
             sentences.append(f"Your own optimum is {_as_text(self.distance_bounds)} away.")
         if self.stable_radius == float("inf"):
             sentences.append("Anyone of your class gets the same examples.")
@@ -78,6 +87,8 @@ class Certificate:
 def _as_text(bounds: DistanceBounds) -> str:
     if bounds.exact:
         return f"{bounds.upper:.3g}"
+    if not bounds.was_read:
+        return f"at most {bounds.upper:.3g}"
     if math.isinf(bounds.upper):
         return f"at least {bounds.lower:.3g}"
     return f"between {bounds.lower:.3g} and {bounds.upper:.3g}"

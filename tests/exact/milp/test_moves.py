@@ -38,7 +38,9 @@ def test_the_shortest_move_into_a_half_space_is_that_of_the_closed_form(
         assert solution.lower == pytest.approx(expected, rel=1e-5)
         assert solution.point is not None
         assert gradient @ (solution.point - problem.x) >= need - 1e-6
-        assert (solution.point <= moves.largest() + 1e-9).all()
+        low, high = moves.ends()
+        assert (solution.point >= low - 1e-9).all()
+        assert (solution.point <= high + 1e-9).all()
 
 
 def test_whole_numbers_stay_whole() -> None:

@@ -7,12 +7,13 @@ import pytest
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from toys_exact import random_network
+from toys_exact import problem_of, random_network
 
 from counterset import Box, InvalidInputError
 from counterset.exact import ReluNetwork, counterfactual_distance
 from counterset.exact.networks import models as networks_module
 from counterset.exact.networks.models import as_model, read_network
+from counterset.exact.preprocessing import Preprocessing
 
 RNG = np.random.default_rng(0)
 
@@ -24,9 +25,11 @@ def test_sklearn_networks_of_two_and_three_classes_also_after_a_scaler() -> None
         plain = MLPClassifier((6, 4), solver="lbfgs", random_state=0, max_iter=500).fit(X, y)
         scaled = make_pipeline(StandardScaler(), plain).fit(X, y)
         for model in (plain, scaled):
-            network = read_network(model)
+            before, last = Preprocessing.of(model)
+            network = read_network(last)
             assert network is not None
-            np.testing.assert_array_equal(network.predict(X), model.predict(X))
+            seen = before.columns_of(problem_of(model, X[0]), X)
+            np.testing.assert_array_equal(network.predict(seen), model.predict(X))
         bounds = counterfactual_distance(scaled, X[0], "l1", Box(0, 1))
         assert bounds.exact
         assert scaled.predict([bounds.witness])[0] != scaled.predict(X[:1])[0]

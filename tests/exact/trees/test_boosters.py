@@ -4,9 +4,11 @@ import json
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from counterset.exact import counterfactual_distance
+from counterset.exact.trees.boosters import lightgbm_codes, xgboost_codes
 from counterset.exact.trees.models import read_trees
 
 
@@ -53,6 +55,7 @@ class XGBClassifier(_Fake):
 class LGBMClassifier(_Fake):
     __module__ = "lightgbm.sklearn"
     feature_names_in_ = np.array(["a", "b"], dtype=object)
+    threshold: Any = 0.5
     decision_type = "<="
     missing_type = "None"
 
@@ -66,7 +69,7 @@ class LGBMClassifier(_Fake):
     def dump_model(self) -> dict[str, Any]:
         root = {
             "split_feature": 0,
-            "threshold": 0.5,
+            "threshold": self.threshold,
             "decision_type": self.decision_type,
             "missing_type": self.missing_type,
             "left_child": {"leaf_value": -1.0},
@@ -81,7 +84,7 @@ def test_xgboost_sends_equal_values_to_the_right() -> None:
     assert bounds.exact
     assert bounds.upper == pytest.approx(0.25, abs=1e-7)
     assert bounds.upper < 0.25
-    for name, value in (("booster", "gblinear"), ("split_type", 1), ("missing", 0.0)):
+    for name, value in (("booster", "gblinear"), ("missing", 0.0)):
         model = XGBClassifier()
         setattr(model, name, value)
         assert read_trees(model) is None
@@ -112,7 +115,84 @@ def test_lightgbm_sends_equal_values_to_the_left() -> None:
     bounds = counterfactual_distance(LGBMClassifier(), [0.25, 0.0], "l1")
     assert bounds.exact
     assert bounds.witness[0] == np.nextafter(0.5, 1)
-    for name, value in (("decision_type", "=="), ("missing_type", "Zero")):
+    for name, value in (("decision_type", "<"), ("missing_type", "Zero")):
         model = LGBMClassifier()
         setattr(model, name, value)
         assert read_trees(model) is None
+
+
+def test_lightgbm_takes_tiny_numbers_for_zero() -> None:
+    # The nearest point beyond the split did not flip, and so the whole cell was ruled out.
+    zero = float(np.float32(1e-35))
+    model = LGBMClassifier()
+    for threshold, last in ((-zero, np.nextafter(-zero, -1)), (zero / 2, zero), (0.25, 0.25)):
+        model.threshold = threshold
+        read = read_trees(model)
+        assert read is not None
+        assert read.trees[0].cut[0] == last
+
+
+def test_splits_by_category_are_sets_of_codes() -> None:
+    lightgbm = LGBMClassifier()
+    lightgbm.decision_type, lightgbm.threshold = "==", "0||2"
+    read = read_trees(lightgbm)
+    assert read is not None
+    assert [read.trees[0].left_values[0] >> code & 1 for code in range(4)] == [1, 0, 1, 0]
+
+    class WithSets(XGBClassifier):
+        def save_raw(self, form: str) -> bytes:
+            stored = json.loads(super().save_raw(form))
+            sets = {"categories_nodes": [0], "categories_segments": [0], "categories_sizes": [2]}
+            stored["learner"]["gradient_booster"]["model"]["trees"][0] |= {
+                **sets,
+                "categories": [0, 2],
+            }
+            return json.dumps(stored).encode()
+
+    WithSets.__name__, WithSets.__module__ = "XGBClassifier", "xgboost.sklearn"
+    stored_go_right = read_trees(WithSets())
+    assert stored_go_right is not None
+    sides = [stored_go_right.trees[0].left_values[0] >> code & 1 for code in range(4)]
+    assert sides == [0, 1, 0, 1]
+
+
+def test_codes_of_categories_are_those_of_the_training_data() -> None:
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Categorical(["own", "rent"])})
+
+    class Trained(LGBMClassifier):
+        def dump_model(self) -> dict[str, Any]:
+            return {**super().dump_model(), "pandas_categorical": [["rent", "own"]]}
+
+        booster_ = property(lambda self: self)
+
+    codes = lightgbm_codes(Trained())
+    assert codes is not None
+    assert codes.transform(frame).tolist() == [[1.0, 1.0], [2.0, 0.0]]
+    assert lightgbm_codes(LGBMClassifier()) is None
+    assert xgboost_codes(XGBClassifier()) is None
+
+    class Typed(XGBClassifier):
+        def __init__(self, encoded: Any) -> None:
+            self.encoded = encoded
+
+        def save_raw(self, form: str) -> bytes:
+            stored = json.loads(super().save_raw(form))
+            stored["learner"]["feature_types"] = ["float", "c"]
+            cats = {"enc": [{"offsets": [], "values": []}, self.encoded]}
+            stored["learner"]["gradient_booster"]["model"]["cats"] = cats
+            return json.dumps(stored).encode()
+
+    typed = Typed({"offsets": [0, 4, 7], "values": list(b"rentown")})
+    found = xgboost_codes(typed)
+    assert found is not None
+    assert found.transform(frame).tolist() == [[1.0, 1.0], [2.0, 0.0]]
+    typed.encoded = {"offsets": [], "values": []}  # an old version takes the table's own codes
+    own = xgboost_codes(typed)
+    assert own is not None
+    assert own.transform(frame).tolist() == [[1.0, 0.0], [2.0, 1.0]]
+    assert own.transform(np.array([[0.5, 1.0]])).tolist() == [[0.5, 1.0]]
+    typed.encoded = {"values": [7, 3]}
+    of_numbers = xgboost_codes(typed)
+    assert of_numbers is not None
+    held = frame.assign(b=pd.Categorical([3, 5], categories=[3, 5, 7]))
+    np.testing.assert_array_equal(of_numbers.transform(held), [[1.0, 1.0], [2.0, np.nan]])

@@ -1,11 +1,17 @@
 """The constraint programme of cells."""
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 from oracles_exact import cell_points, nearest_other
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from toys_exact import thresholds, tree_data
 
 from counterset import Box, MissingExtraError, NoCounterfactualExistsError
@@ -18,6 +24,38 @@ def test_a_domain_of_one_class_is_proved() -> None:
     model = RandomForestClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(NoCounterfactualExistsError, match="constraint programme"):
         counterfactual_distance(model, X[0], "l1", Box(X[0] - 1e-9, X[0] + 1e-9))
+
+
+CONSTANT = {
+    "no feature differs": (np.zeros((40, 2)), np.arange(40) % 2),
+    "no feature differs, three classes": (np.zeros((42, 2)), np.arange(42) % 3),
+    "no feature tells": (np.arange(40)[:, None] % 2.0, np.arange(40) // 2 % 2),
+    "one class is rare": (np.arange(40)[:, None] * 1.0, np.arange(40) % 10 == 0),
+}
+
+
+@pytest.mark.parametrize("data", CONSTANT)
+@pytest.mark.parametrize(
+    "model",
+    [
+        GradientBoostingClassifier(n_estimators=2),
+        GradientBoostingClassifier(n_estimators=2, init="zero", learning_rate=1e-9),
+        HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=2),
+        RandomForestClassifier(2, max_depth=1, bootstrap=False, min_samples_leaf=15),
+        ExtraTreesClassifier(3, max_depth=1, min_samples_leaf=15),
+    ],
+    ids=repr,
+)
+def test_a_model_of_equal_scores_everywhere_is_proved_constant(data: str, model: Any) -> None:
+    # Scores of exactly 0 were counted in steps of 1e-200, which the solver refused: a TypeError.
+    X, y = CONSTANT[data]
+    model.set_params(random_state=0).fit(X, y)
+    if len(set(model.predict(X))) > 1:
+        assert counterfactual_distance(model, X[0]).exact
+        return
+    for distance in ("l1", "linf"):
+        with pytest.raises(NoCounterfactualExistsError):
+            counterfactual_distance(model, X[0], distance)
 
 
 def test_the_same_witness_every_time() -> None:

@@ -7,31 +7,42 @@ half-space within a box has a closed form.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from counterset._base.arrays import Indices, Labels, Mask, Matrix, Vector
 from counterset.exact.linear.half_spaces import HalfSpaces
-from counterset.exact.linear.models import LinearModel
+from counterset.exact.linear.models import LinearModel, read_linear
 from counterset.exact.norms import Norm
+from counterset.exact.preprocessing import Preprocessing
 from counterset.exact.problem import LOW_PRECISION, Problem, SolverResult, roundoff_of
 from counterset.models.adapter import ModelAdapter
+from counterset.tables.table import Table
 
-__all__ = ["Inputs", "has_closed_form", "solve_linear", "solve_linear_many"]
+__all__ = ["Inputs", "read_closed_form", "solve_linear", "solve_linear_many"]
 
 METHOD = "closed form of a linear model"
 #: The reason where the bounds are not exact and no counterfactual was found.
 BORDER_ONLY = "other classes reach the border of the box at most"
-#: How much the lead of the other class is raised, relative to what it lacks, until the model
-#: itself predicts that class: 19 steps from a double's rounding to a millionth. All of them are
-#: more than rounding can hide. None is no rise at all, for a box without room for more.
+#: How much the lead of the other class is raised until the model itself predicts that class,
+#: relative to what it lacks and to what the input's own values add to it, since points are rounded
+#: as these are: 19 steps from a double's rounding to a millionth. All of them are more than the
+#: model's rounding can hide. None is no rise at all, for a box without room for more.
 PUSHES = (*(float(step) for step in np.geomspace(1e-15, 1e-6, 19)), None)
 
 
-def has_closed_form(norm: Norm, integer: Mask) -> bool:
-    """Return whether this module solves it; whole numbers and weighted counts need a programme."""
+def read_closed_form(model: Any, table: Table, norm: Norm, integer: Mask) -> LinearModel | None:
+    """Read a linear model, also after scalers, that this module solves; None for any other.
+
+    Whole numbers, categories and weighted counts need a programme.
+    """
     equal_weights = norm.kind != "l0" or len(np.unique(norm.weights)) == 1
-    return equal_weights and not integer.any()
+    before, last = Preprocessing.of(model)
+    linear = read_linear(last)
+    if linear is None or integer.any() or not equal_weights:
+        return None
+    return linear.before(before, table)
 
 
 @dataclass(frozen=True)
@@ -109,7 +120,10 @@ class _Target:
     ) -> None:
         self._model, self._adapter, self._norm, self._classes = model, adapter, norm, classes
         self._inputs, self._roundoff = inputs, roundoff_of(adapter.table)
-        gradient, self._need, self._rounding = model.preference(inputs.X, classes, self._roundoff)
+        gradient, self._need, self._rounding, self._growth = model.preference(
+            inputs.X, classes, self._roundoff
+        )
+        self._rounding_at_input = self._rounding.copy()
         self._half_spaces = HalfSpaces.around(inputs.X, gradient, inputs.low, inputs.high, norm)
 
     def confirmed(self) -> Matrix:
@@ -122,7 +136,7 @@ class _Target:
             if len(rows) == 0:
                 continue
             flipped = self._adapter.labels(points) != self._inputs.labels[rows]
-            _, need, rounding = self._model.preference(points, self._classes, self._roundoff)
+            _, need, rounding, _ = self._model.preference(points, self._classes, self._roundoff)
             self._rounding[rows] = np.maximum(self._rounding[rows], rounding)
             # A lead that rounding cannot hide is there in whichever order the model adds up.
             clear = flipped & (-need > rounding)
@@ -137,18 +151,20 @@ class _Target:
         return found
 
     def lower_bounds(self) -> Vector:
-        """Return lower bounds that hold in spite of rounding; infinite: proved out of reach.
-
-        Call it after ``confirmed``: the rounding at the points found there counts as well.
-        """
-        moves = self._half_spaces.moves(self._need - self._rounding)
+        """Return lower bounds that hold in spite of rounding; infinite: proved out of reach."""
+        inputs = self._inputs
+        widened = self._half_spaces.widened(self._growth, inputs.X, inputs.low, inputs.high)
+        moves = widened.moves(self._need - self._rounding_at_input)
         return _lengths(self._norm, moves) * (1 - 1e-12)
 
     def _pushed(self, pending: Indices, push: float | None) -> tuple[Indices, Matrix]:
         """Return the points just past the border, of those pending inputs that have one."""
         need, everything = self._need[pending], len(pending) == len(self._inputs.X)
         # A little more than rounding, since that of the sums here counts as well.
-        more = need if push is None else need + 1.1 * self._rounding[pending] + push * np.abs(need)
+        more = need
+        if push is not None:
+            stored = np.abs(self._inputs.X[pending]) @ np.abs(self._half_spaces.gradient)
+            more = need + 1.1 * self._rounding[pending] + push * (np.abs(need) + stored)
         spaces = self._half_spaces if everything else self._half_spaces.of(pending)
         moves = spaces.moves(more)
         possible = ~np.isnan(moves[:, 0])

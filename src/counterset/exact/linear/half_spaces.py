@@ -56,6 +56,16 @@ class HalfSpaces:
                 room[i] = high[:, i] - X[:, i] if slope > 0 else X[:, i] - low[:, i]
         return cls(gradient, room, norm)
 
+    def widened(self, growth: Vector, X: Matrix, low: Matrix, high: Matrix) -> HalfSpaces:
+        """Return the half-spaces with gradients that are larger by as much as rounding adds.
+
+        Where rounding may turn the sign of a gradient, the feature may move either way.
+        """
+        gradient = self.gradient + np.where(self.gradient >= 0, growth, -growth)
+        either = ((growth > 0) & (growth >= np.abs(self.gradient)))[:, None]
+        room = np.where(either, np.maximum(high - X, X - low).T, self.room)
+        return HalfSpaces(gradient, room, self.norm)
+
     def of(self, inputs: Indices) -> HalfSpaces:
         """Return the half-spaces around some of the inputs."""
         return HalfSpaces(self.gradient, self.room[:, inputs], self.norm)

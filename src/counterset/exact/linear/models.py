@@ -1,4 +1,4 @@
-"""Reading linear models, also after linear scalers in a pipeline."""
+"""Reading linear models, and what linear scalers before them make of their weights."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from sklearn.linear_model import RidgeClassifierCV as _RidgeClassifierCV
 from sklearn.svm import LinearSVC
 
 from counterset._base.arrays import Codes, Labels, Matrix, Vector
-from counterset.exact.scalers import read_scalers
+from counterset.exact.preprocessing import Preprocessing
+from counterset.exact.problem import DOUBLE_ROUNDOFF
 from counterset.models.classes import Classes
+from counterset.tables.table import Table
 
 __all__ = ["LinearModel", "read_linear"]
 
@@ -31,7 +33,7 @@ _LINEAR = (
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """Scores ``x @ weights + bias``, one column per class; the class with the highest one wins.
+    """Scores ``(x - centre) @ weights + bias``, one for each class; the highest one wins.
 
     Attributes
     ----------
@@ -39,14 +41,19 @@ class LinearModel:
         Of shapes ``(d, classes)`` and ``(classes,)``.
     labels
         The label of each class.
-    bias_size
-        The size of the terms that each bias is the sum of, ``(classes,)``: the model rounds them.
+    weight_size, bias_size
+        The size of the terms that each weight and each bias is the sum of, of the same shapes: the
+        model rounds them.
+    centre
+        What scalers subtract first, ``(d,)``.
     """
 
     weights: Matrix
     bias: Vector
     labels: Labels
+    weight_size: Matrix
     bias_size: Vector
+    centre: Vector
 
     @property
     def n_classes(self) -> int:
@@ -59,7 +66,7 @@ class LinearModel:
 
     def preference(
         self, X: Matrix, classes: tuple[int, int], roundoff: float
-    ) -> tuple[Vector, Vector, Vector]:
+    ) -> tuple[Vector, Vector, Vector, Vector]:
         """Compare the scores of two classes.
 
         The lead of the first class is its score minus that of the second.
@@ -72,20 +79,51 @@ class LinearModel:
             How much the lead lacks of 0 at each row, ``(n,)``.
         rounding
             How far the model's own sums may be off, ``(n,)``.
+        growth
+            How much farther they may be off for each step away in a feature, ``(d,)``.
         """
         other, own = classes
         gradient = self.weights[:, other] - self.weights[:, own]
         offset = self.bias[other] - self.bias[own]
-        lead = X @ gradient + offset
-        terms = np.abs(X) @ (np.abs(self.weights[:, other]) + np.abs(self.weights[:, own]))
+        centred = X - self.centre
+        lead = centred @ gradient + offset
+        sizes = self.weight_size[:, other] + self.weight_size[:, own]
+        terms = np.abs(centred) @ sizes
+        if roundoff > DOUBLE_ROUNDOFF:  # then the centre is rounded too
+            terms = terms + np.abs(self.centre) @ sizes
         # A move to the border adds to the terms at least as much as the lead lacks.
         size = terms + self.bias_size[other] + self.bias_size[own] + np.abs(lead)
         # Twice the bound on a sum of d products, for what scaling and storing add.
-        return gradient, -lead, 2 * (X.shape[1] + 4) * roundoff * size
+        unit = 2 * (X.shape[1] + 4) * roundoff
+        return gradient, -lead, unit * size, unit * sizes
+
+    def before(self, preprocessing: Preprocessing, table: Table) -> LinearModel | None:
+        """Return the model of a table's columns before linear steps; None if they are not linear.
+
+        The columns are numbers.
+        """
+        if not preprocessing.steps:
+            return self
+        sources = preprocessing.sources_in(table)
+        if sources is None or not all(each.rises and np.isfinite(each.factor) for each in sources):
+            return None
+        weights = np.zeros((len(table.columns), self.n_classes))
+        weight_size, centre = np.zeros_like(weights), np.zeros(len(weights))
+        for source in sources:
+            centre[source.column] = source.centre
+        bias, bias_size = self.bias, self.bias_size
+        for source, row in zip(sources, self.weights, strict=True):
+            weights[source.column] += source.factor * row
+            weight_size[source.column] += np.abs(source.factor * row)
+            # Two scalers of one column have two centres.
+            apart = (centre[source.column] - source.centre) * source.factor
+            bias = bias + (source.shift + apart) * row
+            bias_size = bias_size + (abs(source.shift) + abs(apart) + source.rounds) * np.abs(row)
+        return LinearModel(weights, bias, self.labels, weight_size, bias_size, centre)
 
 
 def read_linear(model: Any) -> LinearModel | None:
-    """Read a linear model, also at the end of a pipeline of linear scalers; None if it is not one.
+    """Read a linear model; None if it is not one.
 
     Examples
     --------
@@ -94,20 +132,16 @@ def read_linear(model: Any) -> LinearModel | None:
     >>> model.labels, model.weights.round(3)
     (array(['no', 'yes'], dtype='<U3'), array([[0.   , 0.545]]))
     """
-    scaling, last = read_scalers(model)
-    if not isinstance(last, _LINEAR) or not hasattr(last, "coef_"):
+    if not isinstance(model, _LINEAR) or not hasattr(model, "coef_"):
         return None
-    weights = np.atleast_2d(np.asarray(last.coef_, dtype=np.float64)).T
-    bias = np.atleast_1d(np.asarray(last.intercept_, dtype=np.float64))
-    labels = np.asarray(last.classes_)
+    weights = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)).T
+    bias = np.atleast_1d(np.asarray(model.intercept_, dtype=np.float64))
+    labels = np.asarray(model.classes_)
     if len(labels) == 2 and weights.shape[1] == 1:
         weights = np.hstack([np.zeros_like(weights), weights])
         bias = np.array([0.0, bias[0]])
     bias = np.broadcast_to(bias, weights.shape[1])
     if weights.shape[1] != len(labels):
         return None  # several outputs a row: no single class to change
-    size = np.abs(bias)
-    if scaling is not None:
-        size = size + np.abs(scaling.shift) @ np.abs(weights)
-        weights, bias = scaling.fold_into(weights, bias)
-    return LinearModel(weights, bias, labels, size)
+    centre = np.zeros(len(weights))
+    return LinearModel(weights, bias, labels, np.abs(weights), np.abs(bias), centre)

@@ -1,8 +1,9 @@
 """The shortest move from an input within a ball, as a mixed-integer linear programme.
 
-The variables are the moves of the features, up and down, in units of the ball's radius. Users of
-the programme add rows for what the move must achieve. The squares of ``l2`` are bounded from below
-by tangents, and more tangents are added where a solution has too small a square.
+The variables are the moves of the numbers, up and down, in units of the ball's radius, and a yes or
+no for each other value of a category or rank, of which at most one is chosen. Users add rows for
+what the move must achieve. The squares of ``l2`` are bounded from below by tangents, and more
+tangents are added where a solution has too small a square.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from counterset._base.arrays import Indices, Matrix, Vector
 from counterset.exact.milp.programme import Programme
 from counterset.exact.norms import Norm
+from counterset.exact.preprocessing import Columns, value_codes
 from counterset.exact.problem import Problem
 from counterset.exceptions import DomainError
 
@@ -69,6 +71,19 @@ class Affine:
     constant: Vector
 
 
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """The other values that a feature may take: their codes, variables and costs, ``(n,)``.
+
+    Costs are shares of the ball's total.
+    """
+
+    feature: int
+    codes: Vector
+    columns: Indices
+    shares: Vector
+
+
 class Moves:
     """The programme of the moves within one ball.
 
@@ -84,27 +99,67 @@ class Moves:
         self.problem, self.norm = problem, norm
         self.programme = Programme()
         self._radius = radius
+        features = problem.model.table.features
+        self._of_values = np.array([feature.values is not None for feature in features])
+        self._paid = np.flatnonzero((norm.weights > 0) & ~self._of_values)
         self.unit = self._units()
         self._up, self._down = self._add_moves()
+        self._choices = [self._add_choice(int(i)) for i in np.flatnonzero(self._of_values)]
         self._squares = self._add_norm()
         self._add_whole_numbers()
 
     def point(self) -> Affine:
-        """Return the point that is moved to, as a function of the variables."""
+        """Return the point that is moved to, as a function of the variables; of numbers only."""
         scale = np.diag(self.unit)
         columns = np.concatenate([self._up, self._down])
         return Affine(columns, np.vstack([scale, -scale]), self.problem.x)
 
-    def largest(self) -> Vector:
-        """Return the largest absolute value of each feature within the ball, ``(d,)``."""
-        low = np.maximum(self.problem.low, self.problem.x - self.norm.reach(self._radius))
-        high = np.minimum(self.problem.high, self.problem.x + self.norm.reach(self._radius))
-        return np.maximum(np.abs(low), np.abs(high))
+    def seen(self, columns: Columns) -> Affine:
+        """Return the columns of the point that is moved to, as a function of the variables."""
+        scale = np.zeros((len(self.unit), len(columns.start)))
+        scale[columns.feature, np.arange(len(columns.start))] = columns.factor
+        scale *= self.unit[:, None]
+        rows, variables = [scale, -scale], [self._up, self._down]
+        for choice in self._choices:
+            values = columns.values.get(choice.feature)
+            if values is not None:
+                own = np.where(columns.feature == choice.feature, columns.start, 0.0)
+                rows += [values[float(code)] - own for code in choice.codes]
+                variables.append(choice.columns)
+        return Affine(np.concatenate(variables), np.vstack(rows), columns.start)
+
+    def ranges(self, values: Affine) -> tuple[Vector, Vector]:
+        """Bound values that are linear in what ``seen`` returns, relative to their constant."""
+        n = len(self._up) + len(self._down)
+        low, high = self.programme.intervals(values.columns[:n], values.coefficients[:n])
+        swing = self._swing(values.coefficients[: len(self._up)])
+        low, high = np.maximum(low, -swing), np.minimum(high, swing)
+        for choice in self._choices:  # at most one of its values is chosen
+            own = values.coefficients[np.isin(values.columns, choice.columns)]
+            low, high = low + own.min(axis=0, initial=0.0), high + own.max(axis=0, initial=0.0)
+        return low, high
+
+    def _swing(self, coefficients: Matrix) -> Vector:
+        """Bound how much the numbers change linear values within the ball, by the dual norm."""
+        sizes = np.abs(coefficients)
+        free = (self.norm.weights == 0) & ~self._of_values
+        if self.norm.kind in ("l0", "linf") or free.any():
+            return np.full(sizes.shape[1], np.inf)
+        if self.norm.kind == "l1":
+            return np.asarray(sizes.max(axis=0))
+        return np.asarray(np.sqrt((sizes**2).sum(axis=0)))
+
+    def ends(self) -> tuple[Vector, Vector]:
+        """Return the lowest and the highest value of each feature within the ball, ``(d,)``."""
+        reach = self.norm.reach(self._radius)
+        low = np.maximum(self.problem.low, self.problem.x - reach)
+        return low, np.minimum(self.problem.high, self.problem.x + reach)
 
     def _units(self) -> Vector:
         reach = self.norm.reach(self._radius)
         room = np.maximum(self.problem.high - self.problem.x, self.problem.x - self.problem.low)
         unit: Vector = np.where(np.isfinite(reach), reach, room)
+        unit[self._of_values] = 1.0
         if not np.isfinite(unit).all():
             feature = self.problem.model.table.names[int(np.argmax(~np.isfinite(unit)))]
             raise DomainError(
@@ -115,21 +170,36 @@ class Moves:
 
     def _add_moves(self) -> tuple[Indices, Indices]:
         problem = self.problem
-        reach = np.minimum(self.norm.reach(self._radius) / self.unit, np.inf)
+        reach = np.where(self._of_values, 0.0, self.norm.reach(self._radius) / self.unit)
         up = np.minimum((problem.high - problem.x) / self.unit, reach)
         down = np.minimum((problem.x - problem.low) / self.unit, reach)
         return self.programme.add_variables(0.0, up), self.programme.add_variables(0.0, down)
 
+    def _add_choice(self, feature: int) -> _Choice:
+        """Add a yes or no for each value of a feature, besides the input's, within the ball."""
+        problem, total = self.problem, self.norm.to_total(self._radius)
+        codes = value_codes(problem, feature)
+        moves = np.zeros((len(codes), len(problem.x)))
+        moves[:, feature] = codes - problem.x[feature]
+        costs = self.norm.costs(moves)[:, feature]
+        inside = (codes >= problem.low[feature]) & (codes <= problem.high[feature])
+        # A little more than the total, since costs are added up in another order in distances.
+        inside &= (codes != problem.x[feature]) & (costs <= total * (1 + SOLVER_TOLERANCE))
+        columns = self.programme.add_variables(0.0, np.ones(inside.sum()), whole=True)
+        if len(columns) > 1:
+            self.programme.add_row(columns, np.ones(len(columns)), -np.inf, 1.0)
+        shares = np.minimum(costs[inside] / max(total, 1e-300), 1.0)
+        return _Choice(feature, codes[inside], columns, shares)
+
     def _add_norm(self) -> Indices:
         """Make the total the objective, in units of the ball's; return the columns of squares."""
-        paid = np.flatnonzero(self.norm.weights > 0)
         add = {
             "l0": self._add_count,
             "l1": self._add_sum,
             "l2": self._add_squares,
             "linf": self._add_largest,
         }
-        return add[self.norm.kind](paid)
+        return add[self.norm.kind](self._paid)
 
     def _add_sum(self, paid: Indices) -> Indices:
         columns = np.concatenate([self._up[paid], self._down[paid]])
@@ -141,6 +211,9 @@ class Moves:
         self._add_cost(largest, np.ones(1))
         for i in paid:
             self._add_at_most(int(i), int(largest[0]))
+        for choice in self._choices:
+            columns = np.append(choice.columns, largest)
+            self.programme.add_row(columns, np.append(choice.shares, -1.0), -np.inf, 0.0)
         return _NO_SQUARES
 
     def _add_count(self, paid: Indices) -> Indices:
@@ -160,6 +233,9 @@ class Moves:
 
     def _add_cost(self, columns: Indices, costs: Vector) -> None:
         """Add costs to the objective, and keep their sum within the ball."""
+        if self.norm.kind != "linf":  # what values cost is added up with the rest
+            columns = np.concatenate([columns, *(choice.columns for choice in self._choices)])
+            costs = np.concatenate([costs, *(choice.shares for choice in self._choices)])
         self.programme.cost.update(zip(columns.tolist(), costs.tolist(), strict=True))
         self.programme.add_row(columns, costs, -np.inf, 1.0)
 
@@ -174,16 +250,17 @@ class Moves:
         self.programme.add_row(columns, np.array([1.0, -2 * at, -2 * at]), -(at**2), np.inf)
 
     def _add_whole_numbers(self) -> None:
-        """Add a whole-number variable for the value of each feature that takes only those."""
+        """Add a whole-number variable for the move of each number that takes only those."""
         problem = self.problem
-        for i in np.flatnonzero(problem.integer & (problem.high > problem.low)):
-            low, high = np.ceil(problem.low[i]), np.floor(problem.high[i])
+        moving = problem.integer & ~self._of_values & (problem.high > problem.low)
+        for i in np.flatnonzero(moving):
+            # From the input's own whole number on: far from 0 the solver could not tell them apart.
+            base = np.floor(problem.x[i])
+            low, high = np.ceil(problem.low[i]) - base, np.floor(problem.high[i]) - base
             whole = self.programme.add_variables(low, np.array([high]), whole=True)
             columns = np.array([whole[0], self._up[i], self._down[i]])
-            unit = self.unit[i]
-            self.programme.add_row(
-                columns, np.array([1.0, -unit, unit]), problem.x[i], problem.x[i]
-            )
+            row, rest = np.array([1.0, -self.unit[i], self.unit[i]]), problem.x[i] - base
+            self.programme.add_row(columns, row, rest, rest)
 
     def solve(self) -> Solution:
         """Find the nearest point of the ball that satisfies all rows."""
@@ -193,12 +270,12 @@ class Moves:
             if result.infeasible:
                 # Tangents only cut off: a point found before the last ones lies outside the ball.
                 return Solution(point, self._length(1.0 - SOLVER_TOLERANCE), empty=True)
-            gained = self._length(max(result.bound - SOLVER_TOLERANCE, 0.0)) - lower
-            lower += max(gained, 0.0)
+            lower = max(lower, self._length(max(result.bound - SOLVER_TOLERANCE, 0.0)))
             if result.values is None:
                 break
             point = self._moved(result.values)
-            if gained <= SQUARES_TOLERANCE * self._radius or not self._refine(result.values):
+            # The bound may stay where it is for a while: other points of the same cost come first.
+            if not self._refine(result.values):
                 break
             point = self._refine_continuous(result.values)
         return Solution(point, lower)
@@ -216,7 +293,7 @@ class Moves:
         """Add tangents where squares are too small; return whether there were any."""
         if len(self._squares) == 0:
             return False
-        paid = np.flatnonzero(self.norm.weights > 0)
+        paid = self._paid
         moved = values[self._up[paid]] + values[self._down[paid]]
         missing = moved**2 - values[self._squares]
         if missing.sum() <= SQUARES_TOLERANCE:
@@ -231,4 +308,10 @@ class Moves:
 
     def _moved(self, values: Vector) -> Vector:
         moves: Vector = (values[self._up] - values[self._down]) * self.unit
-        return self.problem.x + moves
+        point = self.problem.x + moves
+        for choice in self._choices:
+            chosen = values[choice.columns] > 0.5
+            point[choice.feature] = (
+                choice.codes[chosen].item() if chosen.any() else point[choice.feature]
+            )
+        return point

@@ -14,7 +14,8 @@ from counterset._base.arrays import Matrix, Vector
 from counterset.exact.milp.moves import Affine, Moves, Solution
 from counterset.exact.networks.models import ReluNetwork
 from counterset.exact.norms import Norm
-from counterset.exact.problem import Problem
+from counterset.exact.preprocessing import Columns
+from counterset.exact.problem import DOUBLE_ROUNDOFF, Problem
 
 __all__ = ["Encoding", "Rounding", "lead_and_gradient"]
 
@@ -39,36 +40,39 @@ class Rounding:
     error: Vector
 
     @classmethod
-    def of_input(cls, roundoff: float, size: Vector) -> Rounding:
-        """Start with the inputs, which the model may have to round."""
-        return cls(roundoff, size, roundoff * size)
+    def of_input(cls, roundoff: float, size: Vector, roundings: float = 1.0) -> Rounding:
+        """Start with the inputs, which the model may have to round, and scalers before it too."""
+        return cls(roundoff, size, roundings * roundoff * size)
 
     def after(self, weights: Matrix, bias: Vector, size: Vector) -> Rounding:
         """Return the bounds after a layer whose outputs have at most this size."""
         sizes = np.abs(weights)
         terms = (self.size + self.error) @ sizes + np.abs(bias)
-        # The bound on a sum of as many products as there are inputs, in whichever order.
-        error = self.error @ sizes + (len(weights) + 2) * self.roundoff * terms
+        # Twice the bound on a sum of as many products as there are inputs, in whichever order: the
+        # model's sum is rounded, and so is that of the programme.
+        error = self.error @ sizes + 2 * (len(weights) + 2) * self.roundoff * terms
         return Rounding(self.roundoff, size, error)
 
 
 class Encoding:
     """The programme for one ball and one other class.
 
-    ``classes`` are the columns of the other class and of the input's own.
+    ``columns`` are what the network sees; ``classes`` are the outputs of the other class and of the
+    input's own.
     """
 
     def __init__(
         self,
         network: ReluNetwork,
+        columns: Columns,
         problem: Problem,
         norm: Norm,
         classes: tuple[int, int],
         radius: float,
     ) -> None:
-        self._network, self._classes = network, classes
+        self._network, self._columns, self._classes = network, columns, classes
         self._moves = Moves(problem, norm, radius)
-        self._problem, self._norm, self._unit = problem, norm, self._moves.unit
+        self._problem, self._unit = problem, self._moves.unit
         self._programme = self._moves.programme
         self._add_network()
 
@@ -82,8 +86,9 @@ class Encoding:
 
     def _add_network(self) -> None:
         """Add the units, layer by layer, and the row for the lead of the other class."""
-        values = self._moves.point()
-        rounding = Rounding.of_input(self._network.roundoff, self._moves.largest())
+        values = self._moves.seen(self._columns)
+        largest = self._columns.largest(*self._moves.ends()) + self._columns.rounds
+        rounding = Rounding.of_input(self._network.roundoff, largest, self._columns.roundings)
         for depth, (weights, bias) in enumerate(self._network.layers[:-1]):
             before = Affine(
                 values.columns, values.coefficients @ weights, values.constant @ weights + bias
@@ -110,8 +115,14 @@ class Encoding:
 
     def _slope(self, point: Vector) -> float:
         """Return how much a move by the radius raises the lead at most, by the slope at a point."""
-        _, gradient = lead_and_gradient(self._network, point, self._classes)
+        gradient = self._gradient(point)
         return float(np.abs(gradient * self._unit).max(initial=0.0))
+
+    def _gradient(self, point: Vector) -> Vector:
+        """Return the gradient of the lead at a point, ``(d,)``; 0 for features of values."""
+        columns = self._columns
+        _, gradient = lead_and_gradient(self._network, columns.at(point), self._classes)
+        return columns.gradient(gradient)
 
     def blur(self, point: Vector) -> float:
         """Return how far apart rounding may keep the bounds, by the slope at a point.
@@ -124,48 +135,42 @@ class Encoding:
 
     def _ranges(self, before: Affine, first: bool) -> tuple[Vector, Vector]:
         """Bound the inputs of a layer's units: by intervals, then by linear programmes."""
-        low, high = self._programme.intervals(before.columns, before.coefficients)
-        low, high = before.constant + low, before.constant + high
+        constant = before.constant
+        # The sum of the constant and a bound is rounded.
+        rounding = 4 * DOUBLE_ROUNDOFF * np.abs(constant)
         if first:
-            swing = self._swing(before.coefficients[: len(self._unit)])
-            low = np.maximum(low, before.constant - swing)
-            high = np.minimum(high, before.constant + swing)
-            return low, high
-        for unit in np.flatnonzero((low < 0) & (high > 0)):
+            low, high = self._moves.ranges(before)
+            return constant + low - rounding, constant + high + rounding
+        low, high = self._programme.intervals(before.columns, before.coefficients)
+        # A bound may be off by the solver's tolerance.
+        off = 1e-6 * np.maximum(np.abs(low), np.abs(high)) + rounding
+        low, high = low - off, high + off
+        for unit in np.flatnonzero((constant + low < 0) & (constant + high > 0)):
             if self._problem.clock.over:
                 break
             row = before.coefficients[:, unit]
             most = self._programme.most(before.columns, row, self._problem.clock.left)
-            high[unit] = min(high[unit], before.constant[unit] + most)
-            if high[unit] > 0:
+            high[unit] = min(high[unit], most + off[unit])
+            if constant[unit] + high[unit] > 0:
                 least = -self._programme.most(before.columns, -row, self._problem.clock.left)
-                low[unit] = max(low[unit], before.constant[unit] + least)
-        # A bound may be off by the solver's tolerance.
-        off = 1e-6 * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
-        return low - off, high + off
-
-    def _swing(self, coefficients: Matrix) -> Vector:
-        """Bound how much a move within the ball changes linear values, by the dual norm."""
-        sizes = np.abs(coefficients)
-        free = self._norm.weights == 0
-        if self._norm.kind in ("l0", "linf") or free.any():
-            return np.full(sizes.shape[1], np.inf)
-        if self._norm.kind == "l1":
-            return np.asarray(sizes.max(axis=0))
-        return np.asarray(np.sqrt((sizes**2).sum(axis=0)))
+                low[unit] = max(low[unit], least - off[unit])
+        return constant + low, constant + high
 
     def _add_units(self, before: Affine, low: Vector, high: Vector) -> Affine:
         """Add the outputs of a layer; units that are off in the whole ball are left out.
 
-        Each output is in units of the largest value of its unit, so that the solver's tolerance is
-        the same part of all, whatever the scale of the weights.
+        Each output is in units of the range of its unit, so that the solver's tolerance is the same
+        part of all, whatever the scale of the weights. A unit that is always on counts from its
+        lowest value: far from 0 the solver would not see it change.
         """
-        most = np.where(high > 0, np.maximum(high, -low), 1.0)
-        outputs = self._programme.add_variables(0.0, np.maximum(high, 0.0) / most)
+        start = np.maximum(low, 0.0)
+        most = np.where(high > start, np.maximum(high - start, start - low), 1.0)
+        outputs = self._programme.add_variables(0.0, np.maximum(high - start, 0.0) / most)
         for unit in np.flatnonzero(high > 0):
             columns = np.append(before.columns, outputs[unit])
             row = np.append(-before.coefficients[:, unit] / most[unit], 1.0)
-            constant, least = before.constant[unit] / most[unit], low[unit] / most[unit]
+            constant = (before.constant[unit] - start[unit]) / most[unit]
+            least = low[unit] / most[unit]
             if low[unit] >= 0:
                 self._programme.add_row(columns, row, constant, constant)
                 continue
@@ -176,12 +181,11 @@ class Encoding:
             )
             pair = np.array([outputs[unit], on[0]])
             self._programme.add_row(pair, np.array([1.0, -high[unit] / most[unit]]), -np.inf, 0.0)
-        return Affine(outputs, np.diag(most), np.zeros(len(most)))
+        return Affine(outputs, np.diag(most), start)
 
     def directions(self, point: Vector) -> list[Vector]:
         """Return moves from a point of the boundary that raise the lead the most."""
-        _, gradient = lead_and_gradient(self._network, point, self._classes)
-        per_length = gradient * self._unit
+        per_length = self._gradient(point) * self._unit
         moves: Vector = per_length * self._unit
         size = float(np.abs(per_length).max(initial=0.0))
         steepest = np.where(np.abs(per_length) == size, moves, 0.0)

@@ -12,7 +12,6 @@ from sklearn.neural_network import MLPClassifier
 from counterset._base.arrays import Labels, Matrix, Vector
 from counterset._base.checks import numbers
 from counterset.exact.problem import DOUBLE_ROUNDOFF
-from counterset.exact.scalers import read_scalers
 from counterset.exceptions import InvalidInputError
 from counterset.models.frameworks import TorchModule
 
@@ -142,18 +141,15 @@ def read_network(model: Any) -> ReluNetwork | None:
         return model
     if isinstance(model, TorchModel):
         return _read_torch(model.module)
-    scaling, last = read_scalers(model)
-    if not isinstance(last, MLPClassifier) or not hasattr(last, "coefs_"):
+    if not isinstance(model, MLPClassifier) or not hasattr(model, "coefs_"):
         return None
-    hidden = len(last.coefs_) > 1
-    if (hidden and last.activation != "relu") or last.classes_ is None:
+    hidden = len(model.coefs_) > 1
+    if (hidden and model.activation != "relu") or model.classes_ is None:
         return None
-    layers = list(zip(last.coefs_, last.intercepts_, strict=True))
-    if last.out_activation_ == "logistic" and layers[-1][0].shape[1] != 1:
+    layers = list(zip(model.coefs_, model.intercepts_, strict=True))
+    if model.out_activation_ == "logistic" and layers[-1][0].shape[1] != 1:
         return None  # several labels for each row
-    if scaling is not None:
-        layers[0] = scaling.fold_into(*layers[0])
-    return ReluNetwork(layers, last.classes_)
+    return ReluNetwork(layers, model.classes_)
 
 
 def _is_torch(model: Any) -> bool:

@@ -22,6 +22,7 @@ from counterset.exact.growing_balls import (
 from counterset.exact.networks.encoding import Encoding, lead_and_gradient
 from counterset.exact.networks.models import ReluNetwork
 from counterset.exact.norms import Norm
+from counterset.exact.preprocessing import Columns
 from counterset.exact.problem import (
     DOUBLE_ROUNDOFF,
     LOW_PRECISION,
@@ -45,12 +46,14 @@ METHOD = "mixed-integer programme of a {}"
 
 
 def solve_network(
-    network: ReluNetwork, problem: Problem, norm: Norm, start: Vector | None
+    network: ReluNetwork, columns: Columns, problem: Problem, norm: Norm, start: Vector | None
 ) -> SolverResult:
     """Find the distance, or bounds on it if the time limit is reached.
 
     Parameters
     ----------
+    columns
+        What the network sees.
     start
         A known counterfactual, or None.
     """
@@ -58,9 +61,11 @@ def solve_network(
     incumbent = Incumbent(problem)
     incumbent.offer(start)
     own = int(np.flatnonzero(network.labels == problem.label)[0])
-    scores = network.scores(problem.x[None, :])[0]
+    scores = network.scores(columns.start[None, :])[0]
     others = [int(k) for k in np.argsort(-scores, kind="stable") if k != own]
-    searches = [_ClassSearch(network, problem, norm, (other, own), incumbent) for other in others]
+    searches = [
+        _ClassSearch(network, columns, problem, norm, (other, own), incumbent) for other in others
+    ]
     lower = min(incumbent.upper, *(search.lower_bound() for search in searches))
     lower = min(lower, incumbent.upper)  # which the searches may have improved
     reason = "the solver stopped at its tolerance"
@@ -80,13 +85,14 @@ class _ClassSearch:
     def __init__(
         self,
         network: ReluNetwork,
+        columns: Columns,
         problem: Problem,
         norm: Norm,
         classes: tuple[int, int],
         incumbent: Incumbent,
     ) -> None:
-        self._network, self._problem, self._norm = network, problem, norm
-        self._classes, self._incumbent = classes, incumbent
+        self._network, self._columns, self._problem = network, columns, problem
+        self._norm, self._classes, self._incumbent = norm, classes, incumbent
         self.blur = 0.0
 
     def lower_bound(self) -> float:
@@ -107,7 +113,9 @@ class _ClassSearch:
         return result
 
     def _search_once(self, radius: float) -> BallResult:
-        encoding = Encoding(self._network, self._problem, self._norm, self._classes, radius)
+        encoding = Encoding(
+            self._network, self._columns, self._problem, self._norm, self._classes, radius
+        )
         solution = encoding.solve()
         result = BallResult(solution.lower, solution.empty)
         first = solution.point
@@ -139,7 +147,9 @@ class _ClassSearch:
         norm = self._norm
         if norm.kind == "l0":
             return float(np.max(norm.weights, initial=0.0))
-        lead, gradient = lead_and_gradient(self._network, self._problem.x, self._classes)
+        columns = self._columns
+        lead, per_column = lead_and_gradient(self._network, columns.start, self._classes)
+        gradient = columns.gradient(per_column)
         paid = (self._problem.high > self._problem.low) & (norm.weights > 0)
         slopes = np.abs(gradient[paid]) / norm.rates[paid]
         order = {"l1": np.inf, "l2": 2, "linf": 1}[norm.kind]  # of the dual norm

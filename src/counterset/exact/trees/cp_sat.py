@@ -80,8 +80,9 @@ class CellProgramme:
         if lead.rounding == 0:  # whole votes
             scale, slack = 1.0, -1 if lead.loses_ties else 0
         else:
+            # Scores that are all 0 are known to the rounding of the model's own sum.
             largest = abs(lead.base) + sum(np.abs(some).max() for some in values)
-            scale = SCORE_STEPS / max(largest, 1e-200)
+            scale = SCORE_STEPS / max(largest, lead.rounding)
             slack = len(values) + 1 + int(np.ceil(lead.rounding * scale))
         total = int(np.rint(lead.base * scale))
         terms: list[Any] = []

@@ -16,7 +16,12 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 from counterset._base.arrays import Matrix
-from counterset.exact.trees.boosters import read_lightgbm, read_xgboost
+from counterset.exact.trees.boosters import (
+    lightgbm_codes,
+    read_lightgbm,
+    read_xgboost,
+    xgboost_codes,
+)
 from counterset.exact.trees.ensembles import (
     LEAF,
     Tree,
@@ -27,7 +32,7 @@ from counterset.exact.trees.ensembles import (
     rounding_of,
 )
 
-__all__ = ["read_trees"]
+__all__ = ["own_encoder", "read_trees"]
 
 
 def read_trees(model: Any) -> TreeEnsemble | None:
@@ -37,12 +42,31 @@ def read_trees(model: Any) -> TreeEnsemble | None:
     for kind, read in _READERS:
         if isinstance(model, kind):
             return read(model)
-    library = type(model).__module__.partition(".")[0]
-    if type(model).__name__ == "XGBClassifier" and library == "xgboost":
+    if _is_xgboost(model):
         return read_xgboost(model)
-    if type(model).__name__ == "LGBMClassifier" and library == "lightgbm":
+    if _is_lightgbm(model):
         return read_lightgbm(model)
     return None
+
+
+def own_encoder(model: Any) -> Any:
+    """Return what a model does to categories before its trees see them; None if it does nothing."""
+    if isinstance(model, HistGradientBoostingClassifier):
+        return getattr(model, "_preprocessor", None)
+    if _is_xgboost(model):
+        return xgboost_codes(model)
+    return lightgbm_codes(model) if _is_lightgbm(model) else None
+
+
+def _is_xgboost(model: Any) -> bool:
+    # By name, so that the library need not be installed, nor imported to find out.
+    library = type(model).__module__.partition(".")[0]
+    return type(model).__name__ == "XGBClassifier" and library == "xgboost"
+
+
+def _is_lightgbm(model: Any) -> bool:
+    library = type(model).__module__.partition(".")[0]
+    return type(model).__name__ == "LGBMClassifier" and library == "lightgbm"
 
 
 def _read_decision_tree(model: DecisionTreeClassifier) -> TreeEnsemble:

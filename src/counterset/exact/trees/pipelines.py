@@ -9,21 +9,19 @@ where it goes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from pandas.api import types
 from scipy.sparse import issparse
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.pipeline import Pipeline
 
 from counterset._base.arrays import Indices, Mask, Matrix, Vector
+from counterset.exact.preprocessing import Preprocessing, value_codes
 from counterset.exact.problem import Problem
 from counterset.exact.trees.bisection import last_at_most
-from counterset.exact.trees.column_sources import Source, does_nothing, sources_of
 from counterset.exact.trees.ensembles import LEAF, Tree, TreeEnsemble
-from counterset.exact.trees.models import read_trees
+from counterset.exact.trees.models import own_encoder, read_trees
 from counterset.tables.features.number import numpy_dtype
 
 __all__ = ["TreePipeline", "read_tree_pipeline"]
@@ -45,53 +43,36 @@ class TreePipeline:
     ensemble
         With splits of the columns that the last step makes.
     before
-        The transformers, in their order.
-    sources
-        The input column of each column that the trees see; None if they see the input itself.
+        The steps before it.
     gaps_are_missing
         Whether the trees take the zeros of a sparse matrix for missing values.
     """
 
     ensemble: TreeEnsemble
-    before: tuple[Any, ...] = ()
-    sources: list[Source] | None = None
+    before: Preprocessing = field(default_factory=Preprocessing)
     gaps_are_missing: bool = False
 
     def in_features(self, problem: Problem) -> TreeEnsemble | None:
         """Return the ensemble with splits of the table's features; None if there is none."""
-        table = problem.model.table
-        if not self.before and all(
+        table, before = problem.model.table, self.before
+        if not before.steps and all(
             feature.values is None and feature.columns == (i,)
             for i, feature in enumerate(table.features)
         ):
             return self.ensemble
-        feature_of = {c: i for i, feature in enumerate(table.features) for c in feature.columns}
-        sources = self.sources or [Source(c, rises=True) for c in range(len(table.columns))]
-        features = np.array([feature_of[source.column] for source in sources])
-        for feature, source in zip(features, sources, strict=True):
-            if table.features[feature].values is None and not source.rises:
-                return None  # numbers that are encoded as categories, but not declared categorical
-        if self.gaps_are_missing and issparse(self._made(problem, problem.x[None, :])):
+        features = before.features_of(table)
+        if features is None:
+            return None
+        if self.gaps_are_missing and issparse(before.made(problem, problem.x[None, :])):
             return None
         try:
-            seen = self.columns_of(problem, problem.x[None, :])
+            seen = before.columns_of(problem, problem.x[None, :])
         except (TypeError, ValueError):
             return None  # columns that are not numbers: the trees split categories themselves
-        if seen.shape[1] != len(sources):
+        if seen.shape[1] != len(features):
             return None
         translation = _Translation(self, problem, features)
         return translation.ensemble() if translation.knows_categories() else None
-
-    def columns_of(self, problem: Problem, rows: Matrix) -> Matrix:
-        """Return the columns that the trees see of rows of the table, ``(n, columns)``."""
-        made = self._made(problem, rows)
-        return np.asarray(made.toarray() if issparse(made) else made, dtype=np.float64)
-
-    def _made(self, problem: Problem, rows: Matrix) -> Any:
-        made: Any = problem.model.table.decode(rows)
-        for step in self.before:
-            made = step.transform(made)
-        return made
 
 
 class _Translation:
@@ -159,12 +140,10 @@ class _Translation:
     def _values(self, feature: int) -> tuple[Vector, Matrix]:
         """Return the codes of a feature's values, and the columns that the trees see of them."""
         if feature not in self._known:
-            problem = self._problem
-            seen = problem.model.table.features[feature].seen
-            codes = np.union1d(np.asarray(seen), problem.x[feature])
+            problem, codes = self._problem, value_codes(self._problem, feature)
             rows = np.tile(problem.x, (len(codes), 1))
             rows[:, feature] = codes
-            self._known[feature] = codes, self._pipeline.columns_of(problem, rows)
+            self._known[feature] = codes, self._pipeline.before.columns_of(problem, rows)
         return self._known[feature]
 
     def knows_categories(self) -> bool:
@@ -195,7 +174,7 @@ class _Translation:
 
     def _cuts(self, columns: Indices, cuts: Vector) -> Vector:
         """Find the largest number that each split of a column sends to the left."""
-        if not self._pipeline.before or len(cuts) == 0:
+        if not self._pipeline.before.steps or len(cuts) == 0:
             return cuts
         problem = self._problem
         features = self._features[columns]
@@ -204,7 +183,7 @@ class _Translation:
         def column_of(values: Vector) -> Vector:
             rows = np.tile(problem.x, (len(values), 1))
             rows[np.arange(len(values)), features] = values
-            seen: Matrix = self._pipeline.columns_of(problem, rows)
+            seen: Matrix = self._pipeline.before.columns_of(problem, rows)
             return np.asarray(seen[np.arange(len(values)), columns])
 
         return last_at_most(column_of, cuts, low, high, problem.integer[features])
@@ -226,16 +205,12 @@ def _range(problem: Problem, feature: int) -> tuple[float, float]:
 
 def read_tree_pipeline(model: Any) -> TreePipeline | None:
     """Read a tree ensemble, also at the end of a pipeline of scalers and encoders; else None."""
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    ensemble = read_trees(steps[-1])
+    before, last = Preprocessing.of(model)
+    ensemble = read_trees(last)
     if ensemble is None:
         return None
-    before = [step for step in steps[:-1] if not does_nothing(step)]
-    if isinstance(steps[-1], HistGradientBoostingClassifier):
-        before += [step for step in [getattr(steps[-1], "_preprocessor", None)] if step is not None]
-    if not before:
-        return TreePipeline(ensemble)
-    chain = Pipeline([(str(i), step) for i, step in enumerate(before)])
-    sources = sources_of(chain, int(before[0].n_features_in_))
-    gaps = type(steps[-1]).__module__.startswith("xgboost")
-    return None if sources is None else TreePipeline(ensemble, tuple(before), sources, gaps)
+    own = own_encoder(last)
+    if own is not None:
+        before = Preprocessing((*before.steps, own))
+    gaps = type(last).__module__.startswith("xgboost")
+    return TreePipeline(ensemble, before, gaps) if before.is_known else None

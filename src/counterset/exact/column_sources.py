@@ -11,27 +11,37 @@ import pandas as pd
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    OneHotEncoder,
-    OrdinalEncoder,
-    RobustScaler,
-    StandardScaler,
-)
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 from sklearn.utils import check_array
+
+from counterset.exact.category_codes import CategoryCodes
+from counterset.exact.scalers import SCALERS, read_scaler
 
 __all__ = ["Source", "does_nothing", "sources_of"]
 
-_SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
-
 
 class Source(NamedTuple):
-    """The input column that a column is made from, and whether it rises with that."""
+    """The input column that a column is made from.
+
+    Attributes
+    ----------
+    column
+        The input column.
+    rises
+        Whether the made column rises with it.
+    centre, factor, shift
+        A number that rises becomes ``(number - centre) * factor + shift``; ``factor`` is NaN where
+        the made column rises in another way.
+    rounds
+        The size of what is rounded on the way, besides the made number itself.
+    """
 
     column: int
     rises: bool
+    centre: float = 0.0
+    factor: float = 1.0
+    shift: float = 0.0
+    rounds: float = 0.0
 
 
 def does_nothing(step: Any) -> bool:
@@ -57,6 +67,18 @@ def sources_of(step: Any, n_columns: int) -> list[Source] | None:
 def _each(step: Any, n_columns: int) -> list[Source] | None:
     del step
     return [Source(column, rises=True) for column in range(n_columns)]
+
+
+def _of_scaler(step: Any, n_columns: int) -> list[Source] | None:
+    read = read_scaler(step)
+    if read is None:  # it rises to an end, and stays there
+        return [Source(column, rises=True, factor=np.nan) for column in range(n_columns)]
+    return [
+        Source(column, True, float(centre), float(factor), float(shift), abs(float(shift)))
+        for column, (centre, factor, shift) in enumerate(
+            zip(read.centre, read.factor, read.shift, strict=True)
+        )
+    ]
 
 
 def _of_function(step: FunctionTransformer, n_columns: int) -> list[Source] | None:
@@ -96,10 +118,22 @@ def _of_pipeline(step: Pipeline, n_columns: int) -> list[Source] | None:
 
 def _through(sources: list[Source], made: list[Source]) -> list[Source]:
     """Trace columns that are made from made columns back to the input."""
-    return [
-        Source(sources[each.column].column, each.rises and sources[each.column].rises)
-        for each in made
-    ]
+    return [_one_after(sources[each.column], each) for each in made]
+
+
+def _one_after(first: Source, second: Source) -> Source:
+    """Return the source of a column that is made from a made column."""
+    if first[1:] == (True, 0.0, 1.0, 0.0, 0.0):  # the input's column itself
+        return second._replace(column=first.column)
+    moved = second.centre * second.factor  # what the second subtracts, in the units that it makes
+    return Source(
+        first.column,
+        first.rises and second.rises,
+        first.centre,
+        first.factor * second.factor,
+        first.shift * second.factor - moved + second.shift,
+        first.rounds * abs(second.factor) + abs(moved) + second.rounds,
+    )
 
 
 def _of_columns(step: ColumnTransformer, n_columns: int) -> list[Source] | None:
@@ -122,9 +156,10 @@ def _of_columns(step: ColumnTransformer, n_columns: int) -> list[Source] | None:
 
 
 _STEPS: tuple[tuple[Any, Callable[[Any, int], list[Source] | None]], ...] = (
-    (_SCALERS, _each),
+    (SCALERS, _of_scaler),
     (FunctionTransformer, _of_function),
     (SimpleImputer, _of_imputer),
+    (CategoryCodes, _each),
     (OrdinalEncoder, _of_ordinal),
     (OneHotEncoder, _of_one_hot),
     (Pipeline, _of_pipeline),

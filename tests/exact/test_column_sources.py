@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from toys_exact import ENCODERS, VALUES, flats
 
-from counterset.exact.trees.column_sources import sources_of
+from counterset.exact.column_sources import sources_of
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
