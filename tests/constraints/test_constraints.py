@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from counterset import Constraints, InvalidInputError, Schema
-from counterset.constraints.rules import Rules
+from counterset.constraints.rules import Allowed, Rules
 from counterset.tables.table import Table
 
 FRAME = pd.DataFrame(
@@ -100,3 +101,22 @@ def test_each_parameter_becomes_a_rule_named_in_the_words_of_the_call() -> None:
 def test_constraints_show_only_what_was_passed() -> None:
     assert repr(Constraints()) == "Constraints()"
     assert repr(Constraints(together=[["n", "job"]])) == "Constraints(together=[['n', 'job']])"
+
+
+def test_arrays_indexes_and_sets_are_lists() -> None:
+    # An array used to be refused by numpy: its truth is ambiguous.
+    given = Constraints(
+        immutable=FRAME.columns[:2],
+        increase_only=np.array(["n", "size"]),
+        allowed={"job": np.array(["cook", "judge"])},
+    )
+    assert len(given.compile(TABLE, MATRIX).rules) == 5
+    assert repr(given).startswith("Constraints(immutable=Index(['n', 'size']")
+
+
+def test_a_set_of_allowed_values_has_the_order_of_the_feature() -> None:
+    # A candidate without a nearest allowed value takes the first, and sets have no first.
+    several = {"nurse", "judge", "cook"}
+    (rule,) = compiled(allowed={"job": several}).rules
+    assert isinstance(rule, Allowed)
+    assert rule.codes.tolist() == [0, 1, 2]

@@ -68,13 +68,13 @@ class Constraints:
     Constraints(immutable=['age', 'sex'], ranges={'duration': (6, 48)})
     """
 
-    immutable: Sequence[Any] = ()
-    increase_only: Sequence[Any] = ()
-    decrease_only: Sequence[Any] = ()
+    immutable: Collection[Any] = ()
+    increase_only: Collection[Any] = ()
+    decrease_only: Collection[Any] = ()
     ranges: Mapping[Any, tuple[Any, Any]] = field(default_factory=dict)
     max_increase: Mapping[Any, Any] = field(default_factory=dict)
     max_decrease: Mapping[Any, Any] = field(default_factory=dict)
-    allowed: Mapping[Any, Sequence[Any]] = field(default_factory=dict)
+    allowed: Mapping[Any, Collection[Any]] = field(default_factory=dict)
     relations: Sequence[str] = ()
     together: Sequence[Sequence[Any]] = ()
 

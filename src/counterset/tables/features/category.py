@@ -167,7 +167,8 @@ def _positions(column: pd.Series, values: tuple[Any, ...], name: str, what: str)
     """Return the position of each cell among the values; NaN where one is missing."""
     missing = column.isna().to_numpy()
     try:
-        codes = pd.Index(values, dtype=object).get_indexer(pd.Index(column.astype(object)))
+        cells = pd.Index(column.astype(object), dtype=object)
+        codes = pd.Index(values, dtype=object).get_indexer(cells)
     except TypeError:  # a list, say, is no value
         codes = np.array([_position(cell, values) for cell in column])
     unknown = (codes < 0) & ~missing
