@@ -26,12 +26,7 @@ from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.cutoffs import Cutoff, NearestCandidates
 from counterset.steps.diversity import AngleDiversity, Diversity
 from counterset.steps.line_search import LineSearch, Search
-from counterset.steps.parameters import (
-    check_parameter,
-    check_parameters,
-    check_unchanged,
-    used_by_fit,
-)
+from counterset.steps.parameters import check_parameter, check_parameters, used_by_fit
 from counterset.steps.pipeline import Pipeline, paper_pipeline
 from counterset.steps.selection import Selector
 from counterset.steps.shortfall import report_reached, report_shortfall
@@ -376,8 +371,7 @@ class DiverseExplainer(BaseEstimator):
             raise NotFittedError(
                 "This DiverseExplainer is not fitted yet. Call fit with the training rows first."
             )
-        check_parameters(self)  # set_params may have come after fit
-        check_unchanged(self, self._fitted_with)
+        check_parameters(self, self._fitted_with)  # set_params may have come after fit
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "pool_")

@@ -15,7 +15,7 @@ from counterset.steps.diversity import Diversity
 from counterset.steps.line_search import Search
 from counterset.tables.schema import Schema
 
-__all__ = ["check_parameter", "check_parameters", "check_unchanged", "used_by_fit"]
+__all__ = ["check_parameter", "check_parameters", "used_by_fit"]
 
 #: The type of each parameter, and what to say if it is something else.
 _ALLOWED: dict[str, tuple[Any, str]] = {
@@ -44,7 +44,7 @@ def used_by_fit(explainer: Any) -> dict[str, Any]:
     return {name: getattr(explainer, name) for name in _USED_BY_FIT}
 
 
-def check_unchanged(explainer: Any, fitted_with: dict[str, Any]) -> None:
+def _check_unchanged(explainer: Any, fitted_with: dict[str, Any]) -> None:
     """Check that the parameters that ``fit`` used are still those of the explainer."""
     changed = [
         name for name in _USED_BY_FIT if not _same(getattr(explainer, name), fitted_with[name])
@@ -64,8 +64,14 @@ def _same(value: Any, other: Any) -> bool:
     return type(value) is type(other) and bool(value == other)
 
 
-def check_parameters(explainer: Any) -> None:
-    """Check that the parameters of an explainer are what it can use."""
+def check_parameters(explainer: Any, fitted_with: dict[str, Any] | None = None) -> None:
+    """Check that the parameters of an explainer are what it can use.
+
+    Parameters
+    ----------
+    fitted_with
+        After ``fit``: what ``used_by_fit`` returned then, which must not have changed.
+    """
     check_count(explainer.max_counterfactuals, "max_counterfactuals")
     anchors = explainer.anchors
     if isinstance(anchors, str) and anchors != "auto":
@@ -76,6 +82,8 @@ def check_parameters(explainer: Any) -> None:
         check_count(anchors, "anchors")
     for name in _ALLOWED:
         check_parameter(name, getattr(explainer, name))
+    if fitted_with is not None:
+        _check_unchanged(explainer, fitted_with)
 
 
 def check_parameter(name: str, value: Any) -> None:
