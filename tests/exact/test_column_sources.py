@@ -9,7 +9,13 @@ from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
 from toys_exact import ENCODERS, VALUES, flats
 
 from counterset.exact.column_sources import sources_of
@@ -50,6 +56,26 @@ def test_steps_that_mix_or_drop_columns_are_not_known() -> None:
     ):
         assert sources_of(step, 3) is None
     assert sources_of(SimpleImputer().fit(empty), 4) is None
+
+
+def test_a_number_that_stands_for_a_missing_value_does_not_rise() -> None:
+    # Cuts were searched by bisection, as though the imputer kept the order of numbers.
+    step = SimpleImputer(missing_values=0).fit(np.array([[0], [3], [5]]))
+    sources = sources_of(step, 1)
+    assert sources is not None
+    assert not sources[0].rises
+
+
+def test_scalers_one_after_another_are_one() -> None:
+    X = 1e6 + np.random.default_rng(0).random((30, 2))
+    steps = make_pipeline(StandardScaler(), MinMaxScaler((-3, 1)), RobustScaler()).fit(X)
+    sources = sources_of(steps, 2)
+    assert sources is not None
+    for source, column, made in zip(sources, X.T, steps.transform(X).T, strict=True):
+        scaled = (column - source.centre) * source.factor + source.shift
+        np.testing.assert_allclose(scaled, made, atol=1e-12)
+        assert source.centre == pytest.approx(column.mean())
+        assert source.rounds > 0
 
 
 def test_a_dropped_column_has_no_source() -> None:

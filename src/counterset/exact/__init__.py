@@ -3,8 +3,9 @@
 Begin with ``distance`` (the public function) and ``query`` (a model, a distance and a domain, ready
 for any input). For each input the query makes a ``problem`` and hands it to one of the ``solvers``.
 
-- ``domains`` and ``arguments`` read what users pass; ``norms`` and ``scalers`` read distances and
-  scalers.
+- ``domains`` and ``arguments`` read what users pass, ``norms`` reads distances.
+- ``preprocessing`` reads the steps of a pipeline before the model, with ``column_sources``,
+  ``scalers`` and ``category_codes``.
 - ``finite``, ``sampling``, ``neighbours``, ``linear``, ``networks`` and ``trees`` are the solvers.
   ``boundary``, ``growing_balls`` and ``milp`` are tools that they share.
 - ``batch`` solves many inputs at once.

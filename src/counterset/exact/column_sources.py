@@ -88,7 +88,11 @@ def _of_function(step: FunctionTransformer, n_columns: int) -> list[Source] | No
 
 def _of_imputer(step: SimpleImputer, n_columns: int) -> list[Source] | None:
     dropped = pd.isna(np.asarray(step.statistics_, dtype=object)).any()
-    return None if step.add_indicator or dropped else _each(step, n_columns)
+    if step.add_indicator or dropped:
+        return None
+    # A number that stands for a missing value becomes another one.
+    rises = bool(pd.isna(step.missing_values))
+    return [Source(column, rises) for column in range(n_columns)]
 
 
 def _of_ordinal(step: OrdinalEncoder, n_columns: int) -> list[Source] | None:

@@ -31,15 +31,17 @@ def counterfactual_distance(
     ===============================  ===========================================================
     model                            how
     ===============================  ===========================================================
-    linear, also after a scaler      closed form; a mixed-integer programme for whole numbers
+    linear                           closed form; a mixed-integer programme (HiGHS) for whole
+                                     numbers and categories
     ReLU network                     mixed-integer programme (HiGHS)
-    decision tree                    its leaves; also after scalers and encoders
-    tree ensemble                    constraint programme (OR-tools, the ``[exact]`` extra); also
-                                     after scalers and encoders
+    decision tree                    its leaves
+    tree ensemble                    constraint programme (OR-tools, the ``[exact]`` extra)
     one nearest neighbour            enumeration of its cells
     any, on a finite domain          enumeration, the nearest first
     any other                        search: an upper bound; the lower bound is 0
     ===============================  ===========================================================
+
+    All but the nearest neighbour are also read after scalers and encoders in a pipeline.
 
     Parameters
     ----------
@@ -59,8 +61,8 @@ def counterfactual_distance(
     time_limit
         In seconds. When it is reached, the bounds found so far are returned.
     tolerance
-        How near the bounds must be to be called exact, relative to the distance where that is
-        above 1. Bounds by HiGHS are good to 2e-6 of the distance.
+        How near the bounds must be to be called exact, relative to the distance. Bounds by HiGHS
+        are good to 2e-6 of the distance.
     start
         A known counterfactual, as a row, or several; a near one saves time.
     method

@@ -12,6 +12,7 @@ true one. Each cell is widened by as much as rounding can move its borders.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,11 @@ class NearestNeighbour:
     labels: Labels
     method: str = "kd_tree"
 
+    @cached_property
+    def _corners(self) -> Matrix:
+        """The lowest and the highest corner of the box around all rows, ``(2, d)``."""
+        return np.array([self.rows.min(axis=0), self.rows.max(axis=0)])
+
     def error(self, ends: Matrix, row: Vector, own: Matrix, roundoff: float) -> Vector:
         """Bound how far off the model's comparison of a row with own rows may be, ``(n,)``.
 
@@ -58,7 +64,7 @@ class NearestNeighbour:
             size = np.abs(ends).max(axis=0) + np.maximum(np.abs(row), np.abs(own))
         else:
             size = np.abs(ends[:, None] - own).max(axis=0)
-            others = row[None, :] if self.method == "kd_tree" else self.rows
+            others = row[None, :] if self.method == "kd_tree" else self._corners
             size = np.maximum(size, np.abs(ends[:, None] - others).max(axis=(0, 1)))
         # Four times the bound on two sums of d products: that of a ball tree is the largest.
         errors: Vector = 8 * (len(row) + 8) * roundoff * (size**2).sum(axis=1)

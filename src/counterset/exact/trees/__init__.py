@@ -1,7 +1,7 @@
 """Tree ensembles: the nearest point of another class by constraint programming.
 
 Begin with ``solve``. ``ensembles`` has trees as the solvers see them; ``models``, ``boosters``,
-``pipelines`` (with ``column_sources`` and ``bisection``) read them. ``cells`` divides a ball by the
+``pipelines`` (with ``bisection``) read them. ``cells`` divides a ball by the
 splits; ``descent`` and ``cp_sat`` (OR-tools) search its cells. Imports no other sub-package of
 ``exact``.
 """
