@@ -18,8 +18,8 @@ from sklearn.preprocessing import MinMaxScaler
 from toys import FRAME, Rows, X, approve, fitted
 
 from counterset import (
-    CountersetWarning,
     Constraints,
+    CountersetWarning,
     DiverseExplainer,
     Explanation,
     FewerCounterfactualsWarning,
