@@ -17,7 +17,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from toys_exact import disguised, given_linear, given_scaler, thresholds, tree_data
 
@@ -203,6 +203,26 @@ def test_no_whole_number_is_nearer_than_proved(offset: float, size: float) -> No
         check(bounds, nearest_flip(model, x, near))
         assert bounds.witness is not None
         assert bounds.lower > 0 or abs(offset) > 1e7 * size
+
+
+def test_whole_numbers_of_billions_hold_against_samples() -> None:
+    # The solver was wrong about whole numbers that large, and proved far more than is true.
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        Z = rng.random((60, 2))
+        frame = pd.DataFrame({"a": np.rint(1e12 * (1 + Z[:, 0])).astype(np.int64), "b": Z[:, 1]})
+        model = make_pipeline(StandardScaler(), LogisticRegression(C=10))
+        model.fit(frame, Z[:, 0] + Z[:, 1] ** 2 > 0.8)
+        x, scale = frame.iloc[[0]], L1([1e-12, 1.0])
+        bounds = counterfactual_distance(model, x, scale, Box.of(frame))
+        points = frame.sample(3000, replace=True, random_state=seed).reset_index(drop=True)
+        points["a"] = rng.integers(frame["a"].min(), frame["a"].max(), 3000)
+        points.loc[:1000, "b"] = x["b"].iloc[0]
+        points.loc[1001:2000, "a"] = x["a"].iloc[0]
+        flipped = points[model.predict(points) != model.predict(x)[0]]
+        lengths = scale(x.to_numpy(float), flipped.to_numpy(float))[0]
+        assert bounds.exact
+        assert bounds.lower <= lengths.min()
 
 
 def test_weights_that_nearly_cancel_round_more_the_farther_one_goes() -> None:

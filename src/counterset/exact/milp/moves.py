@@ -30,6 +30,9 @@ SQUARES_TOLERANCE = 2e-6
 #: This is subtracted from bounds. HiGHS stops at a gap of 1e-6 and prices to 1e-7, both in units of
 #: the ball's total; what it takes for feasible within its tolerance can only lower the total.
 SOLVER_TOLERANCE = 2e-6
+#: Whole numbers that may move by more than this are taken for any numbers: a step of 1 is less than
+#: the solver's tolerance then, and HiGHS is wrong about whole numbers of billions.
+MOST_WHOLE = 1e6
 _NO_SQUARES: Indices = np.empty(0, dtype=np.intp)
 
 
@@ -253,7 +256,7 @@ class Moves:
         """Add a whole-number variable for the move of each number that takes only those."""
         problem = self.problem
         moving = problem.integer & ~self._of_values & (problem.high > problem.low)
-        for i in np.flatnonzero(moving):
+        for i in np.flatnonzero(moving & (self.unit <= MOST_WHOLE)):
             # From the input's own whole number on: far from 0 the solver could not tell them apart.
             base = np.floor(problem.x[i])
             low, high = np.ceil(problem.low[i]) - base, np.floor(problem.high[i]) - base

@@ -190,7 +190,8 @@ class CellProgramme:
             self._region.axes, self._literals, hint or [], strict=hint is not None
         ):
             for j, literal in enumerate(literals):
-                self._model.add_hint(literal, int(cell == j if axis.cuts is None else cell > j))
+                chosen = cell == j if axis.cuts is None else cell > j
+                self._model.add_hint(literal, int(chosen))  # OR-tools 9.10 takes no bool
         solver = self._cp.CpSolver()
         solver.parameters.max_time_in_seconds = max(seconds, 1e-3)
         # With one worker, the same of several equally near points is found every time.
