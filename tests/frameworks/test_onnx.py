@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from counterset import DiverseExplainer, ModelError
+from counterset import DiverseExplainer, InvalidInputError, ModelError
 from counterset.datasets import Dataset
 from frameworks.judging import explain_and_judge
 
@@ -102,5 +102,5 @@ def test_a_network_exported_for_a_fixed_number_of_rows_is_explained(tmp_path: Pa
 def test_a_file_that_is_no_model_is_explained(tmp_path: Path) -> None:
     path = tmp_path / "broken.onnx"
     path.write_bytes(b"not a model")
-    with pytest.raises(ModelError, match="The model raised InvalidProtobuf"):
+    with pytest.raises(InvalidInputError, match=r"be read as an ONNX file \(InvalidProtobuf"):
         DiverseExplainer(path).fit(np.eye(2))
