@@ -103,10 +103,10 @@ def run(
             "scale": None,
         }
         explainers = {
-            "paper": DiverseExplainer(model, **shared),
-            "auto": DiverseExplainer(model, anchors="auto", **shared),
-            "nearest": DiverseExplainer(model, diversity=None, **shared),
-            "constant": DiverseExplainer(model, anchors=1, **shared),
+            "paper": DiverseExplainer.paper(model, **shared),
+            "auto": DiverseExplainer.paper(model, anchors="auto", **shared),
+            "nearest": DiverseExplainer.paper(model, diversity=None, **shared),
+            "constant": DiverseExplainer.paper(model, anchors=1, **shared),
         }
         of_paper: dict[Any, pd.DataFrame] = {}
         for method, explainer in explainers.items():
@@ -188,7 +188,7 @@ def tell_speed(name: str, weights: Path) -> None:
         explainers = {}
         for anchors in (None, "auto"):
             start = time.process_time()
-            explainers[anchors] = DiverseExplainer(
+            explainers[anchors] = DiverseExplainer.paper(
                 model, distance=distance, scale=None, anchors=anchors
             ).fit(split[0])
             best[anchors] = np.inf

@@ -52,7 +52,7 @@ def measure(
     fixed: list[str],
     sparsify: bool,
 ) -> dict[str, object]:
-    explainer = DiverseExplainer(
+    explainer = DiverseExplainer.paper(
         model,
         constraints=Constraints(immutable=fixed),
         sparsify=sparsify,

@@ -88,7 +88,7 @@ def explain_rows(name: str, X: Rows, y: np.ndarray[Any, Any], rounds: int) -> li
     inputs = test[:BATCH]
     table = []
     for distance in ("l2", "l1"):
-        explainer = DiverseExplainer(model, distance=distance, scale=None).fit(train)
+        explainer = DiverseExplainer.paper(model, distance=distance, scale=None).fit(train)
         asked = explainer.explain_many(inputs)
         rows = np.resize(train, (asked.model_rows // asked.model_calls, train.shape[1]))
 
@@ -174,8 +174,8 @@ def forest_rows(name: str, X: Rows, y: np.ndarray[Any, Any], rounds: int) -> lis
         asked.append(rows)
         return forest.predict(rows)
 
-    explainer = DiverseExplainer(forest, scale=None).fit(train)
-    DiverseExplainer(recording, scale=None).fit(train).explain_many(test[:BATCH])
+    explainer = DiverseExplainer.paper(forest, scale=None).fit(train)
+    DiverseExplainer.paper(recording, scale=None).fit(train).explain_many(test[:BATCH])
     times = best_times(
         {
             "batch": lambda: explainer.explain_many(test[:BATCH]),
@@ -212,7 +212,7 @@ def _large() -> tuple[float, float, float]:
     rng = np.random.default_rng(0)
     X = rng.random((1_000_000, 50))
     weights = rng.normal(size=50)
-    explainer = DiverseExplainer(lambda rows: rows @ weights > weights.sum() / 2)
+    explainer = DiverseExplainer.paper(lambda rows: rows @ weights > weights.sum() / 2)
     start = time.perf_counter()
     explainer.fit(X)
     fitted = time.perf_counter()

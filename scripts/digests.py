@@ -163,7 +163,7 @@ def credit_inputs(model: Any, count: int = 6) -> pd.DataFrame:
 
 def explain(data: Any, inputs: Any, model: Any, asked: Any = None, **parameters: Any) -> Any:
     """Fit an explainer and explain inputs together, the first one alone, and two as a slice."""
-    explainer = DiverseExplainer(model, **parameters).fit(data)
+    explainer = DiverseExplainer.paper(model, **parameters).fit(data)
     asked = asked or {}
     many = explainer.explain_many(inputs, if_none="warn", **asked)
     try:
@@ -394,7 +394,7 @@ def exact_trees() -> Any:
 @setting("exact trees on a mixed table")
 def exact_mixed_trees() -> Any:
     model = credit_model(RandomForestClassifier(6, max_depth=4, random_state=0))
-    explainer = DiverseExplainer(model, sparsify=True).fit(CREDIT.X[:700])
+    explainer = DiverseExplainer.paper(model, sparsify=True).fit(CREDIT.X[:700])
     rows = credit_inputs(model, 3)
     certified = explainer.certify(explainer.explain(rows.iloc[0]), epsilon=0.3)
     return certified, [
@@ -440,7 +440,7 @@ def exhaustive() -> Any:
 @setting("certificates")
 def certificates() -> Any:
     model = LogisticRegression().fit(SCALED, wavy(NUMBERS))
-    explainer = DiverseExplainer(model, anchors=6).fit(SCALED)
+    explainer = DiverseExplainer.paper(model, anchors=6).fit(SCALED)
     return [explainer.certify(explainer.explain(row), epsilon=0.4) for row in SCALED[:4]]
 
 
@@ -448,7 +448,7 @@ def certificates() -> Any:
 def robustness() -> Any:
     points = SCALED[:150]
     model = LogisticRegression().fit(points, points.sum(axis=1) > 2)
-    explainer = DiverseExplainer(model, max_counterfactuals=3).fit(points)
+    explainer = DiverseExplainer.paper(model, max_counterfactuals=3).fit(points)
     pairs = [(points[i], points[i] + 0.01) for i in range(6)]
     weak = weak_robustness(explainer, pairs, epsilon=0.2)
     found = empirical_robustness(explainer, pairs, epsilon=0.2)
@@ -460,8 +460,8 @@ def robustness() -> Any:
 
 @setting("evaluate")
 def evaluated() -> Any:
-    explainer = DiverseExplainer(wavy).fit(NUMBERS)
-    sparse = DiverseExplainer(lend, schema=MIXED_SCHEMA, sparsify=True).fit(MIXED)
+    explainer = DiverseExplainer.paper(wavy).fit(NUMBERS)
+    sparse = DiverseExplainer.paper(lend, schema=MIXED_SCHEMA, sparsify=True).fit(MIXED)
 
     def nearest(x: Any) -> Any:
         return NUMBERS[wavy(NUMBERS) != wavy(x[None, :])][:3]
@@ -476,7 +476,7 @@ def evaluated() -> Any:
 
 @setting("metrics")
 def measured() -> Any:
-    explainer = DiverseExplainer(lend, schema=MIXED_SCHEMA).fit(MIXED)
+    explainer = DiverseExplainer.paper(lend, schema=MIXED_SCHEMA).fit(MIXED)
     first, second = explainer.explain_many(MIXED.iloc[:2])
     sets, distance = (first.counterfactuals, second.counterfactuals), explainer.distance_
     return [
@@ -490,7 +490,8 @@ def measured() -> Any:
 
 @setting("tune")
 def tuned() -> Any:
-    tuning = tune(wavy, NUMBERS, INPUTS, betas=[0, 0.5], gammas=[0.1, None])
+    paper = {"sparsify": False, "scale": "range", "schema": Schema(step=0)}
+    tuning = tune(wavy, NUMBERS, INPUTS, betas=[0, 0.5], gammas=[0.1, None], **paper)
     return tuning.table.drop(columns="seconds"), dict(tuning.recommended.drop("seconds"))
 
 

@@ -54,7 +54,7 @@ class Setting:
     def __init__(self, seed: int, diversity: Any, distance: str = "l1", anchors: int = 6) -> None:
         rng = np.random.default_rng(seed)
         X = rng.random((60, 2))
-        explainer = DiverseExplainer(
+        explainer = DiverseExplainer.paper(
             lambda rows: rows.sum(axis=1) > 1,
             distance=distance,
             diversity=diversity,

@@ -31,7 +31,7 @@ def test_the_papers_picture_of_the_four_steps() -> None:
     def blue(rows: Rows) -> Any:
         return np.where(rows[:, 0] + 0.4 * rows[:, 1] > 1.8, "blue", "yellow")
 
-    explainer = DiverseExplainer(
+    explainer = DiverseExplainer.paper(
         blue,
         distance="l2",
         candidates=NearestCandidates(4),  # step 2 drops the fifth

@@ -86,7 +86,7 @@ def explainer_and_oracle(case: dict[str, Any]) -> tuple[DiverseExplainer, Oracle
     def predict(X: np.ndarray) -> list[str]:
         return [predict_one(tuple(map(float, row))) for row in X]
 
-    explainer = DiverseExplainer(
+    explainer = DiverseExplainer.paper(
         predict,
         distance=case["distance"],
         candidates=case["candidates"],

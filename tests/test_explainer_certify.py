@@ -39,7 +39,7 @@ def far_out(rows: Any) -> np.ndarray:
 
 
 def test_a_certificate_tells_how_far_each_option_is_safe() -> None:
-    explainer = DiverseExplainer(MODEL, max_counterfactuals=3).fit(X)
+    explainer = DiverseExplainer.paper(MODEL, max_counterfactuals=3).fit(X)
     explanation = explainer.explain(X[0])
     assert explanation.certificate is None
     certified = explainer.certify(explanation, epsilon=0.3)
@@ -69,7 +69,7 @@ def test_a_certificate_tells_how_far_each_option_is_safe() -> None:
 
 
 def test_inputs_outside_the_training_range_widen_the_domain() -> None:
-    explainer = DiverseExplainer(MODEL, diversity=None, max_counterfactuals=2).fit(X)
+    explainer = DiverseExplainer.paper(MODEL, diversity=None, max_counterfactuals=2).fit(X)
     certified = explainer.certify(explainer.explain([1.5, 1.5]), epsilon=0.3)
     assert certified.certificate is not None
     with_domain = explainer.certify(explainer.explain(X[0]), 0.3, domain=Box(-1, 2))
@@ -78,7 +78,7 @@ def test_inputs_outside_the_training_range_widen_the_domain() -> None:
 
 def test_a_certificate_rests_on_a_metric() -> None:
     odd = CustomDistance(lambda A, B: np.abs(A[:, None] - B[None]).sum(axis=2))
-    explainer = DiverseExplainer(MODEL, distance=odd, max_counterfactuals=2).fit(X)
+    explainer = DiverseExplainer.paper(MODEL, distance=odd, max_counterfactuals=2).fit(X)
     with pytest.raises(UnsupportedDistanceError, match="triangle inequality"):
         explainer.certify(explainer.explain(X[0]), epsilon=0.3)
 
@@ -107,7 +107,7 @@ def test_a_told_radius_is_never_more_than_the_proved_one(delta: float) -> None:
 
 
 def test_an_option_outside_the_domain_is_not_called_safe() -> None:
-    explainer = DiverseExplainer(MODEL, max_counterfactuals=2).fit(X)
+    explainer = DiverseExplainer.paper(MODEL, max_counterfactuals=2).fit(X)
     explanation = explainer.explain(X[0])
     free = explainer.certify(explanation, 5.0).certificate
     assert free is not None
@@ -120,12 +120,12 @@ def test_an_option_outside_the_domain_is_not_called_safe() -> None:
 
 
 def test_only_an_explanation_of_this_explainer_is_certified() -> None:
-    explainer = DiverseExplainer(MODEL, max_counterfactuals=2).fit(X)
+    explainer = DiverseExplainer.paper(MODEL, max_counterfactuals=2).fit(X)
     explanation = explainer.explain(X[0])
     for wrong in (X[0], explainer.explain_many(X[:2])):
         with pytest.raises(InvalidInputError, match="one explanation"):
             explainer.certify(wrong, 0.3)  # type: ignore[arg-type]
-    other = DiverseExplainer(MODEL, distance="l2", max_counterfactuals=2).fit(X)
+    other = DiverseExplainer.paper(MODEL, distance="l2", max_counterfactuals=2).fit(X)
     with pytest.raises(InvalidInputError, match="by another explainer"):
         other.certify(explanation, 0.3)
 
@@ -144,7 +144,7 @@ def test_only_an_explanation_of_this_explainer_is_certified() -> None:
 )
 def test_every_family_is_certified(model: Any) -> None:
     model.fit(X, X.sum(axis=1) > 1)
-    explainer = DiverseExplainer(model, max_counterfactuals=2).fit(X)
+    explainer = DiverseExplainer.paper(model, max_counterfactuals=2).fit(X)
     certified = explainer.certify(explainer.explain(X[0]), epsilon=0.3)
     certificate = certified.certificate
     assert certificate is not None
@@ -161,10 +161,10 @@ def test_every_family_is_certified(model: Any) -> None:
 def test_whole_numbers_and_constraints_are_certified() -> None:
     frame = pd.DataFrame({"count": (10 * X[:, 0]).astype(int), "age": (50 * X[:, 1]).astype(int)})
     model = LogisticRegression(C=100).fit(frame, X.sum(axis=1) > 1)
-    explainer = DiverseExplainer(
+    explainer = DiverseExplainer.paper(
         model, max_counterfactuals=1, constraints=Constraints(immutable=["age"])
     ).fit(frame)
-    free = DiverseExplainer(model, max_counterfactuals=1).fit(frame)
+    free = DiverseExplainer.paper(model, max_counterfactuals=1).fit(frame)
     x = frame.iloc[np.argmin(np.abs(X.sum(axis=1) - 0.9))]
     kept, any_ = (each.certify(each.explain(x), 5.0).certificate for each in (explainer, free))
     assert kept is not None
@@ -186,7 +186,7 @@ def test_mixed_tables_are_certified_as_far_as_the_model_can_be_read() -> None:
     tree = make_pipeline(encode, DecisionTreeClassifier(random_state=0)).fit(frame, wanted)
     certified = {}
     for name, model in (("read", tree), ("searched", tree.predict)):
-        explainer = DiverseExplainer(model, max_counterfactuals=1).fit(frame)
+        explainer = DiverseExplainer.paper(model, max_counterfactuals=1).fit(frame)
         found = explainer.certify(explainer.explain(frame.iloc[0]), 0.3).certificate
         assert found is not None
         assert found.distance_bounds is not None

@@ -40,7 +40,7 @@ def test_all_parameters_but_the_model_are_keyword_only() -> None:
 
 
 def test_parameters_can_be_read_and_set() -> None:
-    explainer = DiverseExplainer(approve, distance="l2")
+    explainer = DiverseExplainer.paper(approve, distance="l2")
     parameters = explainer.get_params(deep=False)
     assert parameters["model"] is approve
     assert parameters["distance"] == "l2"
@@ -51,7 +51,7 @@ def test_parameters_can_be_read_and_set() -> None:
 
 
 def test_the_defaults_are_those_of_the_paper() -> None:
-    explainer = DiverseExplainer(approve)
+    explainer = DiverseExplainer.paper(approve)
     assert explainer.candidates == NearestCandidates() == NearestCandidates(1000)
     assert explainer.diversity == AngleDiversity() == AngleDiversity(0.5)
     assert explainer.search == LineSearch() == LineSearch(0.1)
@@ -70,7 +70,7 @@ def test_a_clone_has_the_parameters_and_the_fitted_model_but_is_not_fitted() -> 
 
 
 def test_explain_before_fit_is_an_error_of_both_libraries() -> None:
-    explainer = DiverseExplainer(approve)
+    explainer = DiverseExplainer.paper(approve)
     for call in (lambda: explainer.explain(X[0]), lambda: explainer.explain_many(X)):
         with pytest.raises(NotFittedError, match=r"not fitted yet\. Call fit") as caught:
             call()
@@ -82,7 +82,7 @@ def test_explain_before_fit_is_an_error_of_both_libraries() -> None:
 
 
 def test_fit_returns_the_explainer_and_ignores_y() -> None:
-    explainer = DiverseExplainer(approve)
+    explainer = DiverseExplainer.paper(approve)
     assert explainer.fit(X, ["something else"] * 80) is explainer
     assert explainer.classes_.tolist() == ["no", "yes"]
 
@@ -129,8 +129,8 @@ def test_a_refit_that_fails_leaves_the_explainer_as_it_was() -> None:
 
 
 def test_it_prints_as_scikit_learn_does() -> None:
-    assert repr(DiverseExplainer(approve, distance="l2")).startswith("DiverseExplainer(")
-    assert "distance='l2'" in repr(DiverseExplainer(approve, distance="l2"))
+    assert repr(DiverseExplainer.paper(approve, distance="l2")).startswith("DiverseExplainer.paper(")
+    assert "distance='l2'" in repr(DiverseExplainer.paper(approve, distance="l2"))
 
 
 def test_pickle_and_joblib_give_bit_identical_answers(tmp_path: Path) -> None:

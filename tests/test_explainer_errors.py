@@ -134,7 +134,7 @@ def test_a_target_that_is_already_reached_is_refused() -> None:
     ],
 )  # fmt: skip
 def test_unusable_parameters_are_refused_in_fit(parameter: str, value: Any, message: str) -> None:
-    explainer = DiverseExplainer(approve).set_params(**{parameter: value})
+    explainer = DiverseExplainer.paper(approve).set_params(**{parameter: value})
     with pytest.raises(InvalidInputError, match=message):
         explainer.fit(X)
 

@@ -130,7 +130,7 @@ def test_metrics_of_an_empty_set_are_undefined(empty: Any) -> None:
 def test_the_validity_of_an_empty_explanation_is_undefined() -> None:
     # It was NaN, with a warning of numpy's.
     X = np.random.default_rng(0).random((50, 2))
-    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1).fit(X)
+    explainer = DiverseExplainer.paper(lambda rows: rows.sum(axis=1) > 1).fit(X)
     nothing = Constraints(immutable=["x0", "x1"])
     with pytest.warns(FewerCounterfactualsWarning):
         (explanation,) = explainer.explain_many(X[:1], constraints=nothing, if_none="warn")
@@ -177,7 +177,7 @@ def test_sparsity_of_rows_of_different_length_is_refused() -> None:
 @pytest.fixture
 def explanation() -> Explanation:
     X = np.random.default_rng(0).random((100, 2))
-    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=2)
+    explainer = DiverseExplainer.paper(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=2)
     return explainer.fit(X).explain([0.2, 0.3])
 
 
@@ -199,7 +199,7 @@ def test_validity_can_be_asked_of_another_model(explanation: Explanation) -> Non
 
 def test_the_metrics_take_an_explainers_own_distance() -> None:
     X = pd.DataFrame({"age": [20, 40, 70], "income": [1000.0, 3000.0, 5000.0]})
-    explainer = DiverseExplainer(
+    explainer = DiverseExplainer.paper(
         lambda rows: rows["income"] > 2000, search=None, diversity=None, max_counterfactuals=2
     ).fit(X)
     explanation = explainer.explain(X.iloc[0])

@@ -176,7 +176,7 @@ def test_fast_sets_equal_literal_sets_on_mixed_tables(case: dict[str, Any]) -> N
     rows = rows_of(case, case["X"])
     assume(len({score(case, row) for row in rows}) > 1)
     constraints, rules, fixed = with_rules(case)
-    explainer = DiverseExplainer(
+    explainer = DiverseExplainer.paper(
         lambda frame: np.array([score(case, row) for row in rows_of(case, frame)]),
         distance=case["distance"],
         candidates=NearestCandidates(case["alpha"]),

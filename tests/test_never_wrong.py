@@ -47,7 +47,7 @@ def explainers(draw: st.DrawFn) -> tuple[Case, Model, DiverseExplainer]:
     cutoffs: list[Cutoff] = [NearestCandidates(3), NearestCandidates(1000), CandidatesWithin(1.0)]
     model = draw(models(case))
     assume(len(set(model.predict(case.X))) > 1)
-    explainer = DiverseExplainer(
+    explainer = DiverseExplainer.paper(
         model,
         distance=draw(st.sampled_from(["gower", "l1", "l2", "linf", "l0"])),
         candidates=draw(st.sampled_from(cutoffs)),

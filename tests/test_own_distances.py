@@ -79,7 +79,7 @@ def test_ones_own_distance_explains_numbers_as_the_built_in_one(
         return (rows / [1, 10, 100, 1]).sum(axis=1) > 2
 
     mine, built_in = (
-        DiverseExplainer(model, distance=distance, max_counterfactuals=3, sparsify=sparsify)
+        DiverseExplainer.paper(model, distance=distance, max_counterfactuals=3, sparsify=sparsify)
         .fit(X)
         .explain_many(X[:5])
         for distance in (own, name)
@@ -117,7 +117,7 @@ def test_ones_own_distance_explains_a_mixed_table_as_the_built_in_one(
 ) -> None:
     X = mixed_table()
     mine, built_in = (
-        DiverseExplainer(
+        DiverseExplainer.paper(
             lend,
             distance=distance,
             max_counterfactuals=2,

@@ -101,14 +101,14 @@ def test_a_step_of_ones_own_gives_what_the_built_in_one_gives(
 ) -> None:
     def explain(step: Any) -> pd.DataFrame:
         parameters = {name: step, "max_counterfactuals": 3} | setting
-        explainer = DiverseExplainer(model, **parameters).fit(FRAME)
+        explainer = DiverseExplainer.paper(model, **parameters).fit(FRAME)
         return explainer.explain_many(FRAME[:12]).to_frame()
 
     pd.testing.assert_frame_equal(explain(own), explain(built_in))
 
 
 def test_a_search_of_ones_own_works_with_anchors() -> None:
-    explainer = DiverseExplainer(model, search=OwnSearch(0.02), anchors=3).fit(X)
+    explainer = DiverseExplainer.paper(model, search=OwnSearch(0.02), anchors=3).fit(X)
     explanations = explainer.explain_many(X[:20])
     assert (model(np.vstack([e.values for e in explanations])) != np.repeat(
         explanations.labels, explanations.counts

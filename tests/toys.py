@@ -24,7 +24,7 @@ def approve(rows: Any) -> Any:
 
 def fitted(data: Any = X, model: Any = approve, **parameters: Any) -> DiverseExplainer:
     options: dict[str, Any] = {"max_counterfactuals": 2, "diversity": None}
-    return DiverseExplainer(model, **{**options, **parameters}).fit(data)
+    return DiverseExplainer.paper(model, **{**options, **parameters}).fit(data)
 
 
 class Recorder:

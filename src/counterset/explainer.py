@@ -117,12 +117,12 @@ class DiverseExplainer(BaseEstimator):
         distance: DistanceLike = "l1",
         candidates: Cutoff = NearestCandidates(1000),
         diversity: Diversity | None = AngleDiversity(0.5),
-        search: Search | None = LineSearch(0.1),
+        search: Search | None = LineSearch(0.001),
         max_counterfactuals: int = 5,
         scale: ScaleLike = "range",
         schema: Schema | None = None,
         constraints: Constraints | None = None,
-        sparsify: bool = False,
+        sparsify: bool = True,
         plausibility: NearData | None = None,
         anchors: int | Literal["auto"] | None = None,
     ) -> None:
@@ -138,6 +138,38 @@ class DiverseExplainer(BaseEstimator):
         self.sparsify = sparsify
         self.plausibility = plausibility
         self.anchors = anchors
+
+    @classmethod
+    def paper(cls, model: Any, **changes: Any) -> Self:
+        """Return an explainer with the settings of the paper.
+
+        That is ``NearestCandidates(1000)``, ``AngleDiversity(0.5)``, ``LineSearch(0.1)``,
+        ``scale="range"``, ``sparsify=False``, and numbers without a step, ``Schema(step=0)``.
+
+        Parameters
+        ----------
+        model
+            As for the explainer itself.
+        changes
+            Parameters in place of the paper's.
+
+        Examples
+        --------
+        >>> DiverseExplainer.paper(lambda rows: rows[:, 0] > 1, sparsify=True).search
+        LineSearch(gamma=0.1, halvings='segment', first_crossing=False)
+        """
+        settings: dict[str, Any] = {
+            "candidates": NearestCandidates(1000),
+            "diversity": AngleDiversity(0.5),
+            "search": LineSearch(0.1),
+            "scale": "range",
+            "schema": Schema(),
+            "sparsify": False,
+        }
+        settings |= changes
+        if isinstance(settings["schema"], Schema | None):
+            settings["schema"] = (settings["schema"] or Schema()).without_steps()
+        return cls(model, **settings)
 
     def fit(self, X: Any, y: Any = None, *, progress: bool = False) -> Self:
         """Ask the model about the training rows, once, and keep them as candidates.

@@ -64,7 +64,7 @@ class NumericColumns:
         """Clip rows to the training range, and round to what the columns' dtypes can hold."""
         confined = rows.copy()
         confined[:, self.positions] = np.clip(rows[:, self.positions], self.low, self.high)
-        return self.table.snap(confined)
+        return self.table.hold(confined)
 
 
 class Noise(Protocol):
@@ -151,10 +151,12 @@ class GaussianNoise:
             open_ = np.flatnonzero(~found)
             if len(open_) == 0:
                 break
-            drawn = rows[owners[open_]]
+            own = rows[owners[open_]]
+            drawn = columns.table.without_special(own)
             numbers = random.standard_normal((len(open_), len(columns.positions)))
             drawn[:, columns.positions] += numbers * deviation
-            copies[open_] = columns.confine(drawn)
+            confined = columns.confine(drawn)
+            copies[open_] = np.where(np.isnan(confined), own, confined)
             found[open_] = same_class(copies[open_], owners[open_])
         shape = (len(rows), repeats)
         return copies.reshape(*shape, rows.shape[1]), found.reshape(shape)

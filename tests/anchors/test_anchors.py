@@ -140,7 +140,7 @@ def test_nearly_equal_inputs_share_the_set_where_the_plain_selection_changes_it(
     same = model(x) == model(moved)
 
     def changes(anchors: Any) -> int:
-        explainer = DiverseExplainer(model, anchors=anchors).fit(data)
+        explainer = DiverseExplainer.paper(model, anchors=anchors).fit(data)
         pairs = zip(examples(explainer, x[same]), examples(explainer, moved[same]), strict=True)
         return sum(a != b for a, b in pairs)
 
@@ -224,7 +224,7 @@ def test_copies_of_a_row_are_one_anchor() -> None:
 @pytest.mark.parametrize("anchors", [1, 7, "auto"])
 def test_a_class_of_a_single_row_has_one_anchor(anchors: Any) -> None:
     data = np.vstack([X[approve(X) == "no"], [[0.9, 0.9]]])
-    explainer = DiverseExplainer(approve, anchors=anchors, max_counterfactuals=1).fit(data)
+    explainer = DiverseExplainer.paper(approve, anchors=anchors, max_counterfactuals=1).fit(data)
     assert explainer.anchors_ is not None
     assert (explainer.anchors_.codes == 1).sum() == 1
     assert explainer.explain([0.8, 0.9]).labels.tolist() == ["no"]
@@ -234,7 +234,7 @@ def test_a_class_of_a_single_row_has_one_anchor(anchors: Any) -> None:
 def test_anchors_of_equal_sets_count_as_one_in_the_radius() -> None:
     # A single acceptable row: all anchors have the same set.
     data = np.vstack([X[approve(X) == "no"], [[0.9, 0.9]]])
-    explainer = DiverseExplainer(approve, anchors=5, search=None, max_counterfactuals=1).fit(data)
+    explainer = DiverseExplainer.paper(approve, anchors=5, search=None, max_counterfactuals=1).fit(data)
     assert radii(explainer, np.array([[0.1, 0.2]])) == [np.inf]
 
 
@@ -333,7 +333,7 @@ def test_mixed_tables_have_anchors() -> None:
     def model(frame: Any) -> Any:
         return np.asarray((frame["duration"] > 20) & (frame["savings_status"] == "<100"))
 
-    explainer = DiverseExplainer(model, anchors=4).fit(data)
+    explainer = DiverseExplainer.paper(model, anchors=4).fit(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)
         explanations = explainer.explain_many(data.head(30))
@@ -489,7 +489,7 @@ def test_the_radius_is_not_vacuous_on_bundled_data() -> None:
     model = make_pipeline(MinMaxScaler(), LogisticRegression()).fit(frame[:600], data.y[:600])
     deviation = GaussianNoise().variance ** 0.5
     for distance in ("l1", "l2"):
-        explainer = DiverseExplainer(
+        explainer = DiverseExplainer.paper(
             model, distance=distance, candidates=NearestCandidates(50), anchors="auto", search=None
         ).fit(frame[:200])
         median = np.median(radii(explainer, frame[600:]))

@@ -14,7 +14,7 @@ from counterset.steps.pipeline import Pipeline
 from counterset.steps.selection import NONE_LEFT
 
 X = np.random.default_rng(0).random((40, 2))
-EXPLAINER = DiverseExplainer(
+EXPLAINER = DiverseExplainer.paper(
     lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=3, search=None, diversity=None
 ).fit(X)
 

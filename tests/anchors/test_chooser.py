@@ -11,7 +11,7 @@ from counterset.steps.choosers import MovedChooser, PoolChooser, pick_diverse
 from counterset.steps.pipeline import Pipeline
 
 X = np.random.default_rng(0).random((80, 2))
-EXPLAINER = DiverseExplainer(
+EXPLAINER = DiverseExplainer.paper(
     lambda rows: rows.sum(axis=1) > 1, anchors=3, max_counterfactuals=2, search=None
 ).fit(X)
 

@@ -34,7 +34,7 @@ class Setting:
 
     def __init__(self, seed: int, diversity: Any = None, distance: str = "l1") -> None:
         X = np.random.default_rng(seed).random((60, 4))
-        explainer = DiverseExplainer(
+        explainer = DiverseExplainer.paper(
             needs_two,
             distance=distance,
             diversity=diversity,
@@ -196,7 +196,7 @@ def test_an_option_does_not_give_way_in_all_that_it_changes(others: list[Any]) -
 
 def planned(plan: Plan, data: Any, model: Any, **parameters: Any) -> DiverseExplainer:
     with following(plan):
-        return DiverseExplainer(model, anchors="auto", **parameters).fit(data)
+        return DiverseExplainer.paper(model, anchors="auto", **parameters).fit(data)
 
 
 @pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
@@ -235,7 +235,7 @@ def test_options_give_way_as_far_as_the_model_allows(closed_in: bool, way: float
 
 def test_nothing_gives_way_where_the_search_is_switched_off() -> None:
     X = np.random.default_rng(2).random((200, 4))
-    explainer = DiverseExplainer(needs_two, anchors="auto", search=None).fit(X)
+    explainer = DiverseExplainer.paper(needs_two, anchors="auto", search=None).fit(X)
     assert explainer.anchors_ is not None
     assert not explainer.anchors_.gives_way.any()
 

@@ -40,7 +40,7 @@ FIGURES = ["set_distance_max", "set_distance_mean", "k_distance", "k_diversity",
 
 
 def explainer_of(rows: Any, model: Any = approve, **parameters: Any) -> DiverseExplainer:
-    return DiverseExplainer(model, candidates=NearestCandidates(50), **parameters).fit(rows)
+    return DiverseExplainer.paper(model, candidates=NearestCandidates(50), **parameters).fit(rows)
 
 
 def counts(explainer: DiverseExplainer) -> list[int]:
@@ -275,7 +275,7 @@ def test_the_promise_is_kept_on_bundled_data_it_has_not_seen(search: Any) -> Non
     model = make_pipeline(MinMaxScaler(), LogisticRegression()).fit(rows[:600], data.y[:600])
     paper, auto = (
         evaluate(
-            DiverseExplainer(model, anchors=anchors, search=search, max_counterfactuals=3).fit(
+            DiverseExplainer.paper(model, anchors=anchors, search=search, max_counterfactuals=3).fit(
                 rows[:200]
             ),
             rows[600:700],

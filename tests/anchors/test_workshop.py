@@ -21,7 +21,7 @@ def test_medoids_are_rows_spread_over_the_data() -> None:
 def test_of_many_rows_only_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("counterset.anchors.workshop.MOST_ROWS", 10)
     anchors = (
-        DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, anchors=1000, search=None)
+        DiverseExplainer.paper(lambda rows: rows.sum(axis=1) > 1, anchors=1000, search=None)
         .fit(X)
         .anchors_
     )

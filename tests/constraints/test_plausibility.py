@@ -33,7 +33,7 @@ def test_unusable_parameters_are_refused(given: dict[str, Any]) -> None:
 
 def test_nothing_plausible_is_said() -> None:
     rows = np.array([[0.0], [0.1], [0.2], [0.3], [9.0]])
-    explainer = DiverseExplainer(
+    explainer = DiverseExplainer.paper(
         lambda X: X[:, 0] > 5, plausibility=NearData(neighbours=2, share=0.5)
     ).fit(rows)
     with pytest.raises(NoCounterfactualError, match="Loosen plausibility="):

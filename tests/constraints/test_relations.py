@@ -176,7 +176,7 @@ def test_every_counterfactual_keeps_a_relation_in_exact_numbers(
     numbers = np.random.default_rng(3).random((60, 3)) + np.array([offset, offset, 0])
     frame = pd.DataFrame((numbers * unit).astype(dtype), columns=["a", "b", "z"])
     middle = float(frame["a"].median())
-    explainer = DiverseExplainer(
+    explainer = DiverseExplainer.paper(
         lambda rows: rows["a"].to_numpy() > middle,
         diversity=None,
         constraints=Constraints(relations=[text]),

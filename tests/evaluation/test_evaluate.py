@@ -92,7 +92,7 @@ def older(rows: pd.DataFrame) -> Any:
 
 
 def fitted(frame: pd.DataFrame) -> DiverseExplainer:
-    return DiverseExplainer(older, max_counterfactuals=3, diversity=None).fit(frame)
+    return DiverseExplainer.paper(older, max_counterfactuals=3, diversity=None).fit(frame)
 
 
 def test_one_row_per_input_and_repeat_in_order(frame: pd.DataFrame) -> None:
@@ -182,7 +182,7 @@ def test_the_distance_of_another_explainer_can_be_passed(frame: pd.DataFrame) ->
 
 
 def test_a_shortfall_is_still_warned_about(frame: pd.DataFrame) -> None:
-    explainer = DiverseExplainer(older, max_counterfactuals=50).fit(frame)
+    explainer = DiverseExplainer.paper(older, max_counterfactuals=50).fit(frame)
     with pytest.warns(FewerCounterfactualsWarning):
         evaluate(explainer, frame.iloc[:3], repeats=1)
 

@@ -57,7 +57,7 @@ WIDE = GRID * 10
 
 def test_a_regression_is_evaluated_for_an_interval() -> None:
     # There was no way to say which prediction is wanted, so a regression could not be evaluated.
-    explainer = DiverseExplainer(line, diversity=None, max_counterfactuals=3).fit(GRID)
+    explainer = DiverseExplainer.paper(line, diversity=None, max_counterfactuals=3).fit(GRID)
     table = evaluate(explainer, GRID[[5, 20]], interval=(6, 8), repeats=2)
     assert table["same_class"].all()
     assert (table["validity"] == 1).all()
@@ -113,7 +113,7 @@ def test_a_copy_that_meets_the_goal_does_not_count_though_it_has_the_class() -> 
 
 
 def test_an_input_that_meets_the_goal_already_has_a_row_without_figures() -> None:
-    explainer = DiverseExplainer(level, diversity=None, max_counterfactuals=2).fit(WIDE)
+    explainer = DiverseExplainer.paper(level, diversity=None, max_counterfactuals=2).fit(WIDE)
     inputs = WIDE[[45, 5, 46, 25]]  # high, low, high, middle
     table = evaluate(explainer, inputs, target="high", repeats=2)
     assert table["input"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
@@ -132,14 +132,14 @@ def test_an_input_that_meets_the_goal_already_has_a_row_without_figures() -> Non
 
 
 def test_inputs_that_all_meet_the_goal_are_no_error() -> None:
-    explainer = DiverseExplainer(level, diversity=None).fit(WIDE)
+    explainer = DiverseExplainer.paper(level, diversity=None).fit(WIDE)
     table = evaluate(explainer, WIDE[45:47], target="high", repeats=1)
     assert table["counterfactuals"].tolist() == [0, 0]
     assert table["validity"].isna().all()
 
 
 def test_a_function_that_takes_the_goal_gets_it() -> None:
-    explainer = DiverseExplainer(level, diversity=None).fit(WIDE)
+    explainer = DiverseExplainer.paper(level, diversity=None).fit(WIDE)
     ask: dict[str, Any] = {"target": "high", "repeats": 1, "model": level, "training": WIDE}
     one = evaluate(explainer.explain, WIDE[:3], **ask)
     pd.testing.assert_frame_equal(
@@ -150,10 +150,10 @@ def test_a_function_that_takes_the_goal_gets_it() -> None:
 
 def test_a_goal_that_no_training_row_reaches_is_refused() -> None:
     # It would look like an explainer that finds nothing.
-    explainer = DiverseExplainer(level, diversity=None).fit(WIDE)
+    explainer = DiverseExplainer.paper(level, diversity=None).fit(WIDE)
     with pytest.raises(NoCounterfactualError, match="No training row is predicted 'hihg'"):
         evaluate(explainer, WIDE[:2], target="hihg")
-    regression = DiverseExplainer(line, diversity=None).fit(GRID)
+    regression = DiverseExplainer.paper(line, diversity=None).fit(GRID)
     with pytest.raises(NoCounterfactualError, match=r"No training row is predicted in \(50, 60\)"):
         evaluate(regression, GRID[:2], interval=(50, 60))
     with pytest.raises(InvalidInputError, match="Pass training="):
@@ -161,13 +161,13 @@ def test_a_goal_that_no_training_row_reaches_is_refused() -> None:
 
 
 def test_a_regression_without_an_interval_is_refused() -> None:
-    for explainer in (DiverseExplainer(line).fit(GRID), Stubborn(1.0)):
+    for explainer in (DiverseExplainer.paper(line).fit(GRID), Stubborn(1.0)):
         with pytest.raises(InvalidInputError, match="Pass the range you want"):
             evaluate(explainer, GRID[:2], model=line, training=GRID)
 
 
 def test_a_probability_needs_a_model_that_knows_it() -> None:
-    explainer = DiverseExplainer(level, diversity=None).fit(WIDE)
+    explainer = DiverseExplainer.paper(level, diversity=None).fit(WIDE)
     with pytest.raises(InvalidInputError, match="needs a model with predict_proba"):
         evaluate(explainer, WIDE[:2], target="high", target_probability=0.9)
     with pytest.raises(InvalidInputError, match="target_probability must be between 0 and 1"):

@@ -100,7 +100,7 @@ def test_what_bounds_leave_open_is_unknown() -> None:
 def test_frames_and_fitted_explainers_are_checked_in_their_own_distance() -> None:
     frame = pd.DataFrame(X, columns=["a", "b"])
     model = LogisticRegression(C=100).fit(frame, X.sum(axis=1) > 1)
-    explainer = DiverseExplainer(model, max_counterfactuals=2).fit(frame)
+    explainer = DiverseExplainer.paper(model, max_counterfactuals=2).fit(frame)
     inner = frame[(frame > 0.1).all(axis=1) & (frame < 0.9).all(axis=1)]
     pairs = [(inner.iloc[i], inner.iloc[i] + 0.001) for i in range(3)]
     estimate = empirical_robustness(explainer, pairs, 0.1)

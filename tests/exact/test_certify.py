@@ -10,7 +10,7 @@ from counterset.exact.certify import certify
 
 
 def test_the_safety_is_what_the_lower_bound_proves() -> None:
-    explainer = DiverseExplainer(LINEAR, max_counterfactuals=2).fit(SQUARE)
+    explainer = DiverseExplainer.paper(LINEAR, max_counterfactuals=2).fit(SQUARE)
     explanation = explainer.explain(SQUARE[0])
     domain, distance = Box(-1, 2), explainer.distance_
     certified = certify(
@@ -32,6 +32,6 @@ def test_the_safety_is_what_the_lower_bound_proves() -> None:
 
 
 def test_a_negative_epsilon_is_refused() -> None:
-    explainer = DiverseExplainer(LINEAR, max_counterfactuals=2).fit(SQUARE)
+    explainer = DiverseExplainer.paper(LINEAR, max_counterfactuals=2).fit(SQUARE)
     with pytest.raises(InvalidInputError, match="epsilon"):
         explainer.certify(explainer.explain(SQUARE[0]), epsilon=-0.1)

@@ -62,7 +62,7 @@ def test_domains_that_are_no_numbers() -> None:
 
 
 def test_the_domain_of_an_explainer_is_the_range_of_its_data() -> None:
-    explainer = DiverseExplainer(LINEAR)
+    explainer = DiverseExplainer.paper(LINEAR)
     with pytest.raises(NotFittedError, match="no range"):
         counterfactual_distance(LINEAR, [0.5, 0.5], domain=explainer)
     explainer.fit(SQUARE)

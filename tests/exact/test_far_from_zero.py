@@ -325,7 +325,7 @@ def test_an_explanation_of_another_explainer_is_refused_in_small_units() -> None
     X = np.random.default_rng(0).random((60, 2)) * 1e-12
     model = make_pipeline(MinMaxScaler(), LogisticRegression()).fit(X, X.sum(axis=1) > 1e-12)
     first, second = (
-        DiverseExplainer(model, distance=distance, scale=None, max_counterfactuals=1).fit(X)
+        DiverseExplainer.paper(model, distance=distance, scale=None, max_counterfactuals=1).fit(X)
         for distance in ("l1", "linf")
     )
     explanation = first.explain(X[0])

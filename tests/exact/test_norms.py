@@ -30,7 +30,7 @@ def test_a_changed_category_has_its_own_cost(kind: str) -> None:
 
 def test_the_scale_of_an_explainer_goes_into_the_weights() -> None:
     wide = CUBE * [1.0, 100.0, 0.01]
-    explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5, distance="l2").fit(wide)
+    explainer = DiverseExplainer.paper(lambda rows: rows[:, 0] > 0.5, distance="l2").fit(wide)
     norm = read_norm(explainer.distance_, 3)
     assert norm is not None
     np.testing.assert_allclose(norm.of(wide - wide[0]), explainer.distance_(wide[0], wide)[0])

@@ -124,7 +124,7 @@ def test_german_credit_behind_the_usual_encoder_is_exact() -> None:
     encode = make_column_transformer((OneHotEncoder(), text), (StandardScaler(), numbers))
     model = make_pipeline(encode, LogisticRegression(max_iter=1000)).fit(credit.X, credit.y)
     declined = credit.X[model.predict(credit.X) == "bad"].iloc[:3]
-    explainer = DiverseExplainer(model).fit(credit.X)
+    explainer = DiverseExplainer.paper(model).fit(credit.X)
     for distance, domain in (("gower", Box.of(credit.X)), (explainer.distance_, explainer)):
         for i in range(3):
             bounds = counterfactual_distance(model, declined.iloc[i], distance, domain)

@@ -24,7 +24,7 @@ def explain_and_judge(
     decide
         From rows to labels by the library itself, not by way of an adapter.
     """
-    explainer = DiverseExplainer(model, max_counterfactuals=3).fit(X)
+    explainer = DiverseExplainer.paper(model, max_counterfactuals=3).fit(X)
     decided = np.asarray(decide(X))
     for label in np.unique(decided):
         inputs = X[decided == label][:N_INPUTS]

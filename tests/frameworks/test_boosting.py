@@ -41,7 +41,7 @@ def test_xgboost_of_three_classes(credit: Dataset) -> None:
 def test_a_booster_of_xgboost_is_refused_by_its_own_word(diabetes: Dataset) -> None:
     model = xgboost.XGBClassifier(n_estimators=2).fit(diabetes.X, diabetes.y)
     with pytest.raises(ModelError, match="Expecting data to be a DMatrix"):
-        DiverseExplainer(model.get_booster()).fit(diabetes.X)
+        DiverseExplainer.paper(model.get_booster()).fit(diabetes.X)
 
 
 def test_lightgbm_on_categories(credit: Dataset) -> None:
@@ -59,7 +59,7 @@ def test_lightgbm_of_three_classes(credit: Dataset) -> None:
 def test_probabilities_of_a_booster_of_lightgbm_are_not_taken_for_classes(credit: Dataset) -> None:
     model = lightgbm.LGBMClassifier(n_estimators=20, max_depth=3, verbose=-1)
     booster = model.fit(credit.X, credit.y).booster_
-    explainer = DiverseExplainer(booster).fit(credit.X)
+    explainer = DiverseExplainer.paper(booster).fit(credit.X)
     unlikely = credit.X[booster.predict(credit.X) < 0.3][:3]
     for target in (None, 1):
         with pytest.raises(InvalidInputError, match=r"predicts numbers.*interval"):
@@ -73,7 +73,7 @@ def test_a_booster_of_several_classes_is_told_to_take_the_highest(credit: Datase
     model = lightgbm.LGBMClassifier(n_estimators=2, verbose=-1)
     booster = model.fit(credit.X, three_classes(credit)).booster_
     with pytest.raises(ModelError, match=r"3 values for each row .*argmax"):
-        DiverseExplainer(booster).fit(credit.X)
+        DiverseExplainer.paper(booster).fit(credit.X)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -100,7 +100,7 @@ def test_catboost_on_categories_with_a_probability(credit: Dataset) -> None:
         allow_writing_files=False,
         random_seed=0,
     ).fit(X, credit.y)
-    explainer = DiverseExplainer(model, max_counterfactuals=2).fit(X)
+    explainer = DiverseExplainer.paper(model, max_counterfactuals=2).fit(X)
     declined = X[model.predict(X) == "bad"][:5]
     for each in explainer.explain_many(declined, target="good", target_probability=0.7):
         good = model.predict_proba(each.counterfactuals)[:, list(model.classes_).index("good")]

@@ -157,7 +157,7 @@ def test_an_explanation_of_a_torch_network_is_certified(diabetes: Dataset) -> No
         last.weight[:] = torch.cat([torch.zeros_like(module[2].weight), module[2].weight])
         last.bias[:] = torch.cat([torch.zeros_like(module[2].bias), module[2].bias])
     module = torch.nn.Sequential(module[0], module[1], last)
-    explainer = DiverseExplainer(module, max_counterfactuals=2).fit(scaled)
+    explainer = DiverseExplainer.paper(module, max_counterfactuals=2).fit(scaled)
     certified = explainer.certify(explainer.explain(scaled.iloc[0]), epsilon=0.5)
     assert certified.certificate is not None
     assert certified.certificate.distance_bounds is not None

@@ -66,7 +66,7 @@ def test_a_frozen_part_of_a_torch_module_stays_frozen(diabetes: Dataset) -> None
     net = trained(X, diabetes.y)
     net[0].eval()
     statistics = net[0].running_mean.clone()
-    DiverseExplainer(net).fit(X)
+    DiverseExplainer.paper(net).fit(X)
     assert net.training
     assert not net[0].training
     assert torch.equal(net[0].running_mean, statistics)
@@ -75,7 +75,7 @@ def test_a_frozen_part_of_a_torch_module_stays_frozen(diabetes: Dataset) -> None
 def test_a_torch_module_of_one_output_is_explained_by_an_interval(diabetes: Dataset) -> None:
     X = diabetes.X.to_numpy()
     net = trained(X, diabetes.y, outputs=1)
-    explainer = DiverseExplainer(net, max_counterfactuals=2).fit(X)
+    explainer = DiverseExplainer.paper(net, max_counterfactuals=2).fit(X)
     high = X[scores(net, X)[:, 0] > 0.6][:4]
     with pytest.raises(InvalidInputError, match="predicts numbers, not classes"):
         explainer.explain_many(high)
@@ -88,7 +88,7 @@ def test_a_torch_module_of_one_output_is_explained_by_an_interval(diabetes: Data
 def test_a_torch_module_in_half_precision_is_read(diabetes: Dataset) -> None:
     X = diabetes.X.to_numpy()
     net = trained(X, diabetes.y).to(torch.bfloat16)
-    assert set(DiverseExplainer(net).fit(X).classes_) == {0, 1}
+    assert set(DiverseExplainer.paper(net).fit(X).classes_) == {0, 1}
 
 
 def test_a_torch_module_of_several_answers_is_refused(diabetes: Dataset) -> None:
@@ -97,13 +97,13 @@ def test_a_torch_module_of_several_answers_is_refused(diabetes: Dataset) -> None
             return rows, rows
 
     with pytest.raises(ModelError, match="returned a tuple, where one tensor"):
-        DiverseExplainer(Two()).fit(diabetes.X)
+        DiverseExplainer.paper(Two()).fit(diabetes.X)
 
 
 def test_a_torch_module_on_text_is_refused_with_the_columns(credit: Dataset) -> None:
     net = torch.nn.Linear(20, 2)
     with pytest.raises(ModelError, match=r"columns \['checking_status'.*encodes the rows"):
-        DiverseExplainer(net).fit(credit.X)
+        DiverseExplainer.paper(net).fit(credit.X)
 
 
 def keras_model(X: Any, y: Any, units: int, activation: str | None, loss: str) -> Any:
@@ -137,7 +137,7 @@ def test_a_keras_model_of_a_single_sigmoid(diabetes: Dataset) -> None:
 def test_a_keras_regression_is_explained_by_an_interval(diabetes: Dataset) -> None:
     X = diabetes.X.to_numpy()
     model = keras_model(X, diabetes.X["Glucose"] / 100, 1, None, "mse")
-    explainer = DiverseExplainer(model, max_counterfactuals=2).fit(X)
+    explainer = DiverseExplainer.paper(model, max_counterfactuals=2).fit(X)
     low = X[model.predict(X, verbose=0)[:, 0] < 1.0][:3]
     for each in explainer.explain_many(low, interval=(1.2, 1.4)):
         numbers = model.predict(each.counterfactuals, verbose=0)[:, 0]

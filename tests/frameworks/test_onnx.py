@@ -96,11 +96,11 @@ def test_a_network_exported_for_a_fixed_number_of_rows_is_explained(tmp_path: Pa
     path = tmp_path / "fixed.onnx"
     torch.onnx.export(network(), (torch.zeros(1, 8),), path, verbose=False)
     with pytest.raises(ModelError, match=r"exactly 1 rows at a time.*dynamic_shapes"):
-        DiverseExplainer(path).fit(np.eye(8))
+        DiverseExplainer.paper(path).fit(np.eye(8))
 
 
 def test_a_file_that_is_no_model_is_explained(tmp_path: Path) -> None:
     path = tmp_path / "broken.onnx"
     path.write_bytes(b"not a model")
     with pytest.raises(InvalidInputError, match=r"be read as an ONNX file \(InvalidProtobuf"):
-        DiverseExplainer(path).fit(np.eye(2))
+        DiverseExplainer.paper(path).fit(np.eye(2))

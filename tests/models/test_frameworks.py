@@ -115,7 +115,7 @@ def test_a_single_number_is_taken_as_it_is(shape: tuple[int, ...], torch: Module
 
 def test_a_network_of_one_score_asks_for_an_interval(torch: ModuleType) -> None:
     X = np.random.default_rng(0).random((50, 2))
-    explainer = DiverseExplainer(
+    explainer = DiverseExplainer.paper(
         Module(lambda rows: rows.sum(axis=1, keepdims=True)), diversity=None, max_counterfactuals=1
     ).fit(X)
     with pytest.raises(InvalidInputError, match=r"predicts numbers.*interval=\(0.5, 1\)"):
@@ -302,7 +302,7 @@ def onnx_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_file_is_opened_once_however_often_it_is_asked(onnx_file: Path) -> None:
     X = np.random.default_rng(0).random((30, 2))
     for path in (onnx_file, str(onnx_file)):
-        explainer = DiverseExplainer(path, max_counterfactuals=1, diversity=None).fit(X)
+        explainer = DiverseExplainer.paper(path, max_counterfactuals=1, diversity=None).fit(X)
         copy = pickle.loads(pickle.dumps(explainer))
         for each in (explainer, copy):
             explanation = each.explain([0.2, 0.4])
@@ -320,7 +320,7 @@ def test_a_missing_onnxruntime_names_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'counterset\[onnx\]'") as caught:
-        DiverseExplainer(onnx_file).fit(ROWS)
+        DiverseExplainer.paper(onnx_file).fit(ROWS)
     assert isinstance(caught.value, CountersetError)
     assert isinstance(caught.value, ImportError)
     assert "\n" not in str(caught.value)

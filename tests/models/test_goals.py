@@ -26,7 +26,7 @@ def size(rows: Any) -> Any:
 
 
 def fitted(model: Any, X: Any = GRID, **settings: Any) -> DiverseExplainer:
-    return DiverseExplainer(model, diversity=None, **settings).fit(X)
+    return DiverseExplainer.paper(model, diversity=None, **settings).fit(X)
 
 
 # Goals by themselves.
@@ -277,7 +277,7 @@ def test_several_classes(model: Any, target: Any) -> None:
     X, y = flowers()
     model.fit(X, y)
     inputs = X[model.predict(X) == "versicolor"].iloc[:8]
-    explainer = DiverseExplainer(model, max_counterfactuals=2, diversity=None).fit(X)
+    explainer = DiverseExplainer.paper(model, max_counterfactuals=2, diversity=None).fit(X)
     accepted = {"setosa", "virginica"} if target is None else set(np.atleast_1d(target))
     for each in explainer.explain_many(inputs, target=target):
         assert each.label == "versicolor"
@@ -289,7 +289,7 @@ def test_a_probability_of_one_of_several_classes() -> None:
     X, y = flowers()
     model = LogisticRegression().fit(X, y)
     inputs = X[y == "setosa"].iloc[:5]
-    explainer = DiverseExplainer(model, max_counterfactuals=3).fit(X)
+    explainer = DiverseExplainer.paper(model, max_counterfactuals=3).fit(X)
     for each in explainer.explain_many(inputs, target="versicolor", target_probability=0.9):
         column = list(model.classes_).index("versicolor")
         assert (model.predict_proba(each.counterfactuals)[:, column] >= 0.9).all()
@@ -299,7 +299,7 @@ def test_a_probability_of_one_of_several_classes() -> None:
 def test_a_regression(model: Any) -> None:
     X, _ = flowers()
     model.fit(X[["petal_length"]], X["petal_width"])
-    explainer = DiverseExplainer(model, max_counterfactuals=2, diversity=None)
+    explainer = DiverseExplainer.paper(model, max_counterfactuals=2, diversity=None)
     explainer.fit(X[["petal_length"]])
     short = X.loc[X["petal_length"] < 2, ["petal_length"]].iloc[:5]
     with pytest.raises(InvalidInputError, match="predicts numbers, not classes"):

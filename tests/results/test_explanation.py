@@ -24,7 +24,7 @@ def approve(rows: Any) -> Any:
 
 def explainer_of(X: Any, model: Any = approve, **parameters: Any) -> DiverseExplainer:
     options: dict[str, Any] = {"search": None, "diversity": None, "max_counterfactuals": 2}
-    return DiverseExplainer(model, **{**options, **parameters}).fit(X)
+    return DiverseExplainer.paper(model, **{**options, **parameters}).fit(X)
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_the_dtype_of_a_column_is_kept(dtype: str) -> None:
         assert rows.dtypes.equals(frame.dtypes)
         return (rows["income"] >= 3000).to_numpy(dtype=bool)
 
-    explainer = explainer_of(frame, model, search=DiverseExplainer(model).search)
+    explainer = explainer_of(frame, model, search=DiverseExplainer.paper(model).search)
     explanations = explainer.explain_many(frame.iloc[:2])
     for explanation in explanations:
         rows = explanation.counterfactuals
@@ -328,7 +328,7 @@ def test_the_index_can_become_columns_whatever_the_features_are_called(
     # A feature named "rank", or like the index, used to make reset_index fail.
     data = pd.DataFrame(np.random.default_rng(0).random((30, 2)), columns=columns)
     data.index.name = index
-    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, diversity=None).fit(data)
+    explainer = DiverseExplainer.paper(lambda rows: rows.sum(axis=1) > 1, diversity=None).fit(data)
     explanations = explainer.explain_many(data[:3])
     frame = explanations.to_frame()
     assert list(frame.index.names) == names

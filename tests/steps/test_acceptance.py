@@ -17,7 +17,7 @@ def test_a_label_longer_than_those_of_the_training_rows_is_not_cut() -> None:
     def model(rows: pd.DataFrame) -> np.ndarray:
         return np.array(["not" if a > 5 else "no" if a > 1.5 else "si" for a in rows["a"]])
 
-    explainer = DiverseExplainer(model, max_counterfactuals=1, search=None).fit(frame)
+    explainer = DiverseExplainer.paper(model, max_counterfactuals=1, search=None).fit(frame)
     assert explainer.explain([9.0]).labels.tolist() == ["no"]
 
 
@@ -31,7 +31,7 @@ def test_a_class_that_no_training_row_has_comes_back_as_it_is(labels: tuple[Any,
         kinds = np.where(rows[:, 0] < 0.4, 0, np.where(rows[:, 0] > 0.6, 1, 2))
         return pd.Series([(low, high, between)[k] for k in kinds]).to_numpy()
 
-    explainer = DiverseExplainer(model, search=LineSearch(0.01), max_counterfactuals=1).fit(data)
+    explainer = DiverseExplainer.paper(model, search=LineSearch(0.01), max_counterfactuals=1).fit(data)
     if labels == (0.5, 1.5, 2):
         explanation = explainer.explain([0.1], interval=(1, 2))
     else:
@@ -46,7 +46,7 @@ def test_several_classes_that_no_training_row_has_are_told_apart() -> None:
         right, up = rows[:, 0] > 0.6, rows[:, 1] > 0.6
         return np.select([right & up, right, up], ["both", "right", "up"], "neither")
 
-    explainer = DiverseExplainer(model, max_counterfactuals=1, scale=None).fit(data)
+    explainer = DiverseExplainer.paper(model, max_counterfactuals=1, scale=None).fit(data)
     # The way to "both" leads through "up" from the one input, through "right" from the other.
     inputs = np.array([[0.5, 0.59], [0.59, 0.5]])
     assert [e.labels.tolist() for e in explainer.explain_many(inputs)] == [["up"], ["right"]]

@@ -12,7 +12,7 @@ from counterset.steps.acceptance import Acceptance
 from counterset.steps.chosen import Chosen
 
 X = np.random.default_rng(0).random((40, 2))
-EXPLAINER = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, scale=[2.0, 1.0]).fit(X)
+EXPLAINER = DiverseExplainer.paper(lambda rows: rows.sum(axis=1) > 1, scale=[2.0, 1.0]).fit(X)
 
 
 def chosen(acceptance: Acceptance, owners: list[int], rows: Any) -> Chosen:

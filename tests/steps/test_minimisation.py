@@ -12,7 +12,7 @@ from counterset.steps.choosers import PoolChooser
 from counterset.steps.minimisation import minimise
 
 X = np.random.default_rng(0).random((60, 2))
-EXPLAINER = DiverseExplainer(
+EXPLAINER = DiverseExplainer.paper(
     lambda rows: rows.sum(axis=1) > 1, scale=None, max_counterfactuals=2, diversity=None
 ).fit(X)
 SEARCH = LineSearch(0.01)

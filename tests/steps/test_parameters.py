@@ -44,7 +44,7 @@ class OnlyFilters:
 )
 def test_what_a_step_lacks_is_told_before_anything_runs(name: str, value: Any, needed: str) -> None:
     with pytest.raises(InvalidInputError, match=needed):
-        DiverseExplainer(model, **{name: value}).fit(X)
+        DiverseExplainer.paper(model, **{name: value}).fit(X)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_a_step_lacks_is_told_before_anything_runs(name: str, value: Any, n
 def test_what_fit_used_cannot_change_without_a_new_fit(name: str, value: Any) -> None:
     # A new model was asked about candidates that had the labels of the old one; the others were
     # ignored without a word.
-    explainer = DiverseExplainer(model, max_counterfactuals=1).fit(X)
+    explainer = DiverseExplainer.paper(model, max_counterfactuals=1).fit(X)
     explainer.explain(X[0])
     explainer.set_params(**{name: value})
     for explain in (lambda: explainer.explain(X[0]), lambda: explainer.explain_many(X)):
@@ -71,7 +71,7 @@ def test_what_fit_used_cannot_change_without_a_new_fit(name: str, value: Any) ->
 
 def test_a_parameter_that_is_set_to_what_it_was_has_not_changed() -> None:
     weights = np.array([1.0, 2.0])
-    explainer = DiverseExplainer(model, scale=weights, distance="l1", max_counterfactuals=1).fit(X)
+    explainer = DiverseExplainer.paper(model, scale=weights, distance="l1", max_counterfactuals=1).fit(X)
     explainer.set_params(scale=weights.copy(), distance="".join(["l", "1"]))
     assert len(explainer.explain(X[0])) == 1
     again = pickle.loads(pickle.dumps(explainer.set_params(model=model)))
@@ -79,6 +79,6 @@ def test_a_parameter_that_is_set_to_what_it_was_has_not_changed() -> None:
 
 
 def test_what_fit_did_not_use_can_change() -> None:
-    explainer = DiverseExplainer(model, max_counterfactuals=1).fit(X)
+    explainer = DiverseExplainer.paper(model, max_counterfactuals=1).fit(X)
     explainer.set_params(max_counterfactuals=2, search=None, diversity=None, sparsify=True)
     assert len(explainer.explain(X[0])) == 2

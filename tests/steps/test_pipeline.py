@@ -32,7 +32,7 @@ def test_no_single_change_of_a_sparse_counterfactual_can_be_undone() -> None:
     # After the line search, a change could be needless that the candidate had needed.
     rng = np.random.default_rng(0)
     X = rng.random((300, 3))
-    explainer = DiverseExplainer(jagged, sparsify=True, max_counterfactuals=3).fit(X)
+    explainer = DiverseExplainer.paper(jagged, sparsify=True, max_counterfactuals=3).fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)
         explanations = explainer.explain_many(rng.random((150, 3)))
@@ -55,7 +55,7 @@ def contrary(rows: Any) -> Any:
 
 def test_what_the_model_contradicts_is_not_returned_and_told() -> None:
     X = np.stack(np.meshgrid(np.arange(10), np.arange(10)), axis=-1).reshape(-1, 2) / 10
-    explainer = DiverseExplainer(
+    explainer = DiverseExplainer.paper(
         contrary, search=None, diversity=None, max_counterfactuals=3, scale=None
     ).fit(X)
     with (
@@ -70,7 +70,7 @@ def test_what_the_model_contradicts_is_not_returned_and_told() -> None:
 
 def test_a_consistent_model_is_not_warned_about() -> None:
     X = np.random.default_rng(0).random((60, 2))
-    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=1).fit(X)
+    explainer = DiverseExplainer.paper(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=1).fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error", InconsistentModelWarning)
         explainer.explain_many(X)

@@ -21,7 +21,7 @@ X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 3.0], [1.0, 0.0], [-4.0,
 
 
 def fitted(**parameters: Any) -> DiverseExplainer:
-    return DiverseExplainer(
+    return DiverseExplainer.paper(
         lambda rows: np.abs(rows).sum(axis=1) > 0.5,
         scale=None,
         **parameters,
@@ -58,7 +58,7 @@ def test_the_farthest_candidate_is_looked_for_only_if_it_is_needed() -> None:
 def test_batches_do_not_change_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     rows = rng.random((100, 3))
-    explainer = DiverseExplainer(
+    explainer = DiverseExplainer.paper(
         lambda r: r.sum(axis=1) > 1.5, max_counterfactuals=3, diversity=None
     ).fit(rows)
     together = explainer.explain_many(rows).to_frame()

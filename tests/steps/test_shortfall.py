@@ -19,7 +19,7 @@ FRAME = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [0.0, 3.0, 1.0, 2.0]})
 
 
 def fitted(alpha: int = 1000) -> DiverseExplainer:
-    return DiverseExplainer(
+    return DiverseExplainer.paper(
         lambda rows: rows["a"] > 1.5, candidates=NearestCandidates(alpha), max_counterfactuals=1
     ).fit(FRAME)
 

@@ -29,7 +29,7 @@ def test_columns_that_are_the_same_as_text_are_refused(columns: list[Any]) -> No
     # With columns [1, "1"], immutable=["1"] used to fix column 1.
     frame = pd.DataFrame(NUMBERS, columns=columns)
     with pytest.raises(InvalidInputError, match=r"the same name as text.*Rename one of them"):
-        DiverseExplainer(above).fit(frame)
+        DiverseExplainer.paper(above).fit(frame)
 
 
 def above(rows: Any) -> Any:
@@ -58,7 +58,7 @@ def test_every_place_that_takes_a_name_finds_the_column(columns: Any, name: Any)
         Constraints(increase_only=[name], decrease_only=[name]),
         Constraints(immutable=pd.Index([name], tupleize_cols=False)),
     ):
-        explainer = DiverseExplainer(
+        explainer = DiverseExplainer.paper(
             above,
             diversity=None,
             constraints=constraints,
@@ -76,7 +76,7 @@ def test_a_part_of_a_name_is_no_name() -> None:
     # It used to fix the first of the columns below it.
     frame = pd.DataFrame(NUMBERS, columns=PAIRS)
     with pytest.raises(InvalidInputError, match="There is no feature 'a'"):
-        DiverseExplainer(above, constraints=Constraints(immutable=["a"])).fit(frame)
+        DiverseExplainer.paper(above, constraints=Constraints(immutable=["a"])).fit(frame)
 
 
 def test_labels_that_are_no_texts_can_be_declared() -> None:
@@ -101,12 +101,12 @@ def test_a_name_and_its_text_are_one_column() -> None:
     with pytest.raises(InvalidInputError, match=r"declares \['1'\] more than once"):
         Table.learn(frame, Schema(categorical=[1], integer=[1.0]))
     with pytest.raises(InvalidInputError, match="scale names a feature twice"):
-        DiverseExplainer(above, scale={1: 2.0, "1": 3.0}).fit(frame)
+        DiverseExplainer.paper(above, scale={1: 2.0, "1": 3.0}).fit(frame)
 
 
 def test_relations_name_columns_as_text() -> None:
     frame = pd.DataFrame(NUMBERS, columns=[0, 1, 2])
-    explainer = DiverseExplainer(
+    explainer = DiverseExplainer.paper(
         above, diversity=None, constraints=Constraints(relations=["`0` <= `2`"])
     ).fit(frame)
     held = frame[frame[0] <= frame[2]]

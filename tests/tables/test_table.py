@@ -30,7 +30,7 @@ def table() -> Table:
 
 def test_rows_of_an_array_of_numbers_never_become_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(0).random((50, 2))
-    explainer = DiverseExplainer(lambda X: X[:, 0] > 0.5, max_counterfactuals=1).fit(rows)
+    explainer = DiverseExplainer.paper(lambda X: X[:, 0] > 0.5, max_counterfactuals=1).fit(rows)
     monkeypatch.setattr(pd.DataFrame, "__init__", None)
     explanation = explainer.explain(rows[0])
     assert explanation.values.shape == (1, 2)
@@ -115,7 +115,7 @@ def test_a_table_unlike_the_training_data_is_refused(rows: pd.DataFrame, message
 )
 def test_any_index_goes_through(index: Any) -> None:
     frame = FRAME.set_axis(index, axis=0)
-    explainer = DiverseExplainer(approve, max_counterfactuals=1).fit(frame)
+    explainer = DiverseExplainer.paper(approve, max_counterfactuals=1).fit(frame)
     explanations = explainer.explain_many(frame)
     assert explanations.counts.tolist() == [1, 1, 1, 1]
     assert explanations.to_frame().index.nlevels == frame.index.nlevels + 1
@@ -159,7 +159,7 @@ def test_a_row_may_come_as_a_series_of_objects() -> None:
 
 def test_constant_and_all_missing_columns_take_part_without_harm() -> None:
     frame = FRAME.assign(same=1.0, none=np.nan, blank=pd.Series([None] * 4, dtype=object))
-    explainer = DiverseExplainer(approve, max_counterfactuals=1).fit(frame)
+    explainer = DiverseExplainer.paper(approve, max_counterfactuals=1).fit(frame)
     explanation = explainer.explain(frame.iloc[0])
     found = explanation.counterfactuals
     assert isinstance(found, pd.DataFrame)
@@ -171,7 +171,7 @@ def test_constant_and_all_missing_columns_take_part_without_harm() -> None:
 
 def test_an_input_finer_than_the_training_data_keeps_its_own_value() -> None:
     frame = FRAME.assign(since=pd.to_datetime(["2020-01-01", "2020-03-01"] * 2))
-    explainer = DiverseExplainer(approve, max_counterfactuals=1, sparsify=True).fit(frame)
+    explainer = DiverseExplainer.paper(approve, max_counterfactuals=1, sparsify=True).fit(frame)
     noon = frame.iloc[[0]].assign(since=pd.Timestamp("2020-01-01 12:00"))
     found = explainer.explain(noon).counterfactuals
     assert isinstance(found, pd.DataFrame)

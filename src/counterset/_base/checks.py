@@ -18,6 +18,7 @@ __all__ = [
     "check_count",
     "check_list",
     "check_mapping",
+    "check_number",
     "check_positive",
     "numbers",
     "read_distances",
@@ -31,6 +32,12 @@ def check_count(value: object, name: str) -> None:
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or not _is_number(value) or value < 1:
         raise InvalidInputError(f"{name} must be a whole number of at least 1, got {value!r}.")
+
+
+def check_number(value: object, name: str) -> None:
+    """Check that a value is a finite number."""
+    if not _is_number(value):
+        raise InvalidInputError(f"{name} must be a finite number, got {value!r}.")
 
 
 def check_at_least(value: object, least: float, name: str) -> None:

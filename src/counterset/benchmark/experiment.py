@@ -106,7 +106,7 @@ class Experiment:
         if self.as_published:
             return PrototypeExplainer(network, cell.norm, alpha, cell.filter, cell.beta, cell.gamma)
         diversity = {"angle": AngleDiversity, "distance": DistanceDiversity}[cell.filter]
-        return DiverseExplainer(
+        return DiverseExplainer.paper(
             network,
             distance=f"l{cell.norm}",
             candidates=NearestCandidates(alpha),

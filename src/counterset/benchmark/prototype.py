@@ -105,7 +105,7 @@ class PrototypeExplainer:
     def fit(self, X: Matrix) -> Self:
         """Keep the training rows as candidates."""
         self.rows_ = X
-        self.explainer_ = DiverseExplainer(
+        self.explainer_ = DiverseExplainer.paper(
             self.model,
             distance="l2",
             candidates=NearestCandidates(self.alpha),

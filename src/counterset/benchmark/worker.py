@@ -60,7 +60,7 @@ def measure(job: dict[str, Any]) -> dict[int, pd.DataFrame]:
             peer = find_peer(job["peer"], norm)
             peer.fit(network, split.X_train)
             explainer = _Cached(peer)
-        plain = DiverseExplainer(network, distance=f"l{norm}", scale=None).fit(split.X_train)
+        plain = DiverseExplainer.paper(network, distance=f"l{norm}", scale=None).fit(split.X_train)
         table = evaluate(
             explainer, rows, repeats=job["repeats"], model=network, distance=plain.distance_
         )

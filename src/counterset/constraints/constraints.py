@@ -127,11 +127,12 @@ class Constraints:
             *(self._together(names, table, matrix) for names in self.together),
             *(relation for text in self.relations for relation in parse_relations(text, table)),
         ]
-        return Rules(tuple(rules), len(table.features))
+        special = table.without_special if table.has_special else None
+        return Rules(tuple(rules), len(table.features), special)
 
     def _known_values(self, table: Table) -> list[Rule]:
-        can_be_missing = any(feature.can_be_missing for feature in table.features)
-        return [NothingLost()] if can_be_missing else []
+        lost = any(feature.can_be_missing or feature.special for feature in table.features)
+        return [NothingLost()] if lost else []
 
     def _allowed(self, name: Any, table: Table) -> Rule:
         feature = table.features[at := table.position(name)]
@@ -151,8 +152,7 @@ class Constraints:
 
     def _range(self, name: Any, table: Table) -> Rule:
         at = _position_with_order(name, "ranges", table)
-        low, high = _ends(self.ranges[name], table.features[at])
-        return InRange(at, low, high, f"ranges[{name!r}]")
+        return InRange(at, *_ends(self.ranges[name], table.features[at]), f"ranges[{name!r}]")
 
     def _moves(self, name: Any, table: Table) -> Rule:
         at = _position_with_order(name, "max_increase and max_decrease", table)
@@ -162,14 +162,15 @@ class Constraints:
             for limits in (self.max_decrease, self.max_increase)
         )
         text = f"the most that {name!r} may change"
-        return MovesAtMost(at, down, up, text, feature.float_dtype)
+        return MovesAtMost(at, down, up, text, feature.float_dtype, feature.grid)
 
     def _one_way(self, name: Any, sign: int, parameter: str, table: Table) -> Rule:
         return OneWay(_position_with_order(name, parameter, table), sign, f"{parameter} {name!r}")
 
     def _together(self, names: Sequence[Any], table: Table, matrix: Matrix) -> Rule:
         members = np.array([table.position(name) for name in names], dtype=np.intp)
-        return Together.learn(members, matrix, f"together {list(names)!r}")
+        known = table.without_special(matrix)
+        return Together.learn(members, known, f"together {list(names)!r}")
 
 
 def _position_with_order(name: Any, parameter: str, table: Table) -> int:
@@ -183,8 +184,8 @@ def _position_with_order(name: Any, parameter: str, table: Table) -> int:
     return at
 
 
-def _ends(ends: Any, feature: Feature) -> tuple[float, float]:
-    """Return the smallest and the largest code of a range that the feature can hold."""
+def _ends(ends: Any, feature: Feature) -> tuple[float, float, float, float]:
+    """Return the codes of a range's ends, and the first and last one that counterfactuals take."""
     what = f"ranges[{feature.name!r}]"
     try:
         least, most = [ends] if isinstance(ends, str) else ends
@@ -198,10 +199,10 @@ def _ends(ends: Any, feature: Feature) -> tuple[float, float]:
         raise InvalidInputError(
             f"{what} is empty: the least, {least!r}, is above the most, {most!r}."
         )
-    low, high = feature.ends(low, high)
-    if low > high:
+    first, last = feature.ends(low, high)
+    if first > last:
         raise InvalidInputError(
             f"{what} from {least!r} to {most!r} holds no value that the feature can take. It is "
             f"{feature}."
         )
-    return low, high
+    return low, high, first, last

@@ -37,8 +37,11 @@ class Relation:
 
     Attributes
     ----------
-    weights, steps, precision
-        The weight, the step and the relative precision of each feature, ``(n_features,)``.
+    weights, precision
+        The weight and the relative precision of each feature, ``(n_features,)``.
+    ratios
+        The step of each feature as two whole numbers, above and below the line,
+        ``(2, n_features)``; 0 above the line for no step.
     text
         How messages name the relation.
     """
@@ -47,7 +50,7 @@ class Relation:
     constant: float
     strict: bool
     equal: bool
-    steps: Vector
+    ratios: Matrix
     precision: Vector
     text: str
 
@@ -86,7 +89,7 @@ class Relation:
 
         They keep it, as near to its line as can be told in spite of rounding.
         """
-        weights, steps = self.weights[self._used], self.steps[self._used]
+        weights, (above, below) = self.weights[self._used], self.ratios[:, self._used]
         start, end = self._excess(own), self._excess(new)
         sizes = np.maximum(np.abs(own), np.abs(new))
         slack = self._slack(sizes)
@@ -97,14 +100,15 @@ class Relation:
         off = 2 * slack[:, None] / np.abs(weights)
         leads_over = weights * (new - own) > 0
         moved = near + np.where(leads_over, np.clip(own - near, -off, off), 0)
-        # Whole numbers take the last step before the line, or on it if that is allowed.
+        # Numbers with a step take the last one before the line, or on it if that is allowed.
         forgiven = (self._rounding * self._size(sizes))[:, None] / np.abs(weights)
         forgiven = -forgiven if self.strict else forgiven
         with np.errstate(divide="ignore", invalid="ignore"):
-            counts, forgiven = (near - own) / steps, forgiven / steps
+            counts, forgiven = near * below / above, forgiven * below / above
             last = np.where(weights > 0, np.floor(counts + forgiven), np.ceil(counts - forgiven))
-            whole = np.clip(own + last * steps, np.minimum(own, new), np.maximum(own, new))
-        return np.where(steps > 0, whole, moved)
+            stepped = last * above / below
+            stepped = np.clip(stepped, np.minimum(own, new), np.maximum(own, new))
+        return np.where(above > 0, stepped, moved)
 
     def _excess(self, values: Matrix) -> Vector:
         """Compute ``weights @ row + constant`` for the used features of each row.
@@ -214,7 +218,7 @@ def _relation(
         float(out * constant),
         isinstance(operator, ast.Lt | ast.Gt),
         isinstance(operator, ast.Eq),
-        np.array([feature.step for feature in table.features]),
+        np.array([feature.grid.ratio for feature in table.features]).T,
         np.array([np.finfo(feature.float_dtype).eps for feature in table.features]),
         f"relation {text!r}",
     )

@@ -6,7 +6,8 @@ to where it holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Indices, Mask, Matrix, Vector
+from counterset.tables.features.grid import Grid
 from counterset.tables.table import changed
 
 __all__ = [
@@ -48,7 +50,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class NothingLost:
-    """A known value does not become missing: nobody can follow such advice."""
+    """A known value becomes neither missing nor special: nobody can follow such advice."""
 
     text: str = "known values stay known"
 
@@ -92,16 +94,28 @@ class OneWay:
 
 @dataclass(frozen=True)
 class InRange:
-    """A feature lies in a range; it may stay missing, but not become missing."""
+    """A feature lies in a range; it may stay missing, but not become missing.
+
+    Attributes
+    ----------
+    low, high
+        The range.
+    first, last
+        The smallest and the largest value in it that counterfactuals take.
+    """
 
     at: int
     low: float
     high: float
+    first: float
+    last: float
     text: str
 
     def project(self, x: Matrix, c: Matrix) -> Matrix:
         own, new = x[:, self.at], c[:, self.at]
-        c[:, self.at] = np.clip(np.where(np.isnan(new), own, new), self.low, self.high)
+        new = np.where(np.isnan(new), own, new)
+        new = np.where(new < self.low, self.first, np.where(new > self.high, self.last, new))
+        c[:, self.at] = new
         return c
 
     def holds(self, x: Matrix, c: Matrix) -> Mask:
@@ -117,6 +131,8 @@ class MovesAtMost:
     ----------
     dtype
         The floats that the feature's column holds.
+    grid
+        The values that counterfactuals take.
     """
 
     at: int
@@ -124,10 +140,16 @@ class MovesAtMost:
     up: float
     text: str
     dtype: np.dtype[Any]
+    grid: Grid
 
     def project(self, x: Matrix, c: Matrix) -> Matrix:
         own, new = x[:, self.at], c[:, self.at]
-        near = np.clip(np.where(np.isnan(new), own, new), *self._ends(own))
+        low, high = self._ends(own)
+        first, last = self.grid.ends(low, high)
+        # Where no value of the grid lies between the input's own and the end, it stays.
+        near = np.where(np.isnan(new), own, new)
+        near = np.where(near < low, np.minimum(first, own), near)
+        near = np.where(near > high, np.maximum(last, own), near)
         c[:, self.at] = np.where(np.isnan(own), new, near)
         return c
 
@@ -194,10 +216,18 @@ class Together:
 
 @dataclass(frozen=True)
 class Rules:
-    """All constraints of a call, as rules in the order in which they are applied."""
+    """All constraints of a call, as rules in the order in which they are applied.
+
+    Attributes
+    ----------
+    without_special
+        Takes a matrix and returns NaN in place of special codes, which rules take for missing;
+        None if there are none.
+    """
 
     rules: tuple[Rule, ...]
     n_features: int
+    without_special: Callable[[Matrix], Matrix] | None = None
 
     def __bool__(self) -> bool:
         return bool(self.rules)
@@ -231,21 +261,27 @@ class Rules:
 
     def project(self, x: Matrix, c: Matrix) -> Matrix:
         """Move candidates to where the constraints of their inputs hold, row by row."""
-        c = c.copy()
+        own, moved = self._known(x), self._known(c).copy()
         for rule in self.rules:
-            c = rule.project(x, c)
-        return c
+            moved = rule.project(own, moved)
+        return moved if self.without_special is None else np.where(np.isnan(moved), x, moved)
 
     def hold(self, x: Matrix, c: Matrix) -> Mask:
         """Return which candidates keep all constraints of their inputs."""
+        own, new = self._known(x), self._known(c)
         hold = np.ones(len(c), dtype=bool)
         for rule in self.rules:
-            hold &= rule.holds(x, c)
+            hold &= rule.holds(own, new)
+        if self.without_special is not None:  # one special code does not become another
+            hold &= ~(np.isnan(new) & changed(x, c)).any(axis=1)
         return hold
+
+    def _known(self, matrix: Matrix) -> Matrix:
+        return matrix if self.without_special is None else self.without_special(matrix)
 
     def first(self, count: int) -> Rules:
         """Return the first few rules, to find out which one leaves no candidate."""
-        return Rules(self.rules[:count], self.n_features)
+        return replace(self, rules=self.rules[:count])
 
 
 def _moved(own: Vector, by: float, dtype: np.dtype[Any]) -> Vector:

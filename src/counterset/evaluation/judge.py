@@ -22,6 +22,7 @@ from counterset.models.goals import (
     is_confident,
     set_goal,
 )
+from counterset.tables.schema import Schema
 from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
 
@@ -132,7 +133,7 @@ def _measure(explainer: Any, training: Any, distance: DistanceLike | None) -> Ta
         return distance
     measure = getattr(explainer, "distance_", None)
     if training is not None:
-        table, matrix = Table.learn(training)
+        table, matrix = Table.learn(training, Schema(step=0))
         measure = TableDistance(table, Space.learn(matrix, table, "range"), distances.get("l1"))
     if not isinstance(measure, TableDistance):
         return None

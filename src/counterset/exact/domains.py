@@ -79,7 +79,7 @@ class Box:
                 raise NotFittedError(
                     "This explainer is not fitted yet, so its data has no range. Call fit first."
                 )
-            table, _ = Table.learn(data, schema)
+            table, _ = Table.learn(data, (schema or Schema()).without_steps())
         return cls(
             [feature.low for feature in table.features],
             [feature.high for feature in table.features],
@@ -130,7 +130,7 @@ class Points:
         rows = self.rows if frame else number_rows(self.rows, "A set of points", single=False)
         if len(rows) == 0:
             raise DomainError("The domain is a set of no points. Give at least one row.")
-        table, matrix = Table.learn(rows)
+        table, matrix = Table.learn(rows, Schema(step=0))
         object.__setattr__(self, "_table", table)
         object.__setattr__(self, "matrix", matrix)
 

@@ -145,12 +145,12 @@ class Problem:
     def project(self, rows: Matrix) -> Matrix:
         """Move rows to the nearest points of the domain that the columns' dtypes can hold."""
         table = self.model.table
-        snapped = table.snap(np.asarray(np.clip(rows, self.low, self.high)))
+        held = table.hold(np.asarray(np.clip(rows, self.low, self.high)))
         for i, feature in enumerate(table.features):
             if feature.is_category:  # the model may not know a value that its data never had
-                known = np.isin(snapped[:, i], np.asarray(feature.seen))
-                snapped[:, i] = np.where(known, snapped[:, i], self.x[i])
-        return snapped
+                known = np.isin(held[:, i], np.asarray(feature.seen))
+                held[:, i] = np.where(known, held[:, i], self.x[i])
+        return held
 
     def nearest_flip(self, rows: Matrix) -> Vector | None:
         """Return the nearest of these rows that lies within the bounds and flips, or None."""

@@ -33,6 +33,7 @@ from counterset.exceptions import (
 )
 from counterset.models.adapter import ModelAdapter
 from counterset.results.bounds import DistanceBounds
+from counterset.tables.schema import Schema
 from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
 
@@ -132,7 +133,7 @@ class DistanceQuery:
             # Its table knows the categories; numbers are read as they come.
             table = None if _is_numeric(self.distance.table) else self.distance.table
         if table is None:
-            return Table.learn(rows)
+            return Table.learn(rows, Schema(step=0))
         return table, table.encode(rows)[0]
 
     def limits(self, table: Table, matrix: Matrix) -> tuple[Matrix, Matrix]:
@@ -263,7 +264,11 @@ def _check_known(table: Table, row: Vector) -> None:
             f"Exact distances are between numbers and categories, but {times[:5]} are times. Pass "
             f"the model as a function of encoded numbers."
         )
-    missing = [table.names[i] for i in np.flatnonzero(np.isnan(row))]
+    missing = [
+        feature.name
+        for feature, code in zip(table.features, row, strict=True)
+        if not feature.is_known(np.array([code]))[0]
+    ]
     if missing:
         raise UnsupportedDistanceError(
             f"The input has no value for {missing[:5]}, and exact distances are from known values. "

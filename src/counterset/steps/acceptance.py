@@ -130,6 +130,14 @@ class Acceptance:
             possible[possible] = required.support.has(self.distance.coordinates(rows[possible]))
         return possible
 
+    def move_onto_constraints(self, rows: Matrix, owners: Indices) -> Matrix:
+        """Move rows to values that counterfactuals of their inputs may take, as far as that goes.
+
+        They are moved onto the steps of the features, then onto the constraints.
+        """
+        table, x = self.distance.table, self.inputs[owners]
+        return table.hold(self.requirements.rules.project(x, table.snap(rows, x)), x)
+
     def meets_goal(self, rows: Matrix, owners: Indices) -> Mask:
         """Return for which rows the model's label is acceptable, whatever constraint they break."""
         return np.asarray(self._ask_model(rows, owners) != REFUSED)

@@ -127,7 +127,7 @@ class MovedChooser:
         pool, rules = self.selector.pool, acceptance.requirements.rules
         rows, x = pool.matrix[pool_index], acceptance.inputs[owners]
         if rules:
-            rows = pool.distance.table.snap(rules.project(x, rows), x)
+            rows = acceptance.move_onto_constraints(rows, owners)
             codes = acceptance.ask(rows, owners)
         else:
             codes = pool.codes[pool_index]

@@ -3,7 +3,7 @@
 Numbers move along the straight line, rounded to what their columns hold. Categories cannot move:
 they switch, one after the other, at fixed shares of the way, the cheapest change first, so that
 at every point the rest is still as close to the input as it can be. So do features that change
-together, and numbers of which one end is missing.
+together, and numbers of which one end is missing or special.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class Paths:
         if rules.groups or not distance.space.is_plain:
             jumps = np.array([feature.is_category for feature in self._table.features])
             jumps[[i for group in rules.groups if len(group) > 1 for i in group]] = True
-            self._switches = (jumps | (np.isnan(starts) != np.isnan(ends))) & changed(starts, ends)
+            from_, to = (self._table.without_special(rows) for rows in (starts, ends))
+            self._switches = (jumps | (np.isnan(from_) != np.isnan(to))) & changed(starts, ends)
             self._any_switch = bool(self._switches.any())
         if self._any_switch:
             costs = np.zeros((len(starts), len(rules.units)))
@@ -78,7 +79,7 @@ class Paths:
             points = np.where(self._switches[which], switched, points)
         if self._table.is_plain:
             return points
-        return self._table.snap(points, self._starts[which])
+        return self._table.snap(points, self._starts[which], self._ends[which])
 
     def _share_of_each_switch(self, units: list[Indices], costs: Matrix) -> Matrix:
         """Spread the switches of each path evenly over it, the cheapest first."""

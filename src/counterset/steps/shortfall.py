@@ -116,7 +116,7 @@ def why_nothing(selector: Selector, acceptance: Acceptance, position: int) -> st
     before = len(pool_index)
     for count in range(1, len(rules.rules) + 1):
         some = rules.first(count)
-        rows = pool.distance.table.snap(some.project(x, pool.matrix[pool_index]), x)
+        rows = pool.distance.table.hold(some.project(x, pool.matrix[pool_index]), x)
         left = some.hold(x, rows) & acceptance.meets_goal(rows, owners)
         if not left.any():
             return (

@@ -66,7 +66,8 @@ class TrainingData:
         """Learn the columns and the scale, and ask the model about every row, once."""
         table, matrix = Table.learn(X, schema)
         inner = distances.get(distance)
-        classes, codes = Classes.learn(ModelAdapter(model, table).labels(matrix))
+        rows = table.snap_inside(matrix)  # the model is asked about what counterfactuals may be
+        classes, codes = Classes.learn(ModelAdapter(model, table).labels(rows))
         if len(classes) == 1:
             raise NoCounterfactualError(
                 f"The model predicts {to_python(classes.labels[0])!r} for all {len(matrix)} "
@@ -74,7 +75,7 @@ class TrainingData:
                 f"model predicts at least two classes."
             )
         measure = TableDistance(table, Space.learn(matrix, table, scale), inner)
-        pool = CandidatePool.build(matrix, codes, measure)
+        pool = CandidatePool.build(rows, codes, measure)
         support = None
         if plausibility is not None:
             support = plausibility.learn(pool.embedded.coordinates, measure.in_space)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias
 
-from counterset._base.checks import check_list, check_mapping
+from counterset._base.checks import check_at_least, check_list, check_mapping, check_number
 from counterset.exceptions import InvalidInputError
 
 __all__ = ["Kind", "Schema"]
@@ -21,8 +21,9 @@ class Schema:
 
     A column is named by its label, or by its label as text: 3 or "3".
 
-    Without a declaration, floats and times are continuous, whole numbers integer, booleans
-    binary, ordered categories ordinal, and all else (text, categories) categorical.
+    Without a declaration, numbers and times are continuous, numbers that are all whole integer,
+    booleans and the floats 0 and 1 binary, ordered categories ordinal, and all else (text,
+    categories) categorical. Numbers may come as objects, as ``Decimal`` or as text of digits.
 
     Parameters
     ----------
@@ -32,6 +33,15 @@ class Schema:
         From names to their values, from least to most; None: in the order of the dtype.
     one_hot
         From a name for the group to the names of its columns: they are one category.
+    step
+        From names of numbers to the step in which counterfactuals change them: with 100, an income
+        becomes 3,200, and never 3,213.5. A step that is not declared is learned from the training
+        column. 0 switches it off: then every number that the dtype holds will do, and nothing is
+        learned from the values. A single 0 does so for all features.
+    special
+        From names of numbers to codes that are no numbers, such as -9 for "no record". They are
+        states of their own, as a missing value is: an input keeps such a code or gets a number, a
+        number never becomes a code, and no average or scale takes it for a number.
 
     Examples
     --------
@@ -45,6 +55,8 @@ class Schema:
     integer: Sequence[Any] = ()
     binary: Sequence[Any] = ()
     one_hot: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    step: Mapping[Any, float] | Literal[0] = field(default_factory=dict)
+    special: Mapping[Any, Sequence[float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for kind in ("categorical", "continuous", "integer", "binary"):
@@ -58,6 +70,15 @@ class Schema:
             check_list(columns, f"one_hot[{group!r}]", "columns")
             if not isinstance(group, str):
                 raise InvalidInputError(f"one_hot takes texts as names of groups, got {group!r}.")
+        if isinstance(self.step, Mapping) or self.step != 0:
+            check_mapping(self.step, "step", "numbers (or a single 0)")
+        for name, step in self.steps.items():
+            check_at_least(step, 0, f"step[{name!r}]")
+        check_mapping(self.special, "special", "lists of codes")
+        for name, codes in self.special.items():
+            check_list(codes, f"special[{name!r}]", "codes")
+            for code in codes:
+                check_number(code, f"A code in special[{name!r}]")
         names = [str(name) for name in self.declared]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
@@ -65,11 +86,21 @@ class Schema:
 
     def __repr__(self) -> str:
         declared = ((each.name, getattr(self, each.name)) for each in fields(self))
-        return f"Schema({', '.join(f'{name}={value!r}' for name, value in declared if len(value))})"
+        shown = [f"{name}={value!r}" for name, value in declared if value == 0 or len(value)]
+        return f"Schema({', '.join(shown)})"
+
+    @property
+    def steps(self) -> Mapping[Any, float]:
+        """The declared steps by name; none if a single 0 stands for all."""
+        return self.step if isinstance(self.step, Mapping) else {}
+
+    def without_steps(self) -> Schema:
+        """Return the schema with a step of 0 for all features, unless it declares steps."""
+        return self if self.step else replace(self, step=0)
 
     @property
     def declared(self) -> list[Any]:
-        """The names of all declared columns."""
+        """The names of all columns whose kind is declared."""
         names = [*self.ordinal, *self.categorical, *self.continuous, *self.integer, *self.binary]
         return names + [column for columns in self.one_hot.values() for column in columns]
 

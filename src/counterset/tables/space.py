@@ -5,8 +5,8 @@ scaled before rows are compared. A row becomes a point, whose coordinates can be
 
 - a number is one scaled coordinate, and so is an ordinal, by its rank;
 - a category is one coordinate per value, of such a size that a change of the value counts 1;
-- a number that can be missing has one coordinate more, which is 1 where it is missing; the number
-  itself is then taken to be the median.
+- a number that can be missing has one coordinate more, which is 1 where it is missing, and so for
+  each of its special codes; the number itself is then taken to be the median.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ class Space:
         The number of values of each category, 0 for a number.
     can_be_missing
         The positions of the features that can be missing.
+    special
+        The special codes of numbers, each as the position of its feature and the code.
     """
 
     offset: Vector
@@ -56,6 +58,7 @@ class Space:
     middle: Vector
     value_counts: Counts
     can_be_missing: Indices
+    special: tuple[tuple[int, float], ...] = ()
 
     @classmethod
     def learn(cls, matrix: Matrix, table: Table, scale: ScaleLike) -> Space:
@@ -66,6 +69,7 @@ class Space:
         an array, or a mapping from names, multiplies each feature by a weight. A change of a
         category always counts 1, times its weight.
         """
+        matrix = table.without_special(matrix)
         medians = np.array([_median(column) for column in matrix.T])
         offset, factor = _scaling(matrix, medians, table, scale)
         categories = np.array([feature.is_category for feature in table.features])
@@ -77,12 +81,13 @@ class Space:
             medians,
             np.array([_value_count(feature) for feature in table.features], dtype=np.intp),
             np.flatnonzero([feature.can_be_missing for feature in table.features]),
+            tuple((i, code) for i, each in enumerate(table.features) for code in each.special),
         )
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether every feature is a number that is never missing."""
-        return not self.value_counts.any() and not len(self.can_be_missing)
+        """Whether every feature is a number that is never missing or special."""
+        return not (self.value_counts.any() or len(self.can_be_missing) or self.special)
 
     @cached_property
     def keeps_rows(self) -> bool:
@@ -109,12 +114,16 @@ class Space:
             return np.where(missing, np.inf, (matrix - self.offset) * self.factor)
         numbers = self.value_counts == 0
         filled = np.where(missing, self.middle, matrix)
+        states = [missing[:, i] for i in self.can_be_missing if numbers[i]]
+        for feature, code in self.special:
+            states.append(matrix[:, feature] == code)
+            filled[states[-1], feature] = self.middle[feature]
         parts = [(filled[:, numbers] - self.offset[numbers]) * self.factor[numbers]]
         for i in np.flatnonzero(~numbers):
             codes = np.where(missing[:, i], self.value_counts[i], matrix[:, i])
             hot = codes[:, None] == np.arange(self.value_counts[i] + 1)
             parts.append(hot * (category_size * self.factor[i]))
-        parts += [missing[:, [i]] * 1.0 for i in self.can_be_missing if numbers[i]]
+        parts += [state[:, None] * 1.0 for state in states]
         return np.concatenate(parts, axis=1)
 
     def feature_of(self) -> Indices:
@@ -122,6 +131,7 @@ class Space:
         numbers = np.flatnonzero(self.value_counts == 0)
         categories = np.flatnonzero(self.value_counts)
         indicators = [i for i in self.can_be_missing if self.value_counts[i] == 0]
+        indicators += [i for i, _ in self.special]
         return np.concatenate(
             [
                 numbers,

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from counterset._base.arrays import Mask, Matrix, unmasked
+from counterset._base.arrays import Mask, Matrix, Vector, unmasked
 from counterset.exceptions import InvalidInputError
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.learning import learn_features
@@ -95,18 +95,33 @@ class Table:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether every feature is a float that is never missing."""
-        return self.is_numeric and not self._is_whole.any()
+        """Whether every feature is a float that is never missing, and every number will do."""
+        return self.is_numeric and not self._ratios[0].any()
 
     @cached_property
-    def _is_whole(self) -> Mask:
-        """Which features take whole numbers only, if all are numbers."""
-        return np.array([each.step == 1 or each.dtype.kind in "iu" for each in self.features])
+    def has_special(self) -> bool:
+        """Whether a feature has special codes."""
+        return any(each.special for each in self.features)
+
+    @cached_property
+    def _units(self) -> Vector:
+        """The smallest difference of each feature's codes that its column can hold, or 0."""
+        return np.array([each.unit for each in self.features])
+
+    @cached_property
+    def _ratios(self) -> Matrix:
+        """The step of each feature as two whole numbers, ``(2, n_features)``, if all are numbers.
+
+        A step of 0 stands for no step, unless the column holds whole numbers only.
+        """
+        ratios = np.array([each.grid.ratio for each in self.features]).T
+        ratios[0] = np.where(ratios[0] == 0, self._units, ratios[0])
+        return ratios
 
     @cached_property
     def _limits(self) -> Matrix:
         """The smallest and the largest number of each column, ``(2, n_features)``."""
-        return np.array([each.ends(-np.inf, np.inf) for each in self.features]).T
+        return np.array([each.limits for each in self.features]).T
 
     def position(self, name: Any) -> int:
         """Find the position of a feature by its name, or by that of one of its columns."""
@@ -199,20 +214,60 @@ class Table:
             frame.index = index
         return frame
 
-    def snap(self, matrix: Matrix, inputs: Matrix | None = None) -> Matrix:
-        """Move a matrix to the nearest values that can be decoded without loss.
+    def hold(self, matrix: Matrix, inputs: Matrix | None = None) -> Matrix:
+        """Move a matrix to the nearest values that the columns can hold.
 
-        Values that are equal to the inputs' own stay, even where the training data has none so
-        fine.
+        Values that are equal to the inputs' own stay.
         """
         if self.is_plain:
             return matrix
         if self.is_numeric:
-            snapped = np.where(self._is_whole, np.rint(matrix), matrix)
+            held = np.where(self._units > 0, np.rint(matrix), matrix)
+        else:
+            columns = [feature.hold(matrix[:, i]) for i, feature in enumerate(self.features)]
+            held = np.column_stack(columns)
+        return held if inputs is None else np.where(matrix == inputs, inputs, held)
+
+    def snap(self, matrix: Matrix, *kept: Matrix) -> Matrix:
+        """Move a matrix to the nearest values that counterfactuals take.
+
+        Parameters
+        ----------
+        kept
+            Matrices of the same shape: values that are equal to one of theirs stay, such as those
+            of the inputs, even where the training data has none so fine.
+        """
+        if self.is_plain:
+            return matrix
+        if self.is_numeric:
+            above, below = self._ratios
+            count = np.rint(matrix * below / np.where(above == 0, 1.0, above))
+            snapped = np.where(above == 0, matrix, count * above / below + 0.0)
         else:
             columns = [feature.snap(matrix[:, i]) for i, feature in enumerate(self.features)]
             snapped = np.column_stack(columns)
-        return snapped if inputs is None else np.where(matrix == inputs, inputs, snapped)
+        for rows in kept:
+            snapped = np.where(matrix == rows, rows, snapped)
+        return snapped
+
+    def snap_inside(self, matrix: Matrix) -> Matrix:
+        """Move training rows to values that counterfactuals take, within the training range."""
+        snapped = self.snap(matrix)
+        if self.is_plain:
+            return snapped
+        for i, feature in enumerate(self.features):
+            low, high = feature.ends(feature.low, feature.high)
+            if low <= high and feature.values is None:
+                known = feature.is_known(snapped[:, i])
+                snapped[known, i] = np.clip(snapped[known, i], low, high)
+        return snapped
+
+    def without_special(self, matrix: Matrix) -> Matrix:
+        """Return a matrix with NaN in place of special codes."""
+        if not self.has_special:
+            return matrix
+        known = [feature.is_known(matrix[:, i]) for i, feature in enumerate(self.features)]
+        return np.where(np.column_stack(known), matrix, np.nan)
 
     def __repr__(self) -> str:
         width = max(len(name) for name in self.names)
@@ -224,8 +279,9 @@ class Table:
         if self.is_plain:
             return bool(np.isfinite(matrix).all())
         least, most = self._limits
-        held = (matrix == self.snap(matrix)) & np.isfinite(matrix)
-        return bool((held & (matrix >= least) & (matrix <= most)).all())
+        # What is not whole, or too large, is looked at column by column.
+        held = matrix == np.where(np.isfinite(least), np.rint(matrix), matrix)
+        return bool((held & np.isfinite(matrix) & (matrix >= least) & (matrix <= most)).all())
 
     def _check_columns(self, rows: Rows) -> None:
         if isinstance(rows, np.ndarray):

@@ -18,7 +18,7 @@ def test_the_sets_are_those_of_the_defaults_in_the_norm_that_is_measured(
 ) -> None:
     peer = find_peer("counterset", norm)
     peer.fit(network, split.X_train)
-    explainer = DiverseExplainer(network, distance=f"l{norm}", scale=None).fit(split.X_train)
+    explainer = DiverseExplainer.paper(network, distance=f"l{norm}", scale=None).fit(split.X_train)
     inputs = split.X_test[:3]
     for found, x in zip(peer.explain_many(inputs), inputs, strict=True):
         np.testing.assert_array_equal(found, explainer.explain(x).values)

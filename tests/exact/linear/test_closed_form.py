@@ -76,7 +76,7 @@ def test_features_that_may_not_change_keep_their_value() -> None:
 def test_scaled_distance_of_a_fitted_explainer() -> None:
     wide = CUBE * [1.0, 100.0, 0.01]
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(wide, TWO)
-    explainer = DiverseExplainer(model, distance="l2").fit(wide)
+    explainer = DiverseExplainer.paper(model, distance="l2").fit(wide)
     bounds = counterfactual_distance(model, wide[0], explainer.distance_, explainer)
     assert bounds.exact
     assert bounds.upper == explainer.distance_(wide[0], bounds.witness)[0, 0]

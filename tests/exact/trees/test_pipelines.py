@@ -134,7 +134,7 @@ def test_the_explainers_own_distance_and_certificate() -> None:
     model = Pipeline(
         [("encode", ENCODERS["one-hot"]), ("trees", RandomForestClassifier(5, random_state=0))]
     ).fit(frame, y)
-    explainer = DiverseExplainer(model, distance="gower", max_counterfactuals=2).fit(frame)
+    explainer = DiverseExplainer.paper(model, distance="gower", max_counterfactuals=2).fit(frame)
     by_name = counterfactual_distance(model, frame.iloc[[0]], "gower", Box.of(frame))
     own = counterfactual_distance(model, frame.iloc[[0]], explainer.distance_, explainer)
     assert own.exact

@@ -23,7 +23,7 @@ class Own:
 
     def fit(self, model: Network, X: Matrix) -> None:
         """Fit the explainer. The rows are scaled already."""
-        self._explainer = DiverseExplainer(model, distance=self._distance, scale=None).fit(X)
+        self._explainer = DiverseExplainer.paper(model, distance=self._distance, scale=None).fit(X)
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
         """Return a set for each row."""

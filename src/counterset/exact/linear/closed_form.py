@@ -172,7 +172,7 @@ class _Target:
             pending, moves = pending[possible], moves[possible]
         moves += self._inputs.X[pending]
         np.clip(moves, self._inputs.low[pending], self._inputs.high[pending], out=moves)
-        return pending, self._adapter.table.snap(moves)
+        return pending, self._adapter.table.hold(moves)
 
     def _flips_alone(self, row: int, point: Vector) -> bool:
         return bool(self._adapter.labels(point[None, :])[0] != self._inputs.labels[row])

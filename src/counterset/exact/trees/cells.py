@@ -177,7 +177,7 @@ def _at_most(problem: Problem, feature: int, values: Vector) -> Vector:
     dtype = problem.model.table.features[feature].dtype
     if dtype == np.float64:
         return values
-    held = problem.model.table.features[feature].snap(values)
+    held = problem.model.table.features[feature].hold(values)
     lower = np.nextafter(held.astype(dtype), dtype.type(-np.inf)).astype(np.float64)
     return np.where(held <= values, held, lower)
 

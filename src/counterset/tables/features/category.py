@@ -129,13 +129,13 @@ class Ordinal(Category):
     def is_category(self) -> bool:
         return False
 
-    def snap(self, codes: Vector) -> Vector:
+    def hold(self, codes: Vector) -> Vector:
         """Move codes to the nearest ones that the training data has.
 
         The model may not know a value that no training row has.
         """
         if not self.seen or len(self.seen) == len(self.values):
-            return super().snap(codes)
+            return super().hold(codes)
         seen = np.array(self.seen)
         nearest = seen[np.searchsorted((seen[1:] + seen[:-1]) / 2, codes)]
         return np.where(np.isnan(codes), np.nan, nearest)

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from counterset._base.arrays import Labels, Vector
+from counterset._base.arrays import Labels, Mask, Vector
 from counterset.exceptions import InvalidInputError
+from counterset.tables.features.grid import Grid
 from counterset.tables.schema import Kind
 
 __all__ = ["Feature", "TrainingColumns", "range_of"]
@@ -40,6 +42,12 @@ class TrainingColumns:
         The values of an ordinal from least to most, if the user declared them.
     is_one_hot
         Whether the user declared a one-hot group.
+    is_flag
+        Whether the column holds the numbers 0 and 1 only, and the user declared no kind.
+    step
+        The step that the user declared, or None.
+    special
+        The codes that the user declared to be no numbers.
     """
 
     name: str
@@ -48,6 +56,9 @@ class TrainingColumns:
     kind: Kind
     order: tuple[Any, ...] | None = None
     is_one_hot: bool = False
+    is_flag: bool = False
+    step: float | None = None
+    special: tuple[float, ...] = ()
 
     #: How messages name the data.
     what = "The training data"
@@ -76,7 +87,8 @@ class Feature(ABC):
     low, high
         The range of its codes in the training data.
     step
-        The smallest difference between two codes; 0 if there is none.
+        The difference between two neighbouring codes that counterfactuals take; 0 if every number
+        will do.
     can_be_missing
         Whether the training data has missing values here.
     values
@@ -84,6 +96,8 @@ class Feature(ABC):
     seen
         The codes of the values that the training data has, for a category or an ordinal, else
         None.
+    special
+        Codes of a number that are no numbers: states of their own, as a missing value is.
     """
 
     name: str
@@ -96,6 +110,7 @@ class Feature(ABC):
     can_be_missing: bool = False
     values: tuple[Any, ...] | None = None
     seen: tuple[float, ...] | None = None
+    special: tuple[float, ...] = ()
 
     @classmethod
     @abstractmethod
@@ -121,6 +136,11 @@ class Feature(ABC):
     def float_dtype(self) -> np.dtype[Any]:
         """The floats among which the column's numbers are: float64, or shorter ones."""
         return np.dtype(np.float64)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The smallest and the largest code that the dtype can hold, infinite if any float."""
+        return -np.inf, np.inf
 
     @property
     def is_time(self) -> bool:
@@ -152,18 +172,31 @@ class Feature(ABC):
     def decode(self, codes: Vector) -> list[pd.Series | Labels]:
         """Return the feature's columns for these codes, in the training data's dtype."""
 
+    def is_known(self, codes: Vector) -> Mask:
+        """Return which codes stand for values: they are neither missing nor special."""
+        known = ~np.isnan(codes)
+        return known & ~np.isin(codes, self.special) if self.special else known
+
+    def hold(self, codes: Vector) -> Vector:
+        """Move codes to the nearest ones that the column can hold."""
+        held: Vector = np.rint(codes / self.step) * self.step
+        return held
+
     def snap(self, codes: Vector) -> Vector:
-        """Move codes to the nearest ones that can be decoded without loss."""
-        snapped: Vector = np.rint(codes / self.step) * self.step
-        return snapped
+        """Move codes to the nearest ones that counterfactuals take."""
+        return self.hold(codes)
 
     @abstractmethod
     def ends(self, low: float, high: float) -> tuple[float, float]:
-        """Return the smallest and the largest code in a range that the column can hold."""
+        """Return the smallest and the largest code in a range that counterfactuals take."""
 
     def describe(self, code: float) -> Any:
         """Return the value that a code stands for, for people to read."""
         return "missing" if np.isnan(code) else self._value_of(code)
+
+    def format(self, code: float) -> str:
+        """Return the value that a code stands for as text, with all its digits."""
+        return str(self.describe(code))
 
     @abstractmethod
     def _value_of(self, code: float) -> Any:
@@ -177,8 +210,7 @@ class Feature(ABC):
             code = np.nan
         if np.isnan(code):
             raise InvalidInputError(self._unknown(value))
-        # Single precision holds 0.1 as 0.10000000149: that is the value meant.
-        return code if self.step else float(self.snap(np.array([code]))[0])
+        return code
 
     @abstractmethod
     def _code_of(self, value: Any) -> float:
@@ -199,8 +231,21 @@ class Feature(ABC):
                 f"How far {self.name!r} may move must be a {self._amounts} of at least 0, got "
                 f"{difference!r}."
             )
-        # Part of a step cannot be taken.
-        return float(np.floor(amount / self.step) * self.step) if self.step else amount
+        # Part of a unit cannot be taken.
+        return float(np.floor(amount / self.unit) * self.unit) if self.unit else amount
+
+    @property
+    def unit(self) -> float:
+        """The smallest difference between two codes that the column can hold; 0 if there is none.
+
+        Counterfactuals may move in coarser steps.
+        """
+        return self.step
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The multiples of the step: the codes that counterfactuals take."""
+        return Grid(self.step)
 
     #: What a user writes for a difference of two values.
     _amounts = "number"

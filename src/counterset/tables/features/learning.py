@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from pandas.api import types
 
 from counterset._base.arrays import Matrix
-from counterset.exceptions import InvalidInputError
+from counterset.exceptions import CountersetWarning, InvalidInputError
 from counterset.tables.features.category import Category, Ordinal
 from counterset.tables.features.feature import Feature, TrainingColumns
-from counterset.tables.features.number import Number
+from counterset.tables.features.number import LARGEST_EXACT, Number
 from counterset.tables.features.one_hot import OneHotGroup
 from counterset.tables.features.time import Time
+from counterset.tables.features.written import WrittenNumber, form_of, is_written
 from counterset.tables.names import find_name, positions_by_name
 from counterset.tables.schema import Kind, Schema
 
 __all__ = ["FEATURE_CLASSES", "learn_features"]
 
 #: The classes of features. The first that takes the training columns learns them: a one-hot
-#: group is a category too, and a time is continuous.
-FEATURE_CLASSES: tuple[type[Feature], ...] = (OneHotGroup, Time, Number, Ordinal, Category)
+#: group is a category too, a time is continuous, and a written number is a number.
+FEATURE_CLASSES: tuple[type[Feature], ...] = (
+    OneHotGroup,
+    Time,
+    WrittenNumber,
+    Number,
+    Ordinal,
+    Category,
+)
 
 
 def learn_features(frame: pd.DataFrame, schema: Schema) -> tuple[tuple[Feature, ...], Matrix]:
@@ -52,39 +62,81 @@ def learn_features(frame: pd.DataFrame, schema: Schema) -> tuple[tuple[Feature, 
 
 def _training_columns(frame: pd.DataFrame, schema: Schema) -> Iterator[TrainingColumns]:
     """Yield the columns of each feature; a one-hot group stands where its first column does."""
-    names, dtypes = [str(name) for name in frame.columns], list(frame.dtypes)
+    names = [str(name) for name in frame.columns]
     group_of = {column: group for group, columns in schema.one_hot.items() for column in columns}
     done: set[str] = set()
     for position, name in enumerate(names):
         group = group_of.get(name)
         if group is None:
-            kind = schema.kind_of(name) or _kind_of(dtypes[position], name)
-            order = schema.ordinal.get(name)
-            values = None if order is None else tuple(order)
-            yield TrainingColumns(name, frame, (position,), kind, values)
+            yield _one_column(frame, position, name, schema)
         elif group not in done:
             done.add(group)
             members = tuple(names.index(column) for column in schema.one_hot[group])
             yield TrainingColumns(group, frame, members, "categorical", is_one_hot=True)
 
 
+def _one_column(frame: pd.DataFrame, position: int, name: str, schema: Schema) -> TrainingColumns:
+    """Return what is known of a feature of one column before its values are learned."""
+    column, order = frame.iloc[:, position], schema.ordinal.get(name)
+    step = 0.0 if schema.step == 0 else schema.steps.get(name)
+    special = tuple(schema.special.get(name, ()))
+    declared = schema.kind_of(name)
+    kind = declared or _kind_of_dtype(column.dtype, name)
+    if declared is None and step is None:  # look at the values
+        if kind == "categorical" and _is_written_number(column, name):
+            kind = "continuous"
+        if kind == "continuous":
+            kind = _kind_of_numbers(column, special)
+    training = TrainingColumns(
+        name,
+        frame,
+        (position,),
+        kind,
+        None if order is None else tuple(order),
+        is_flag=declared is None and kind == "binary" and not types.is_bool_dtype(column.dtype),
+        step=step,
+        special=special,
+    )
+    _check_is_number(training, schema)
+    return training
+
+
+def _check_is_number(training: TrainingColumns, schema: Schema) -> None:
+    """Check that only numbers have a declared step or special codes."""
+    name = training.name
+    for parameter, declared in (("step", schema.steps), ("special", schema.special)):
+        is_number = Number.takes(training) and not Time.takes(training)
+        if name in declared and not is_number:
+            kind = "a time" if Time.takes(training) else training.kind
+            raise InvalidInputError(
+                f"{parameter}[{name!r}] is for numbers, but {name!r} is {kind}. Leave it out."
+            )
+
+
 def _by_text(schema: Schema, frame: pd.DataFrame) -> Schema:
     """Return the schema with the columns' labels as text; check its names."""
     names, positions = [str(name) for name in frame.columns], positions_by_name(frame.columns)
-    unknown = [name for name in schema.declared if find_name(name, positions) is None]
+    named = [*schema.declared, *schema.steps, *schema.special]
+    unknown = [name for name in named if find_name(name, positions) is None]
     if unknown:
         raise InvalidInputError(f"The schema names unknown columns {unknown}. Known: {names}.")
 
     def texts(labels: Iterable[Any]) -> list[str]:
         return [names[positions[label]] for label in labels]
 
-    schema = Schema(
-        ordinal=dict(zip(texts(schema.ordinal), schema.ordinal.values(), strict=True)),
+    def by_text(mapping: Mapping[Any, _Value]) -> dict[str, _Value]:
+        return dict(zip(texts(mapping), mapping.values(), strict=True))
+
+    schema = replace(
+        schema,
+        ordinal=by_text(schema.ordinal),
         categorical=texts(schema.categorical),
         continuous=texts(schema.continuous),
         integer=texts(schema.integer),
         binary=texts(schema.binary),
         one_hot={group: texts(columns) for group, columns in schema.one_hot.items()},
+        step=by_text(schema.steps) or schema.step,
+        special=by_text(schema.special),
     )
     grouped = {column for columns in schema.one_hot.values() for column in columns}
     clashing = sorted(set(schema.one_hot) & {name for name in names if name not in grouped})
@@ -96,8 +148,11 @@ def _by_text(schema: Schema, frame: pd.DataFrame) -> Schema:
     return schema
 
 
-def _kind_of(dtype: Any, name: str) -> Kind:
-    """Return the kind of a column that the user did not declare."""
+_Value = TypeVar("_Value")
+
+
+def _kind_of_dtype(dtype: Any, name: str) -> Kind:
+    """Return the kind that follows from the dtype of a column."""
     if types.is_bool_dtype(dtype):
         return "binary"
     if isinstance(dtype, pd.CategoricalDtype):
@@ -113,3 +168,37 @@ def _kind_of(dtype: Any, name: str) -> Kind:
     if types.is_numeric_dtype(dtype) or types.is_datetime64_any_dtype(dtype):
         return "continuous"
     return "categorical"
+
+
+def _kind_of_numbers(column: pd.Series, special: tuple[float, ...]) -> Kind:
+    """Return the kind of a column of numbers or times, from its values.
+
+    Counts become floats when one of them is missing, and flags when a table is made an array.
+    """
+    if types.is_datetime64_any_dtype(column.dtype):
+        return "continuous"
+    known = column.dropna().to_numpy(dtype=np.float64)
+    known = known[~np.isin(known, special)]
+    whole = len(known) > 0 and bool((known == np.rint(known)).all())
+    if not whole or np.abs(known).max() >= LARGEST_EXACT:
+        return "continuous"
+    is_flag = types.is_float_dtype(column.dtype) and set(known.tolist()) == {0.0, 1.0}
+    return "binary" if is_flag else "integer"
+
+
+def _is_written_number(column: pd.Series, name: str) -> bool:
+    """Return whether a column of objects or text holds numbers; warn where that is a guess."""
+    if isinstance(column.dtype, pd.CategoricalDtype) or not is_written(column.dtype):
+        return False
+    form = form_of(column)
+    if form == "text":
+        if column.nunique() <= 2:  # as good as a category
+            return False
+        warnings.warn(
+            f"Feature {name!r} holds text of digits, such as {column.dropna().iloc[0]!r}, and is "
+            f"taken for numbers. If its values are codes, declare "
+            f"Schema(categorical=[{name!r}]); if not, Schema(continuous=[{name!r}]).",
+            CountersetWarning,
+            stacklevel=2,
+        )
+    return form is not None

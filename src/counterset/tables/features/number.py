@@ -12,35 +12,45 @@ from pandas.api import types
 from counterset._base.arrays import Labels, Matrix, Vector
 from counterset.exceptions import InvalidInputError
 from counterset.tables.features.feature import Feature, TrainingColumns, range_of
+from counterset.tables.features.grid import learn_step
 from counterset.tables.schema import Kind
 
-__all__ = ["Number", "decode_numbers", "numpy_dtype"]
+__all__ = ["Number", "decode_numbers", "format_number", "numpy_dtype", "read_numbers"]
 
 #: float64 holds every whole number below this one, and not every one above it.
 LARGEST_EXACT = 2.0**53
+#: Numbers from 1e-9 to 1e16 are written out: beyond, people count zeros, and floats skip numbers.
+SMALLEST_ORDINARY, LARGEST_ORDINARY = 1e-9, 1e16
 
 
 @dataclass(frozen=True)
 class Number(Feature):
-    """A number, which is its own code; an ``integer`` one is whole, whatever its dtype."""
+    """A number, which is its own code.
+
+    An ``integer`` one is whole and a ``binary`` one is 0 or 1, whatever the dtype.
+    """
 
     @classmethod
     def takes(cls, training: TrainingColumns) -> bool:
-        return training.kind in ("continuous", "integer")
+        return training.kind in ("continuous", "integer") or training.is_flag
 
     @classmethod
     def learn(cls, training: TrainingColumns) -> tuple[Self, Vector]:
         name, kind, dtype = training.name, training.kind, training.first.dtype
-        codes = _read(training.first, name, training.what)
-        _check_exact(codes, dtype, kind, name)
+        codes = cls._read(training.first, name, training.what)
+        special = _special_codes(training, codes)
+        numbers = np.where(np.isin(codes, special), np.nan, codes)
+        _check_exact(numbers, dtype, kind, name)
+        step = _step_of(training, numbers)
         feature = cls(
             name,
             kind,
             training.positions,
             dtype,
-            *range_of(codes),
-            step=1.0 if kind == "integer" else 0.0,
+            *range_of(numbers),
+            step=step,
             can_be_missing=bool(np.isnan(codes).any()),
+            special=special,
         )
         return feature, codes
 
@@ -49,7 +59,20 @@ class Number(Feature):
         exact = isinstance(self.dtype, np.dtype) and (
             self.dtype == np.float64 or self.dtype.kind in "iu"
         )
-        return exact and not self.can_be_missing
+        return exact and not self.can_be_missing and not self.special
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the feature takes whole numbers only."""
+        return self.kind != "continuous" or self._holds_integers
+
+    @property
+    def unit(self) -> float:
+        return 1.0 if self.is_whole else 0.0
+
+    @property
+    def _holds_integers(self) -> bool:
+        return bool(types.is_integer_dtype(self.dtype))
 
     @property
     def float_dtype(self) -> np.dtype[Any]:
@@ -57,11 +80,23 @@ class Number(Feature):
         short = isinstance(held, np.dtype) and held.kind == "f"
         return held if short else super().float_dtype
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        if not self._holds_integers:
+            return super().limits
+        dtype, exact = np.iinfo(numpy_dtype(self.dtype)), LARGEST_EXACT - 1
+        return max(float(dtype.min), -exact), min(float(dtype.max), exact)
+
+    @staticmethod
+    def _read(column: pd.Series, name: str, what: str) -> Vector:
+        """Read a column of numbers, NaN where one is missing."""
+        return read_numbers(column, name, what)
+
     def _encode(self, frame: pd.DataFrame, what: str) -> Vector:
-        codes = _read(frame.iloc[:, self.columns[0]], self.name, what)
-        held = self.snap(codes)  # in single precision, 0.1 is another number
-        if types.is_integer_dtype(self.dtype):
-            least, most = self.ends(-np.inf, np.inf)
+        codes = self._read(frame.iloc[:, self.columns[0]], self.name, what)
+        held = self._in_dtype(codes)  # in single precision, 0.1 is another number
+        if self._holds_integers:
+            least, most = self.limits
             wrong = (codes != held) & ~np.isnan(codes) | (codes < least) | (codes > most)
             if wrong.any():
                 row = int(wrong.argmax())
@@ -75,41 +110,80 @@ class Number(Feature):
     def decode(self, codes: Vector) -> list[pd.Series | Labels]:
         if self.is_number:
             return [decode_numbers(codes, self.dtype)]
-        if types.is_integer_dtype(self.dtype):
+        if self._holds_integers:
             codes = np.rint(codes)
         missing = np.isnan(codes)
         if missing.any() and types.is_extension_array_dtype(self.dtype):
             return [pd.Series(codes).astype("Float64").mask(missing).astype(self.dtype)]
         return [pd.Series(codes).astype(self.dtype)]
 
+    def hold(self, codes: Vector) -> Vector:
+        whole = np.rint(codes) if self.is_whole else codes
+        return self._keep_special(codes, self._in_dtype(whole))
+
     def snap(self, codes: Vector) -> Vector:
-        if self.step:
-            return super().snap(codes)
+        return self._keep_special(codes, self.hold(self.grid.snap(codes)))
+
+    def _in_dtype(self, codes: Vector) -> Vector:
+        """Return numbers as the column's dtype holds them."""
         held = numpy_dtype(self.dtype)
-        if held in (np.float64, object):
-            return codes
-        if types.is_integer_dtype(held):
+        if self._holds_integers:
             return np.rint(codes)
-        single: Vector = codes.astype(held).astype(np.float64)
-        return single
+        if held == np.float64 or not isinstance(held, np.dtype) or held.kind != "f":
+            return codes
+        short: Vector = codes.astype(held).astype(np.float64)
+        return short
+
+    def _keep_special(self, codes: Vector, moved: Vector) -> Vector:
+        return np.where(np.isin(codes, self.special), codes, moved) if self.special else moved
 
     def ends(self, low: float, high: float) -> tuple[float, float]:
-        whole = types.is_integer_dtype(self.dtype)
-        if self.step or whole:
-            low, high = float(np.ceil(low)), float(np.floor(high))
-        if whole:
-            limits, exact = np.iinfo(numpy_dtype(self.dtype)), LARGEST_EXACT - 1
-            low, high = max(low, float(limits.min), -exact), min(high, float(limits.max), exact)
-        return low, high
+        least, most = self.limits
+        low, high = max(low, least), min(high, most)
+        first, last = (float(end) for end in self.grid.ends(np.array(low), np.array(high)))
+        if first <= last:
+            return first, last
+        # No multiple of the step lies between the two.
+        return (float(np.ceil(low)), float(np.floor(high))) if self.is_whole else (low, high)
 
     def _value_of(self, code: float) -> Any:
-        return round(code) if self.step else code
+        if self.is_whole and code == round(code):
+            return round(code)
+        # In the column's own precision, fewer digits tell a number from others.
+        return float(str(self.float_dtype.type(code)))
 
     def _code_of(self, value: Any) -> float:
-        return float(value)
+        code = float(value)
+        # Single precision holds 0.1 as 0.10000000149: that is the value meant.
+        return code if self.is_whole else float(self._in_dtype(np.array([code]))[0])
 
     def _unknown(self, value: Any) -> str:
         return f"Feature {self.name!r} holds numbers, got {value!r}."
+
+    def _content(self) -> str:
+        steps = f" in steps of {format_number(self.step)}" if self.step not in (0, 1) else ""
+        held = f", held as {self.dtype}" if self.is_whole and not self._holds_integers else ""
+        special = f", special {', '.join(map(self.format, self.special))}" if self.special else ""
+        return f"{self.format(self.low)} to {self.format(self.high)}{steps}{held}{special}"
+
+
+def format_number(value: float) -> str:
+    """Return a number as people write it: all digits, commas between thousands.
+
+    Numbers of extraordinary size are written with an exponent.
+
+    Examples
+    --------
+    >>> format_number(12000), format_number(0.00025), format_number(1234.5), format_number(2e30)
+    ('12,000', '0.00025', '1,234.5', '2e+30')
+    """
+    if isinstance(value, int):
+        return f"{value:,}"
+    if value and not SMALLEST_ORDINARY <= abs(value) < LARGEST_ORDINARY:
+        return np.format_float_scientific(value, trim="-")
+    sign = "-" if value < 0 else ""
+    whole, _, fraction = np.format_float_positional(abs(value), trim="-").partition(".")
+    return f"{sign}{int(whole):,}{'.' if fraction else ''}{fraction}"
 
 
 def decode_numbers(codes: Matrix, dtype: np.dtype[Any]) -> Labels:
@@ -128,7 +202,7 @@ def numpy_dtype(dtype: Any) -> Any:
     return getattr(dtype, "numpy_dtype", dtype)
 
 
-def _read(column: pd.Series, name: str, what: str) -> Vector:
+def read_numbers(column: pd.Series, name: str, what: str) -> Vector:
     """Read a column of numbers, NaN where one is missing."""
     try:
         if not types.is_numeric_dtype(column.dtype) and any(isinstance(v, str) for v in column):
@@ -146,6 +220,34 @@ def _read(column: pd.Series, name: str, what: str) -> Vector:
             f"Cap or drop it."
         )
     return codes
+
+
+def _step_of(training: TrainingColumns, numbers: Vector) -> float:
+    """Return the declared step of a column, or learn it."""
+    declared, kind, dtype = training.step, training.kind, training.first.dtype
+    is_whole = kind != "continuous" or types.is_integer_dtype(dtype)
+    least = 1.0 if is_whole else 0.0
+    if declared is not None and is_whole and declared % 1:
+        raise InvalidInputError(
+            f"The step of {training.name!r} is {declared}, but the feature takes whole numbers "
+            f"only. Declare a whole step, or the feature continuous and its column floats."
+        )
+    if declared is not None or training.is_flag:
+        return max(declared or 0.0, least)
+    # A number that is declared continuous may take fractions, though no training row has one.
+    significant_only = kind == "continuous" and not (numbers % 1 > 0).any()
+    return max(learn_step(numbers, significant_only=significant_only), least)
+
+
+def _special_codes(training: TrainingColumns, codes: Vector) -> tuple[float, ...]:
+    """Return the declared special codes of a column, and check that it has them."""
+    for code in training.special:
+        if not np.isin(code, codes):
+            raise InvalidInputError(
+                f"The special code {code!r} of {training.name!r} is not in the training data. "
+                f"Leave it out, or fit on rows that have it."
+            )
+    return tuple(sorted(float(code) for code in training.special))
 
 
 def _check_exact(codes: Vector, dtype: Any, kind: Kind, name: str) -> None:
