@@ -490,7 +490,7 @@ def measured() -> Any:
 
 @setting("tune")
 def tuned() -> Any:
-    paper = {"sparsify": False, "scale": "range", "schema": Schema(step=0)}
+    paper: dict[str, Any] = {"sparsify": False, "scale": "range", "schema": Schema(step=0)}
     tuning = tune(wavy, NUMBERS, INPUTS, betas=[0, 0.5], gammas=[0.1, None], **paper)
     return tuning.table.drop(columns="seconds"), dict(tuning.recommended.drop("seconds"))
 

@@ -129,8 +129,8 @@ def test_a_refit_that_fails_leaves_the_explainer_as_it_was() -> None:
 
 
 def test_it_prints_as_scikit_learn_does() -> None:
-    assert repr(DiverseExplainer.paper(approve, distance="l2")).startswith("DiverseExplainer.paper(")
-    assert "distance='l2'" in repr(DiverseExplainer.paper(approve, distance="l2"))
+    assert repr(DiverseExplainer(approve, distance="l2")).startswith("DiverseExplainer.paper(")
+    assert "distance='l2'" in repr(DiverseExplainer(approve, distance="l2"))
 
 
 def test_pickle_and_joblib_give_bit_identical_answers(tmp_path: Path) -> None:

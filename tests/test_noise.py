@@ -23,7 +23,7 @@ def draw(X: object, noise: GaussianNoise, repeats: int = 1) -> Matrix:
 
 
 def test_copies_are_numpys_own_normal_numbers_scaled_by_the_span() -> None:
-    X = np.array([[0.0, 0.0], [1.0, 10.0], [0.5, 5.0]])
+    X = np.array([[0.0, 0.0], [1.0, 10.0], [0.5, 5.5]])
     z = np.random.default_rng(7).standard_normal((3, 2, 2))
     expected = X[:, None, :] + z * np.sqrt(0.0008) * [1, 10]
     clipped = np.clip(expected, [0, 0], [1, 10])

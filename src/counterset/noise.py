@@ -43,7 +43,7 @@ class NumericColumns:
 
         Examples
         --------
-        >>> table, _ = Table.learn([[0.0, 5.0], [1.0, 9.0]])
+        >>> table, _ = Table.learn([[0.0, 5.0], [1.0, 9.0], [0.5, 7.0]])
         >>> NumericColumns.of(table).high
         array([1., 9.])
         """
@@ -119,13 +119,13 @@ class GaussianNoise:
 
     Examples
     --------
-    >>> table, rows = Table.learn([[0.0, 0.0], [1.0, 100.0], [0.5, 50.0]])
+    >>> table, rows = Table.learn([[0.0, 0.5], [1.0, 100.5], [0.5, 50.5]])
     >>> copies, found = GaussianNoise().copies(
     ...     rows[2:], NumericColumns.of(table), 1, lambda copies, owners: copies[:, 0] > 0,
     ...     np.random.default_rng(0),
     ... )
     >>> copies.round(3), found
-    (array([[[ 0.504, 49.626]]]), array([[ True]]))
+    (array([[[ 0.504, 50.126]]]), array([[ True]]))
     """
 
     variance: float = 0.0008

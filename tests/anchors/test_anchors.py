@@ -234,7 +234,9 @@ def test_a_class_of_a_single_row_has_one_anchor(anchors: Any) -> None:
 def test_anchors_of_equal_sets_count_as_one_in_the_radius() -> None:
     # A single acceptable row: all anchors have the same set.
     data = np.vstack([X[approve(X) == "no"], [[0.9, 0.9]]])
-    explainer = DiverseExplainer.paper(approve, anchors=5, search=None, max_counterfactuals=1).fit(data)
+    explainer = DiverseExplainer.paper(approve, anchors=5, search=None, max_counterfactuals=1).fit(
+        data
+    )
     assert radii(explainer, np.array([[0.1, 0.2]])) == [np.inf]
 
 

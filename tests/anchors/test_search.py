@@ -275,9 +275,9 @@ def test_the_promise_is_kept_on_bundled_data_it_has_not_seen(search: Any) -> Non
     model = make_pipeline(MinMaxScaler(), LogisticRegression()).fit(rows[:600], data.y[:600])
     paper, auto = (
         evaluate(
-            DiverseExplainer.paper(model, anchors=anchors, search=search, max_counterfactuals=3).fit(
-                rows[:200]
-            ),
+            DiverseExplainer.paper(
+                model, anchors=anchors, search=search, max_counterfactuals=3
+            ).fit(rows[:200]),
             rows[600:700],
             repeats=1,
         )

@@ -45,7 +45,9 @@ def test_no_row_is_held_out_twice_and_every_class_keeps_some(counts: list[int]) 
 
 def tools(X: Matrix, model: Any, search: LineSearch | None = None) -> tuple[Pipeline, Any]:
     """Return the paper's method, and what makes the acceptance of rows."""
-    explainer = DiverseExplainer.paper(model, scale=None, search=search, max_counterfactuals=2).fit(X)
+    explainer = DiverseExplainer.paper(model, scale=None, search=search, max_counterfactuals=2).fit(
+        X
+    )
     pipeline = Pipeline(PoolChooser(selector_of(explainer)), search)
     return pipeline, partial(acceptance_of, explainer)
 

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from counterset import Constraints, DiverseExplainer, InvalidInputError
 from counterset.constraints.relations import parse_relations
+from counterset.tables.schema import Schema
 from counterset.tables.table import Table
 
 FRAME = pd.DataFrame({"a": [0.0, 9.0], "b": [0.0, 9.0], "n-1": [0, 9], "word": ["x", "y"]})
-TABLE, _ = Table.learn(FRAME)
+TABLE, _ = Table.learn(FRAME, Schema(step=0))
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from counterset.constraints.rules import (
     Rules,
     Together,
 )
+from counterset.tables.features.grid import Grid
 
 NAN = np.nan
 KNOWN = np.array([[1.0, 2.0], [3.0, NAN]])
@@ -36,7 +37,8 @@ def at(rule: Rule, x: Any, c: Any) -> tuple[Any, bool, bool]:
 
 ALLOWED = Allowed(0, np.array([2.0, 5.0]), False, "")
 CATEGORY = Allowed(0, np.array([2.0, 0.0]), True, "")
-RANGE, REACH = InRange(0, 0, 10, ""), MovesAtMost(0, 2, 3, "", np.dtype(float))
+RANGE = InRange(0, 0, 10, 0, 10, "")
+REACH = MovesAtMost(0, 2, 3, "", np.dtype(float), Grid(0.0))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ def test_a_feature_moves_no_farther_than_allowed_in_exact_numbers(
 ) -> None:
     # 0.1 + 0.2 is rounded up, so that a value could rise by more than 0.2 from 0.1.
     down, up = most[0] * unit, most[1] * unit
-    rule = MovesAtMost(0, down, up, "", np.dtype(dtype))
+    rule = MovesAtMost(0, down, up, "", np.dtype(dtype), Grid(0.0))
     x, c = (np.array([[value * unit]]).astype(dtype).astype(float) for value in (own, new))
     moved = rule.project(x, c.copy())
     assert rule.holds(x, moved).all()

@@ -132,7 +132,7 @@ def test_all_copies_are_explained_in_one_batch(frame: pd.DataFrame) -> None:
             batches.append(len(X))
             return super().explain_many(X, **wanted)
 
-    explainer = Counting(older, diversity=None).fit(frame)
+    explainer = Counting.paper(older, diversity=None).fit(frame)
     evaluate(explainer, frame.iloc[:10], repeats=3)
     assert batches == [10, 30]
 

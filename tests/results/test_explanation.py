@@ -55,7 +55,7 @@ def test_a_person_can_read_it(explanation: Explanation) -> None:
     text = repr(explanation)
     assert text.splitlines()[0] == "Input 'ann' is classified as 'no'. 2 ways to 'yes':"
     rows = {line.split()[0]: line.split()[1:] for line in text.splitlines()[2:]}
-    assert rows["income"] == ["1000", "3000", "4000"]
+    assert rows["income"] == ["1,000", "3,000", "4,000"]
     assert rows["age"] == ["30", "·", "50"]  # the mark of what does not change
     assert rows["features"] == ["changed", "1", "2"]
     assert rows["distance"] == ["0.667", "2"]

@@ -31,7 +31,9 @@ def test_a_class_that_no_training_row_has_comes_back_as_it_is(labels: tuple[Any,
         kinds = np.where(rows[:, 0] < 0.4, 0, np.where(rows[:, 0] > 0.6, 1, 2))
         return pd.Series([(low, high, between)[k] for k in kinds]).to_numpy()
 
-    explainer = DiverseExplainer.paper(model, search=LineSearch(0.01), max_counterfactuals=1).fit(data)
+    explainer = DiverseExplainer.paper(model, search=LineSearch(0.01), max_counterfactuals=1).fit(
+        data
+    )
     if labels == (0.5, 1.5, 2):
         explanation = explainer.explain([0.1], interval=(1, 2))
     else:

@@ -71,7 +71,9 @@ def test_what_fit_used_cannot_change_without_a_new_fit(name: str, value: Any) ->
 
 def test_a_parameter_that_is_set_to_what_it_was_has_not_changed() -> None:
     weights = np.array([1.0, 2.0])
-    explainer = DiverseExplainer.paper(model, scale=weights, distance="l1", max_counterfactuals=1).fit(X)
+    explainer = DiverseExplainer.paper(
+        model, scale=weights, distance="l1", max_counterfactuals=1
+    ).fit(X)
     explainer.set_params(scale=weights.copy(), distance="".join(["l", "1"]))
     assert len(explainer.explain(X[0])) == 1
     again = pickle.loads(pickle.dumps(explainer.set_params(model=model)))

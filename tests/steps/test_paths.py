@@ -9,11 +9,12 @@ import pytest
 from counterset.constraints.constraints import Constraints
 from counterset.distances import L1, L2, Distance, LInf
 from counterset.steps.paths import Paths, give_way, unit_costs
+from counterset.tables.schema import Schema
 from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
 
 FRAME = pd.DataFrame({"f": [0.0, 1.0, np.nan], "n": [0, 9, 4], "a": list("xyz"), "b": list("xyz")})
-TABLE, MATRIX = Table.learn(FRAME)
+TABLE, MATRIX = Table.learn(FRAME, Schema(step=0))
 COSTS = TableDistance(TABLE, Space.learn(MATRIX, TABLE, "range"), L1([1.0, 1.0, 3.0, 2.0]))
 ALONE = Constraints()
 

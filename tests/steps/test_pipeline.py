@@ -70,7 +70,9 @@ def test_what_the_model_contradicts_is_not_returned_and_told() -> None:
 
 def test_a_consistent_model_is_not_warned_about() -> None:
     X = np.random.default_rng(0).random((60, 2))
-    explainer = DiverseExplainer.paper(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=1).fit(X)
+    explainer = DiverseExplainer.paper(
+        lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=1
+    ).fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error", InconsistentModelWarning)
         explainer.explain_many(X)

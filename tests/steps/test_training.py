@@ -9,6 +9,7 @@ import pytest
 
 from counterset import Constraints, NearData, NoCounterfactualError
 from counterset.steps.training import TrainingData
+from counterset.tables.schema import Schema
 
 X = np.random.default_rng(0).random((50, 2))
 
@@ -32,7 +33,7 @@ class Sure:
 
 def learn(model: Any, plausibility: NearData | None = None) -> TrainingData:
     return TrainingData.learn(
-        X, model, schema=None, distance="l1", scale=None, plausibility=plausibility
+        X, model, schema=Schema(step=0), distance="l1", scale=None, plausibility=plausibility
     )
 
 

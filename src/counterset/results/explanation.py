@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, overload
 
@@ -13,6 +13,7 @@ import pandas as pd
 from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, Vector, to_python
 from counterset._base.lazy import Lazy
 from counterset.results.certificate import Certificate
+from counterset.tables.features.feature import Feature
 from counterset.tables.table import Rows, Table, changed
 
 __all__ = ["Explanation", "Explanations", "make_explanations"]
@@ -104,15 +105,24 @@ class Explanation:
 
         A value that is not there reads "missing".
         """
-        often = self.changed.sum(axis=0)
-        order = [i for i in np.argsort(-often, kind="stable") if often[i]]
+        return self._show_changes(lambda feature, code: feature.describe(code))
+
+    def _show_changes(self, show: Callable[[Feature, float], Any]) -> pd.DataFrame:
+        """Return the changes, with what ``show`` returns for a feature and a code of it."""
+        order = self._changed_features()
         features = [self._table.features[i] for i in order]
         headings = ["input", *range(1, len(self) + 1)]
         columns = {
-            heading: [f.describe(row[i]) for f, i in zip(features, order, strict=True)]
+            heading: [show(f, row[i]) for f, i in zip(features, order, strict=True)]
             for heading, row in zip(headings, [self._input, *self._matrix], strict=True)
         }
         return pd.DataFrame(columns, index=[f.name for f in features], dtype=object)
+
+    def _changed_features(self) -> Indices:
+        """Return the positions of the features that change, those that change most often first."""
+        often = self.changed.sum(axis=0)
+        order: Indices = np.argsort(-often, kind="stable")
+        return order[: np.count_nonzero(often)]
 
     def __len__(self) -> int:
         return len(self._matrix)
@@ -136,10 +146,11 @@ class Explanation:
 
     def _for_people(self) -> pd.DataFrame:
         """Return the changes as text, with a mark where nothing changes."""
-        changes = self.changes.head(MOST_FEATURES)
-        text = changes.map(_as_text).astype(object)
-        for column in text.columns[1:]:
-            text.loc[changes[column] == changes["input"], column] = UNCHANGED
+        text = self._show_changes(lambda feature, code: feature.format(code))
+        text.iloc[:, 1:] = text.iloc[:, 1:].mask(
+            ~self.changed[:, self._changed_features()].T, UNCHANGED
+        )
+        text = text.head(MOST_FEATURES)
         text.columns = pd.Index(["input", *(f"option {i}" for i in range(1, len(self) + 1))])
         rows: dict[str, list[Any]] = {
             "features changed": list(self.changed.sum(axis=1)),
@@ -367,7 +378,3 @@ def _free_name(name: Any, taken: Collection[Any], prefix: str = "counterfactual"
     while name in taken:
         name = f"{prefix}_{name}"
     return name
-
-
-def _as_text(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

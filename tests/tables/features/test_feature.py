@@ -31,16 +31,17 @@ def test_a_missing_value_is_refused_where_the_training_data_has_none(kind: str) 
 
 def test_a_missing_value_is_called_missing() -> None:
     assert learn([1.0, np.nan]).describe(np.nan) == "missing"
-    assert str(learn([1.0, np.nan])) == "continuous   1.0 to 1.0, may be missing"
+    assert str(learn([1.5, np.nan], step=0)) == "continuous   1.5 to 1.5, may be missing"
 
 
 def test_single_precision_is_respected_in_values_that_users_write() -> None:
-    assert learn(np.array([0, 1], dtype="float32")).code_of(0.1) == np.float64(np.float32(0.1))
+    assert learn(np.array([0.5, 1], dtype="float32")).code_of(0.1) == np.float64(np.float32(0.1))
 
 
-def test_an_amount_is_cut_to_whole_steps() -> None:
+def test_an_amount_is_cut_to_what_the_column_can_hold() -> None:
     assert learn([1, 5]).amount_of(2.5) == 2
-    assert learn([1.0, 5.0]).amount_of(2.5) == 2.5
+    assert learn([1.0, 5.5]).amount_of(2.54) == 2.54
+    assert learn([100, 500]).amount_of(2.5) == 2
     assert learn(KINDS["ordinal"]).amount_of("1.5") == 1
     day = pd.Timedelta("1D") / pd.Timedelta("1us")
     assert learn(KINDS["time"]).amount_of("36h") == day

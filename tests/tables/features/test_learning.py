@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from counterset.tables.features.learning import FEATURE_CLASSES
 from counterset.tables.features.number import Number
 from counterset.tables.features.one_hot import OneHotGroup
 from counterset.tables.features.time import Time
+from counterset.tables.features.written import WrittenNumber
 from counterset.tables.table import Table
 
 MOMENTS = pd.DatetimeIndex(["2020-01-01", pd.NaT, "2021-05-05 12:00"])
@@ -82,12 +84,15 @@ def test_random_tables_come_back_as_they_came(case: Case) -> None:
     pd.testing.assert_frame_equal(pd.DataFrame(table.decode(matrix)), case.X, check_exact=True)
     codes, _ = table.encode(case.inputs)
     pd.testing.assert_frame_equal(pd.DataFrame(table.decode(codes)), case.inputs, check_exact=True)
-    np.testing.assert_array_equal(table.snap(matrix), matrix)
+    np.testing.assert_array_equal(table.hold(matrix), matrix)
+    snapped = table.snap(matrix)
+    np.testing.assert_array_equal(table.snap(snapped), snapped)
 
 
 FRAME = pd.DataFrame(
     {
         "n": [1.5, 2.0],
+        "d": [Decimal("1.5"), Decimal("2.25")],
         "since": pd.to_datetime(["2020-01-01", "2020-02-01"]),
         "job": ["cook", "nurse"],
         "size": ["s", "l"],
@@ -101,7 +106,7 @@ SCHEMA = Schema(ordinal={"size": ["s", "l"]}, one_hot={"colour": ["red", "blue"]
 def test_each_kind_has_its_class_and_every_class_is_used() -> None:
     table, _ = Table.learn(FRAME, SCHEMA)
     found = [type(feature) for feature in table.features]
-    assert found == [Number, Time, Category, Ordinal, OneHotGroup]
+    assert found == [Number, WrittenNumber, Time, Category, Ordinal, OneHotGroup]
     assert set(found) == set(FEATURE_CLASSES)
 
 

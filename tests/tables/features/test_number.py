@@ -17,7 +17,7 @@ from counterset.tables.table import Table
 def test_values_between_steps_snap_to_what_the_column_holds() -> None:
     assert learn([1, 5]).snap(np.array([2.6, np.nan])).tolist()[0] == 3
     assert learn([1, 5], continuous=["a"]).snap(np.array([2.6])).tolist() == [3]
-    single = learn(np.array([0, 1], dtype="float32")).snap(np.array([0.1]))
+    single = learn(np.array([0, 1], dtype="float32"), step=0).snap(np.array([0.1]))
     assert single == np.float64(np.float32(0.1))
 
 
@@ -45,7 +45,8 @@ def test_codes_of_values_as_users_write_them() -> None:
 
 def test_whole_numbers_are_described_without_a_fraction() -> None:
     assert repr(learn([1, 5]).describe(3.0)) == "3"
-    assert repr(learn([1.0, 5.0]).describe(3.0)) == "3.0"
+    assert repr(learn([1.0, 5.0]).describe(3.0)) == "3"
+    assert repr(learn([1.0, 5.5]).describe(3.0)) == "3.0"
 
 
 def test_whole_numbers_are_rounded_when_they_are_given_back() -> None:
@@ -67,7 +68,8 @@ def test_whole_numbers_that_floats_do_not_hold_are_refused(value: float) -> None
         ([2**60 + 1, 3], {}, "beyond 2"),
         ([1.5, 2.0], {"integer": ["a"]}, r"declared integer, but has 1.5 in row 0"),
         ([1.0, np.inf], {}, "infinite value in feature 'a', row 1"),
-        (["1", "2"], {"continuous": ["a"]}, "not numeric in feature 'a'"),
+        (["1", "two"], {"continuous": ["a"]}, "not numeric in feature 'a'"),
+        (["007", "12"], {"continuous": ["a"]}, "not numeric in feature 'a'"),
     ],
 )
 def test_columns_that_cannot_be_used_are_refused(column: Any, schema: Any, message: str) -> None:

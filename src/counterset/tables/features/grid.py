@@ -43,8 +43,8 @@ class Grid:
 
     >>> Grid(0.1).snap(np.array([0.3001, 2.0, -0.01])).tolist()
     [0.3, 2.0, 0.0]
-    >>> Grid(0.25).ends(0.3, 1.6)
-    (0.5, 1.5)
+    >>> Grid(0.25).ends(np.array([0.3]), np.array([1.6]))
+    (array([0.5]), array([1.5]))
     """
 
     step: float

@@ -152,6 +152,9 @@ class Number(Feature):
         # In the column's own precision, fewer digits tell a number from others.
         return float(str(self.float_dtype.type(code)))
 
+    def format(self, code: float) -> str:
+        return super().format(code) if np.isnan(code) else format_number(self._value_of(code))
+
     def _code_of(self, value: Any) -> float:
         code = float(value)
         # Single precision holds 0.1 as 0.10000000149: that is the value meant.

@@ -80,7 +80,7 @@ class WrittenNumber(Number):
         for row, (cell, again) in enumerate(
             zip(frame.iloc[:, self.columns[0]], self._write(codes), strict=True)
         ):
-            if not pd.isna(cell) and not _equal(cell, again, self.form):
+            if not pd.isna(cell) and not _equal(cell, again):
                 raise InvalidInputError(
                     f"{what} has {cell!r} in feature {self.name!r}, row {row}, where the training "
                     f"data would have {again!r}. Write it as the training data does."
@@ -146,6 +146,7 @@ def _decimals_of(cell: Any) -> int:
     return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
-def _equal(cell: Any, again: Any, form: Form) -> bool:
-    """Return whether a cell is what its code is written as."""
-    return bool(cell == again) if form == "text" else float(cell) == float(again)
+def _equal(cell: Any, again: Any) -> bool:
+    """Return whether a cell is what its code is written as, digit for digit."""
+    exact = isinstance(cell, str | Decimal) or isinstance(again, str)
+    return bool(cell == again) if exact else float(cell) == float(again)
