@@ -49,15 +49,18 @@ def lend(rows: pd.DataFrame) -> Any:
     return np.where(score > 1.8, "yes", "no")
 
 
+def frame_of(explanation: Explanation) -> pd.DataFrame:
+    assert isinstance(explanation.counterfactuals, pd.DataFrame)
+    return explanation.counterfactuals
+
+
 def typed_in(explanation: Explanation) -> list[pd.DataFrame]:
     """Read the printed options back: each as a row with the printed text in place of the input."""
-    lines = repr(explanation).splitlines()[2:]
-    cells = {
-        re.split(r"\s+", line.strip())[0]: re.split(r"\s+", line.strip())[1:] for line in lines
-    }
+    lines = [line.split() for line in repr(explanation).splitlines()[2:]]
+    cells = {name: texts for name, *texts in lines}
     options = []
     for option in range(len(explanation)):
-        row = explanation.input.copy()
+        row = pd.Series(explanation.input)
         for name in set(cells) & set(row.index):
             text = cells[name][option + 1].replace(",", "")
             if text != "·":
@@ -82,7 +85,7 @@ def test_printed_options_flip_the_model_when_they_are_typed_in(
     explanation = explainer.explain(PEOPLE.iloc[at])
     typed = pd.concat(typed_in(explanation), ignore_index=True)
     pd.testing.assert_frame_equal(
-        typed, explanation.counterfactuals.reset_index(drop=True), check_exact=True
+        typed, frame_of(explanation).reset_index(drop=True), check_exact=True
     )
     assert (lend(typed) != explanation.label).all()
 
@@ -97,8 +100,7 @@ def test_answers_are_multiples_of_the_steps_or_the_inputs_own(explainer: Diverse
         "months_since_delay": 1,
     }
     for explanation in explainer.explain_many(PEOPLE.iloc[:100]):
-        rows = explanation.counterfactuals
-        own = explanation.input
+        rows, own = frame_of(explanation), explanation.input
         for name, step in steps.items():
             values = rows[name].to_numpy(dtype=float)
             on_grid = np.abs(values / step - np.rint(values / step)) < 1e-4
@@ -115,7 +117,7 @@ def test_special_codes_are_kept_or_become_numbers_and_are_never_moved_into(
     delays = PEOPLE["months_since_delay"]
     for explanation in explainer.explain_many(PEOPLE.iloc[:200]):
         own = explanation.input["months_since_delay"]
-        moved = explanation.counterfactuals["months_since_delay"]
+        moved = frame_of(explanation)["months_since_delay"]
         assert ((moved == own) | (moved >= 0)).all()
     feature = explainer.schema_.features[-1]
     assert (feature.low, feature.high) == (0, delays.max())
@@ -146,7 +148,7 @@ def test_constraints_take_special_codes_for_missing() -> None:
     rows = PEOPLE[lend(PEOPLE) == "no"].iloc[:60]
     for explanation in explainer.explain_many(rows, if_none="warn"):
         own = explanation.input["months_since_delay"]
-        moved = explanation.counterfactuals["months_since_delay"]
+        moved = frame_of(explanation)["months_since_delay"]
         if own < 0:
             assert ((moved == own) | moved.between(0, 24)).all()
         else:

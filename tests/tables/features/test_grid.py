@@ -60,7 +60,7 @@ def test_without_a_step_every_number_is_a_value() -> None:
 
 
 RANDOM = np.random.default_rng(0)
-COLUMNS = {
+COLUMNS: dict[str, tuple[Any, float]] = {
     "ages": (RANDOM.integers(18, 90, 300), 1),
     "amounts to a hundred": (RANDOM.integers(2, 300, 300) * 100, 100),
     "amounts to the last unit": (RANDOM.integers(250, 18_000, 300), 100),
@@ -81,7 +81,7 @@ COLUMNS = {
 @pytest.mark.parametrize("name", COLUMNS)
 def test_the_learned_step_is_how_people_speak_of_it(name: str) -> None:
     column, step = COLUMNS[name]
-    assert learn_step(np.asarray(column, dtype=float)) == step
+    assert learn_step(np.array(column, dtype=np.float64)) == step
 
 
 def test_a_few_odd_entries_and_one_outlier_change_nothing() -> None:
