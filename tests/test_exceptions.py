@@ -27,6 +27,7 @@ from counterset import exceptions
         (exceptions.TooManyCounterfactualsError, RuntimeError),
         (exceptions.UndecidedError, TypeError),
         (exceptions.FewerCounterfactualsWarning, exceptions.CountersetWarning),
+        (exceptions.UnsuitableScaleWarning, exceptions.CountersetWarning),
         (exceptions.CountersetWarning, UserWarning),
     ],
 )

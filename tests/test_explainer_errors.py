@@ -125,7 +125,7 @@ def test_a_target_that_is_already_reached_is_refused() -> None:
         ("search", 0.1, r"search must be LineSearch, .* or None, got 0\.1"),
         ("max_counterfactuals", 0, r"max_counterfactuals must be .* at least 1, got 0"),
         ("max_counterfactuals", 2.5, r"max_counterfactuals must be .* at least 1, got 2\.5"),
-        ("scale", "z", r"Unknown scale 'z'\. Choose 'range'"),
+        ("scale", "z", r"Unknown scale 'z'\. Choose 'robust'"),
         ("scale", [1.0], r"one finite, positive weight for each of the 2 features"),
         ("scale", [1.0, -1.0], r"one finite, positive weight"),
         ("scale", ["a", "b"], r"one finite, positive weight"),

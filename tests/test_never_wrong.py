@@ -37,6 +37,7 @@ from counterset import (
     NearData,
     NearestCandidates,
     NoCounterfactualError,
+    UnsuitableScaleWarning,
 )
 from counterset.steps.cutoffs import Cutoff
 
@@ -53,7 +54,8 @@ def explainers(draw: st.DrawFn) -> tuple[Case, Model, DiverseExplainer]:
         candidates=draw(st.sampled_from(cutoffs)),
         diversity=draw(st.sampled_from([None, AngleDiversity(0.5), DistanceDiversity(0.1)])),
         search=draw(st.sampled_from([None, LineSearch(0.3), LineSearch(0.02)])),
-        scale=draw(st.sampled_from(["range", "mad", None])),
+        scale=draw(st.sampled_from(["robust", "range", "mad", None])),
+        costs=draw(st.sampled_from([None, {case.columns[0].name: 3.0}])),
         max_counterfactuals=draw(st.integers(1, 4)),
         schema=case.schema,
         constraints=case.constraints,
@@ -61,7 +63,9 @@ def explainers(draw: st.DrawFn) -> tuple[Case, Model, DiverseExplainer]:
         plausibility=draw(st.sampled_from([None, None, NearData(2, 0.8)])),
     )
     try:
-        explainer.fit(case.X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnsuitableScaleWarning)
+            explainer.fit(case.X)
     except InvalidInputError as error:  # a range between two values that an ordinal has not
         if "holds no value" not in str(error):
             raise

@@ -31,6 +31,7 @@ from counterset.exceptions import (
     OutOfTimeError,
     TooManyCounterfactualsError,
     UndecidedError,
+    UnsuitableScaleWarning,
     UnsupportedDistanceError,
     UnsupportedModelError,
 )
@@ -78,6 +79,7 @@ __all__ = [
     "Schema",
     "TooManyCounterfactualsError",
     "UndecidedError",
+    "UnsuitableScaleWarning",
     "UnsupportedDistanceError",
     "UnsupportedModelError",
     "__version__",

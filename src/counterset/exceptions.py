@@ -19,7 +19,8 @@
 
     CountersetWarning (UserWarning)
     ├── FewerCounterfactualsWarning           fewer counterfactuals than asked for
-    └── InconsistentModelWarning              the model classifies one row in two ways
+    ├── InconsistentModelWarning              the model classifies one row in two ways
+    └── UnsuitableScaleWarning                the scale means nothing for some features
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ __all__ = [
     "OutOfTimeError",
     "TooManyCounterfactualsError",
     "UndecidedError",
+    "UnsuitableScaleWarning",
     "UnsupportedDistanceError",
     "UnsupportedModelError",
 ]
@@ -136,3 +138,7 @@ class FewerCounterfactualsWarning(CountersetWarning):
 
 class InconsistentModelWarning(CountersetWarning):
     """The model classified the same row in two ways, depending on the batch it was asked in."""
+
+
+class UnsuitableScaleWarning(CountersetWarning):
+    """The chosen scale means nothing for some features, because of outliers or equal values."""

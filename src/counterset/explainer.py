@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -16,7 +17,7 @@ from counterset.anchors.search import find_anchors
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.plausibility import NearData
 from counterset.distances import DistanceLike
-from counterset.exact.certify import certify
+from counterset.exact.certify import certify, check_explanation
 from counterset.exact.domains import Box, DomainLike
 from counterset.exceptions import InvalidInputError, NotFittedError
 from counterset.models.adapter import ModelAdapter
@@ -31,8 +32,8 @@ from counterset.steps.pipeline import Pipeline, paper_pipeline
 from counterset.steps.selection import Selector
 from counterset.steps.shortfall import report_reached, report_shortfall
 from counterset.steps.training import TrainingData
+from counterset.tables.scaling import ScaleLike, warn_of_scale
 from counterset.tables.schema import Schema
-from counterset.tables.space import ScaleLike
 
 __all__ = ["DiverseExplainer"]
 
@@ -65,8 +66,10 @@ class DiverseExplainer(BaseEstimator):
     max_counterfactuals
         The most to report for one input.
     scale
-        ``"range"``: each feature spans [0, 1] over the training data; ``"mad"``: each is divided
-        by its median absolute deviation; None: as it is; or one weight per feature.
+        What counts 1 in each feature. ``"robust"``: its range without outliers; ``"range"``: its
+        range; ``"mad"``: its median absolute deviation; None: 1; or give one weight per feature.
+    costs
+        From names to what a change costs, on top of any scale; ``float("inf")``: never changed.
     schema
         The kinds of features where the dtypes do not tell, see :class:`Schema`.
     constraints
@@ -120,6 +123,7 @@ class DiverseExplainer(BaseEstimator):
         search: Search | None = LineSearch(0.001),
         max_counterfactuals: int = 5,
         scale: ScaleLike = "range",
+        costs: Mapping[Any, float] | None = None,
         schema: Schema | None = None,
         constraints: Constraints | None = None,
         sparsify: bool = True,
@@ -133,6 +137,7 @@ class DiverseExplainer(BaseEstimator):
         self.search = search
         self.max_counterfactuals = max_counterfactuals
         self.scale = scale
+        self.costs = costs
         self.schema = schema
         self.constraints = constraints
         self.sparsify = sparsify
@@ -190,8 +195,10 @@ class DiverseExplainer(BaseEstimator):
             schema=self.schema,
             distance=self.distance,
             scale=self.scale,
+            costs=self.costs,
             plausibility=self.plausibility,
         )
+        warn_of_scale(training.pool.matrix, training.table, self.scale, stacklevel=2)
         training.rules(self.constraints)  # a constraint that does not fit the data shows now
         anchors = self._find_anchors(training, progress=progress)
         self._training, self._fitted_with = training, used_by_fit(self)
@@ -288,8 +295,8 @@ class DiverseExplainer(BaseEstimator):
 
         Notes
         -----
-        Constraints are no part of the domain. An optimum that keeps them is no nearer than one that
-        need not, so what is certified holds for it as well, for all who may take that option.
+        Constraints and infinite costs are no part of the domain. An optimum that keeps them is no
+        nearer than one that need not: what is certified holds for all who may take that option.
 
         Returns
         -------
@@ -310,11 +317,7 @@ class DiverseExplainer(BaseEstimator):
         True
         """
         self._check_fitted()
-        if not isinstance(explanation, Explanation):
-            raise InvalidInputError(
-                f"certify takes one explanation, as explain gives it, got "
-                f"{type(explanation).__name__}. Of several, certify each."
-            )
+        check_explanation(explanation)
         own_range = domain is None
         return certify(
             explanation,
@@ -395,7 +398,7 @@ class DiverseExplainer(BaseEstimator):
         if self.anchors is None:
             return None
         selector = self._selector(training, training.usable(None))
-        pipeline = paper_pipeline(selector, self.search, training.rules(None), sparsify=False)
+        pipeline = paper_pipeline(selector, self.search, training.no_rules, sparsify=False)
         return find_anchors(self.anchors, pipeline, training, progress=progress)
 
     def _check_fitted(self) -> None:

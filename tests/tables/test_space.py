@@ -65,3 +65,18 @@ def test_rows_of_the_frame_can_be_compared() -> None:
     assert distance("l1")(FRAME.iloc[[0]], FRAME.iloc[[1]]).tolist() == [[2.0]]
     assert distance("l1").symmetric
     assert distance("l1").triangle_inequality
+
+
+def test_costs_multiply_numbers_categories_and_what_a_missing_value_counts() -> None:
+    space = Space.learn(MATRIX, TABLE, "range", np.array([2.0, 3.0]))
+    costly = TableDistance(TABLE, space, get("l1"))
+    x = np.array([[0.0, 0.0]])
+    assert costly.pairwise(x, np.array([[4.0, 0.0]])).tolist() == [[2.0]]
+    assert costly.pairwise(x, np.array([[0.0, 1.0]])).tolist() == [[3.0]]
+    # From 0 to the median, which is half the range, and 1 for being missing: both twice.
+    assert costly.pairwise(x, np.array([[np.nan, 0.0]])).tolist() == [[3.0]]
+
+
+def test_a_robust_scale_is_the_range_of_a_handful_of_values() -> None:
+    x, c = np.array([[0.0, 0.0]]), np.array([[4.0, 1.0]])
+    np.testing.assert_allclose(distance("l1", "robust").pairwise(x, c), 1 + 1)

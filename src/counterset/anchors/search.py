@@ -66,7 +66,7 @@ def find_anchors(
         Show a progress bar on the error stream.
     """
     model = ModelAdapter(training.model, training.table)
-    requirements = Requirements(AnyOther(), None, training.rules(None), training.support)
+    requirements = Requirements(AnyOther(), None, training.no_rules, training.support)
 
     def acceptance_of(rows: Matrix) -> Acceptance:
         labels = model.answers(rows).labels

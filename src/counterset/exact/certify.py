@@ -17,7 +17,7 @@ from counterset.exceptions import InvalidInputError, UnsupportedDistanceError
 from counterset.results.certificate import Certificate
 from counterset.results.explanation import Explanation
 
-__all__ = ["certify"]
+__all__ = ["certify", "check_explanation"]
 
 
 def certify(
@@ -52,6 +52,15 @@ def certify(
     held = explanation.certificate or Certificate()
     certificate = replace(held, epsilon=epsilon, distance_bounds=bounds, safety=proved)
     return explanation.with_certificate(certificate)
+
+
+def check_explanation(explanation: object) -> None:
+    """Check that a value is one explanation."""
+    if not isinstance(explanation, Explanation):
+        raise InvalidInputError(
+            f"certify takes one explanation, as explain gives it, got "
+            f"{type(explanation).__name__}. Of several, certify each."
+        )
 
 
 def _check_own(explanation: Explanation, lengths: Vector) -> None:

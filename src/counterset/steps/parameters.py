@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -30,13 +31,14 @@ _ALLOWED: dict[str, tuple[Any, str]] = {
     ),
     "schema": (Schema | None, "Schema or None"),
     "constraints": (Constraints | None, "Constraints or None"),
+    "costs": (Mapping | None, "a mapping from names to numbers above 0, or None"),
     "sparsify": (bool | np.bool_, "True or False"),
     "plausibility": (NearData | None, "NearData or None"),
 }
 
 
 #: Parameters that ``fit`` uses; the others are read when a row is explained.
-_USED_BY_FIT = ("model", "distance", "scale", "schema", "plausibility", "anchors")
+_USED_BY_FIT = ("model", "distance", "scale", "costs", "schema", "plausibility", "anchors")
 
 
 def used_by_fit(explainer: Any) -> dict[str, Any]:

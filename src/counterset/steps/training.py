@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from counterset import distances
 from counterset._base.arrays import Mask, to_python
 from counterset.constraints.constraints import Constraints
+from counterset.constraints.costs import Costs
 from counterset.constraints.plausibility import DataSupport, NearData
 from counterset.constraints.rules import Rules
 from counterset.distances import DistanceLike
@@ -18,8 +20,9 @@ from counterset.models.answers import Answers
 from counterset.models.classes import Classes
 from counterset.models.goals import is_confident
 from counterset.steps.pool import CandidatePool
+from counterset.tables.scaling import ScaleLike
 from counterset.tables.schema import Schema
-from counterset.tables.space import ScaleLike, Space, TableDistance
+from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
 
 __all__ = ["TrainingData"]
@@ -43,6 +46,8 @@ class TrainingData:
         The rows, sorted by class.
     support
         What is plausible, or None.
+    costs
+        How hard each feature is to change; the distance contains it.
     """
 
     model: Any
@@ -51,6 +56,7 @@ class TrainingData:
     classes: Classes
     pool: CandidatePool
     support: DataSupport | None
+    costs: Costs
 
     @classmethod
     def learn(
@@ -62,30 +68,48 @@ class TrainingData:
         distance: DistanceLike,
         scale: ScaleLike,
         plausibility: NearData | None,
+        costs: Mapping[Any, float] | None = None,
     ) -> TrainingData:
         """Learn the columns and the scale, and ask the model about every row, once."""
         table, matrix = Table.learn(X, schema)
+<<<<<<< HEAD
         inner = distances.get(distance)
         rows = table.snap_inside(matrix)  # the model is asked about what counterfactuals may be
         classes, codes = Classes.learn(ModelAdapter(model, table).labels(rows))
+=======
+        read_costs = Costs.read(costs, table)
+        inner = read_costs.weigh(distances.get(distance))
+        classes, codes = Classes.learn(ModelAdapter(model, table).labels(matrix))
+>>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
         if len(classes) == 1:
             raise NoCounterfactualError(
                 f"The model predicts {to_python(classes.labels[0])!r} for all {len(matrix)} "
                 f"training rows, so there is nothing to move towards. Fit on data in which the "
                 f"model predicts at least two classes."
             )
+<<<<<<< HEAD
         measure = TableDistance(table, Space.learn(matrix, table, scale), inner)
         pool = CandidatePool.build(rows, codes, measure)
+=======
+        space = Space.learn(matrix, table, scale, read_costs.factors)
+        measure = TableDistance(table, space, inner)
+        pool = CandidatePool.build(matrix, codes, measure)
+>>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
         support = None
         if plausibility is not None:
             support = plausibility.learn(pool.embedded.coordinates, measure.in_space)
-        return cls(model, table, measure, classes, pool, support)
+        return cls(model, table, measure, classes, pool, support, read_costs)
 
     def rules(self, constraints: Constraints | None) -> Rules:
-        """Compile constraints; None: no constraints."""
+        """Compile constraints; None: only those of infinite costs."""
         if constraints is None:
-            return self._no_rules
-        return constraints.compile(self.table, self.pool.matrix)
+            return self._rules_of_costs
+        return constraints.compile(self.table, self.pool.matrix, self.costs.fixed)
+
+    @cached_property
+    def no_rules(self) -> Rules:
+        """The rules without any constraint: anchors are found for all that may be asked later."""
+        return Constraints().compile(self.table, self.pool.matrix)
 
     def usable(self, probability: float | None) -> Mask | None:
         """Return which rows of the pool are plausible and probable enough; None: all."""
@@ -95,8 +119,8 @@ class TrainingData:
         return confident if self._plausible is None else self._plausible & confident
 
     @cached_property
-    def _no_rules(self) -> Rules:
-        return Constraints().compile(self.table, self.pool.matrix)
+    def _rules_of_costs(self) -> Rules:
+        return Constraints().compile(self.table, self.pool.matrix, self.costs.fixed)
 
     @cached_property
     def _plausible(self) -> Mask | None:

@@ -12,24 +12,19 @@ scaled before rows are compared. A row becomes a point, whose coordinates can be
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from counterset._base.arrays import Counts, Indices, Matrix, Stack, Vector
-from counterset._base.checks import numbers
 from counterset.distances import Distance
-from counterset.exceptions import InvalidInputError
 from counterset.tables.features.feature import Feature
+from counterset.tables.scaling import ScaleLike, learn_scaling, medians_of
 from counterset.tables.table import Table
 
-__all__ = ["Embedded", "ScaleLike", "Space", "TableDistance"]
-
-ScaleLike: TypeAlias = str | ArrayLike | Mapping[Any, float] | None
+__all__ = ["Embedded", "Space", "TableDistance"]
 
 #: A changed category is the vector (-s, s). With s = sqrt(0.5) its length is 1.
 UNIT_LENGTH = math.sqrt(0.5)
@@ -49,8 +44,13 @@ class Space:
         The number of values of each category, 0 for a number.
     can_be_missing
         The positions of the features that can be missing.
+<<<<<<< HEAD
     special
         The special codes of numbers, each as the position of its feature and the code.
+=======
+    costs
+        What a change of each feature costs; ``factor`` contains it.
+>>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
     """
 
     offset: Vector
@@ -58,30 +58,49 @@ class Space:
     middle: Vector
     value_counts: Counts
     can_be_missing: Indices
+<<<<<<< HEAD
     special: tuple[tuple[int, float], ...] = ()
+=======
+    costs: Vector
+>>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
 
     @classmethod
-    def learn(cls, matrix: Matrix, table: Table, scale: ScaleLike) -> Space:
-        """Learn the scaling from the training rows.
+    def learn(
+        cls, matrix: Matrix, table: Table, scale: ScaleLike, costs: Vector | None = None
+    ) -> Space:
+        """Learn the space from the training rows.
 
-        ``"range"`` maps each feature's training range to [0, 1]; ``"mad"`` divides by the median
-        absolute deviation (by the range where that is 0); ``None`` leaves the values as they are;
-        an array, or a mapping from names, multiplies each feature by a weight. A change of a
-        category always counts 1, times its weight.
+        Parameters
+        ----------
+        scale
+            As for :func:`~counterset.tables.scaling.learn_scaling`. A change of a category always
+            counts 1, times its weight.
+        costs
+            What each feature is multiplied by after that, ``(d,)``; None: all cost the same.
         """
+<<<<<<< HEAD
         matrix = table.without_special(matrix)
         medians = np.array([_median(column) for column in matrix.T])
         offset, factor = _scaling(matrix, medians, table, scale)
+=======
+        medians = medians_of(matrix)
+        offset, factor = learn_scaling(matrix, table, scale)
+>>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
         categories = np.array([feature.is_category for feature in table.features])
         if isinstance(scale, str) or scale is None:
             factor = np.where(categories, 1.0, factor)
+        costs = np.ones_like(factor) if costs is None else costs
         return cls(
             np.where(categories, 0.0, offset),
-            factor,
+            factor * costs,
             medians,
             np.array([_value_count(feature) for feature in table.features], dtype=np.intp),
             np.flatnonzero([feature.can_be_missing for feature in table.features]),
+<<<<<<< HEAD
             tuple((i, code) for i, each in enumerate(table.features) for code in each.special),
+=======
+            costs,
+>>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
         )
 
     @cached_property
@@ -123,7 +142,11 @@ class Space:
             codes = np.where(missing[:, i], self.value_counts[i], matrix[:, i])
             hot = codes[:, None] == np.arange(self.value_counts[i] + 1)
             parts.append(hot * (category_size * self.factor[i]))
+<<<<<<< HEAD
         parts += [state[:, None] * 1.0 for state in states]
+=======
+        parts += [missing[:, [i]] * self.costs[i] for i in self.can_be_missing if numbers[i]]
+>>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
         return np.concatenate(parts, axis=1)
 
     def feature_of(self) -> Indices:
@@ -237,55 +260,5 @@ class TableDistance(Distance):
         )
 
 
-def _scaling(
-    matrix: Matrix, medians: Vector, table: Table, scale: ScaleLike
-) -> tuple[Vector, Vector]:
-    """Return the offset and the factor of each feature."""
-    low = np.array([feature.low for feature in table.features])
-    high = np.array([feature.high for feature in table.features])
-    spread = np.where(high > low, high - low, 1.0)
-    if scale is None:
-        return np.zeros_like(low), np.ones_like(low)
-    if not isinstance(scale, str):
-        return np.zeros_like(low), _weights(scale, table)
-    if scale == "range":
-        return low, 1 / spread
-    if scale == "mad":
-        deviation = np.array(
-            [_median(np.abs(c - m)) for c, m in zip(matrix.T, medians, strict=True)]
-        )
-        return medians, 1 / np.where(deviation > 0, deviation, spread)
-    raise InvalidInputError(
-        f"Unknown scale {scale!r}. Choose 'range', 'mad', None, or one weight per feature."
-    )
-
-
-def _median(column: Vector) -> float:
-    """Return the median of the known values, 0 if there are none."""
-    known = column[~np.isnan(column)]
-    return float(np.median(known)) if len(known) else 0.0
-
-
 def _value_count(feature: Feature) -> int:
     return len(feature.values) if feature.is_category and feature.values is not None else 0
-
-
-def _weights(scale: ArrayLike | Mapping[Any, float], table: Table) -> Vector:
-    names = table.names
-    if isinstance(scale, Mapping):
-        positions = {name: table.find(name) for name in scale}
-        unknown = [name for name, at in positions.items() if at is None]
-        if unknown:
-            raise InvalidInputError(f"scale names unknown features {unknown}. Known: {names}.")
-        named = dict(zip(positions.values(), scale.values(), strict=True))
-        if len(named) < len(scale):
-            raise InvalidInputError(f"scale names a feature twice, got {scale!r}.")
-        weights = numbers([named.get(i, 1.0) for i in range(len(names))])
-    else:
-        weights = numbers(scale)
-    if weights.shape != (len(names),) or not np.all(np.isfinite(weights)) or np.any(weights <= 0):
-        raise InvalidInputError(
-            f"scale must be one finite, positive weight for each of the {len(names)} features, "
-            f"got {scale!r}."
-        )
-    return weights

@@ -45,7 +45,12 @@ def usual_range(codes: Vector) -> tuple[float, float]:
     known = np.sort(codes[~np.isnan(codes)])
     if not len(known):
         return 0.0, 0.0
-    _, counts = np.unique(known, return_counts=True)
-    others = len(known) - int(counts.max())
+    others = len(known) - _longest_run(known)
     left_out = max(1, others // ONE_IN) if others >= ENOUGH_TO_TELL else 0
     return float(known[left_out]), float(known[-1 - left_out])
+
+
+def _longest_run(ordered: Vector) -> int:
+    """Return how often the most common of some sorted values occurs."""
+    ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(ordered) - 1)
+    return int(np.diff(ends, prepend=-1).max())

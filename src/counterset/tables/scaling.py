@@ -1,0 +1,175 @@
+"""The scale of each feature: which difference counts as much as which.
+
+A difference of 1000 in income must not drown a difference of 1 in dependants, and one income of a
+billion must not make all others equal.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from counterset._base.arrays import Mask, Matrix, Vector
+from counterset._base.checks import numbers
+from counterset.exceptions import InvalidInputError, UnsuitableScaleWarning
+from counterset.tables.spread import usual_range
+from counterset.tables.table import Table
+
+__all__ = ["ScaleLike", "by_position", "learn_scaling", "medians_of", "warn_of_scale"]
+
+ScaleLike: TypeAlias = str | ArrayLike | Mapping[Any, float] | None
+
+#: Outliers ruin a range that is more than 100 times the usual range: from one end of the usual
+#: values to the other counts less than 0.01 then, a hundredth of a changed category.
+RUINED = 100
+
+
+def learn_scaling(matrix: Matrix, table: Table, scale: ScaleLike) -> tuple[Vector, Vector]:
+    """Learn the offset and the factor of each feature, ``(x - offset) * factor``.
+
+    Parameters
+    ----------
+    matrix
+        The training rows.
+    table
+        Their features.
+    scale
+        ``"robust"`` maps each feature's usual range to [0, 1], see
+        :func:`~counterset.tables.spread.usual_range`, and ``"range"`` its whole range. ``"mad"``
+        divides by the median absolute deviation, by the range where that is 0. None leaves the
+        values as they are. An array, or a mapping from names, multiplies each feature by a weight.
+    """
+    low, high = _ranges(table)
+    if scale is None:
+        return np.zeros_like(low), np.ones_like(low)
+    if not isinstance(scale, str):
+        return np.zeros_like(low), _weights(scale, table)
+    if scale == "robust":
+        low, high = _usual_ranges(matrix, table)
+        return low, 1 / _spread(low, high)
+    if scale == "range":
+        return low, 1 / _spread(low, high)
+    if scale == "mad":
+        medians, deviations = medians_of(matrix), _deviations(matrix)
+        return medians, 1 / np.where(deviations > 0, deviations, _spread(low, high))
+    raise InvalidInputError(
+        f"Unknown scale {scale!r}. Choose 'robust', 'range', 'mad', None, or one weight per "
+        f"feature."
+    )
+
+
+def medians_of(matrix: Matrix) -> Vector:
+    """Return the median of the known values of each feature, 0 if there are none."""
+    return np.array([_median(column) for column in matrix.T])
+
+
+def warn_of_scale(matrix: Matrix, table: Table, scale: ScaleLike, stacklevel: int) -> None:
+    """Warn where a scale means nothing: outliers stretch the range, or the deviation is 0.
+
+    Parameters
+    ----------
+    stacklevel
+        As for :func:`warnings.warn`, counted from the caller.
+    """
+    if not isinstance(scale, str):
+        return
+    if scale == "range":
+        (low, high), (usual_low, usual_high) = _ranges(table), _usual_ranges(matrix, table)
+        ruined = high - low > RUINED * (usual_high - usual_low)
+        why = (
+            f"a few outliers stretch the range to more than {RUINED} times that of the other "
+            f"values, so that differences between these hardly count"
+        )
+    elif scale == "mad":
+        ruined = (_deviations(matrix) == 0) & _has_three_values(matrix)
+        why = (
+            "most values are equal, so that the median absolute deviation is 0 and the whole "
+            "range is taken in its place"
+        )
+    else:
+        return
+    # The ranks of an ordinal are as they are, and a changed category counts 1 with any scale.
+    are_numbers = np.array([feature.values is None for feature in table.features])
+    names = [table.names[i] for i in np.flatnonzero(ruined & are_numbers)]
+    if names:
+        shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+        warnings.warn(
+            f"scale={scale!r} means little for {len(names)} of {len(ruined)} features ({shown}): "
+            f"{why}. Use scale='robust', or weights of your own.",
+            UnsuitableScaleWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def by_position(given: Mapping[Any, Any], table: Table, what: str) -> dict[int, Any]:
+    """Return what is given by the names of features by their positions.
+
+    Parameters
+    ----------
+    what
+        How messages name the parameter.
+    """
+    positions = {name: table.find(name) for name in given}
+    unknown = [name for name, at in positions.items() if at is None]
+    if unknown:
+        raise InvalidInputError(f"{what} names unknown features {unknown}. Known: {table.names}.")
+    named = {at: given[name] for name, at in positions.items() if at is not None}
+    if len(named) < len(given):
+        raise InvalidInputError(f"{what} names a feature twice, got {given!r}.")
+    return named
+
+
+def _ranges(table: Table) -> Matrix:
+    """Return the smallest and the largest training value of each feature, ``(2, d)``."""
+    return np.array([(feature.low, feature.high) for feature in table.features]).T
+
+
+def _usual_ranges(matrix: Matrix, table: Table) -> Matrix:
+    """Return the ends of the usual range of each number, and of the whole range of all else.
+
+    The ranks of an ordinal have no outliers: from the first to the last of them counts 1.
+    """
+    ends = [
+        usual_range(column) if feature.values is None else (feature.low, feature.high)
+        for feature, column in zip(table.features, matrix.T, strict=True)
+    ]
+    return np.array(ends).T
+
+
+def _spread(low: Vector, high: Vector) -> Vector:
+    """Return how far the ends of each range are apart, 1 if they are equal."""
+    return np.where(high > low, high - low, 1.0)
+
+
+def _deviations(matrix: Matrix) -> Vector:
+    """Return the median absolute deviation of each feature."""
+    return medians_of(np.abs(matrix - medians_of(matrix)))
+
+
+def _median(column: Vector) -> float:
+    known = column[~np.isnan(column)]
+    return float(np.median(known)) if len(known) else 0.0
+
+
+def _has_three_values(matrix: Matrix) -> Mask:
+    """Return which features have more than two values: the range of two is their difference."""
+    return np.array([len(np.unique(column[~np.isnan(column)])) > 2 for column in matrix.T])
+
+
+def _weights(scale: ArrayLike | Mapping[Any, float], table: Table) -> Vector:
+    count = len(table.features)
+    if isinstance(scale, Mapping):
+        named = by_position(scale, table, "scale")
+        weights = numbers([named.get(i, 1.0) for i in range(count)])
+    else:
+        weights = numbers(scale)
+    if weights.shape != (count,) or not np.all(np.isfinite(weights)) or np.any(weights <= 0):
+        raise InvalidInputError(
+            f"scale must be one finite, positive weight for each of the {count} features, "
+            f"got {scale!r}."
+        )
+    return weights

@@ -1,0 +1,136 @@
+"""The scale of each feature, and when one means little."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterset import CountersetWarning, DiverseExplainer, InvalidInputError, Schema
+from counterset.exceptions import UnsuitableScaleWarning
+from counterset.tables.scaling import learn_scaling, warn_of_scale
+from counterset.tables.spread import usual_range
+from counterset.tables.table import Table
+
+INCOMES = np.array([*range(1, 50), 1e6])
+FRAME = pd.DataFrame(
+    {
+        "income": INCOMES,
+        "delays": [0.0] * 45 + [1.0, 2.0, 3.0, 4.0, 90.0],
+        "flag": [0.0] * 49 + [1.0],
+        "home": ["own", "rent"] * 25,
+        "same": 3.0,
+        "rank": pd.Categorical(["a"] * 47 + ["b", "c", "d"], ordered=True),
+    }
+)
+
+
+def scaling(scale: Any, frame: pd.DataFrame = FRAME) -> dict[str, tuple[float, float]]:
+    table, matrix = Table.learn(frame)
+    offset, factor = learn_scaling(matrix, table, scale)
+    return dict(zip(table.names, zip(offset.tolist(), factor.tolist(), strict=True), strict=True))
+
+
+def test_the_usual_range_of_a_number_becomes_0_to_1() -> None:
+    learned = scaling("robust")
+    assert learned["income"] == (2, 1 / (49 - 2))
+    assert learned["delays"] == (0, 1 / 90)  # five values beside 0 are too few to leave one out
+    assert learned["flag"] == (0, 1)
+    assert learned["same"] == (3, 1)
+
+
+def test_ranks_of_an_ordinal_have_no_outliers() -> None:
+    assert scaling("robust")["rank"] == scaling("range")["rank"] == (0, 1 / 3)
+    rare = FRAME[["rank"]].iloc[[0] * 1000 + list(range(50))]
+    assert scaling("robust", rare)["rank"] == (0, 1 / 3)
+
+
+def test_the_other_scales_are_as_they_were() -> None:
+    assert scaling("range")["income"] == (1, 1 / (1e6 - 1))
+    assert scaling("mad")["income"] == (25.5, 1 / 12.5)
+    assert scaling("mad")["delays"] == (0, 1 / 90)
+    assert scaling(None)["income"] == (0, 1)
+    assert scaling({"income": 2.0})["income"] == (0, 2)
+
+
+@given(
+    st.lists(st.integers(-100, 100), min_size=30, max_size=60, unique=True),
+    st.integers(10**3, 10**12),
+)
+def test_an_outlier_hardly_changes_a_robust_scale(values: list[int], outlier: int) -> None:
+    column = np.array(values, dtype=np.float64)
+    with_outlier = pd.DataFrame({"x": [*values, outlier]}, dtype=np.float64)
+    (low, factor), ends = scaling("robust", with_outlier)["x"], np.sort(column)
+    assert (low, factor) == (ends[1], 1 / (ends[-1] - ends[1]))
+    assert usual_range(column) == (ends[1], ends[-2])
+
+
+def test_an_unknown_scale_names_those_there_are() -> None:
+    with pytest.raises(InvalidInputError, match="Choose 'robust', 'range', 'mad', None"):
+        scaling("wide")
+
+
+def told(scale: Any, frame: pd.DataFrame = FRAME, schema: Schema | None = None) -> str:
+    """Return the warning about a scale, empty if there is none."""
+    table, matrix = Table.learn(frame, schema)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_scale(matrix, table, scale, stacklevel=1)
+    assert len(caught) <= 1, "one warning tells it all"
+    return str(caught[0].message) if caught else ""
+
+
+def test_a_range_that_one_outlier_stretches_is_told() -> None:
+    assert told("range").startswith(
+        "scale='range' means little for 1 of 6 features ('income'): a few outliers stretch the "
+        "range to more than 100 times that of the other values"
+    )
+    assert "Use scale='robust'" in told("range")
+
+
+@pytest.mark.parametrize(("largest", "is_told"), [(47 * 100 + 1, False), (47 * 100 + 2, True)])
+def test_a_range_is_ruined_from_100_times_the_usual_one_on(largest: float, is_told: bool) -> None:
+    frame = pd.DataFrame({"income": [*range(1, 50), largest]}, dtype=np.float64)
+    assert bool(told("range", frame)) == is_told
+
+
+def test_a_deviation_of_0_is_told() -> None:
+    assert told("mad").startswith(
+        "scale='mad' means little for 1 of 6 features ('delays'): most values are equal, so that "
+        "the median absolute deviation is 0 and the whole range is taken in its place."
+    )
+
+
+@pytest.mark.parametrize("scale", ["robust", None, np.ones(6), {"income": 2.0}])
+def test_other_scales_are_what_the_user_meant(scale: Any) -> None:
+    assert told(scale) == ""
+
+
+def test_many_features_are_not_all_listed() -> None:
+    frame = pd.DataFrame({f"x{i}": INCOMES for i in range(7)})
+    assert "7 of 7 features ('x0', 'x1', 'x2', 'x3', 'x4', ...)" in told("range", frame)
+
+
+def test_ranks_and_categories_are_never_stretched() -> None:
+    frame = pd.DataFrame({"n": INCOMES})
+    order = tuple(np.unique(INCOMES))
+    assert told("range", frame, Schema(ordinal={"n": order})) == ""
+    assert told("mad", pd.DataFrame({"n": ["a"] * 40 + ["b", "c"]})) == ""
+
+
+@pytest.mark.parametrize(("scale", "name"), [("range", "income"), ("mad", "delays")])
+def test_fit_warns_once_and_points_at_the_call(scale: str, name: str) -> None:
+    explainer = DiverseExplainer(lambda rows: rows["income"] > 25, scale=scale)
+    with pytest.warns(UnsuitableScaleWarning, match=f"{scale}.*'{name}'") as caught:
+        explainer.fit(FRAME)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert issubclass(UnsuitableScaleWarning, CountersetWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        explainer.set_params(scale="robust").fit(FRAME)

@@ -1,0 +1,266 @@
+"""What features cost: the same as a weighted distance, and infinite the same as immutable."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from mixed_tables import DTYPES, Case, Model, constrained, models
+from sklearn.linear_model import LogisticRegression
+from toys import FRAME, X, fitted
+
+from counterset import (
+    AngleDiversity,
+    Constraints,
+    DistanceDiversity,
+    DiverseExplainer,
+    Explanations,
+    FewerCounterfactualsWarning,
+    InvalidInputError,
+    NoCounterfactualError,
+    NotFittedError,
+    counterfactual_distance,
+)
+from counterset.distances import L0, L1, L2, LInf
+
+INFINITE = float("inf")
+NEVER_MISSING = [dtype for dtype in DTYPES if not dtype.endswith("?")]
+
+
+@st.composite
+def cases(draw: st.DrawFn, dtypes: Sequence[str] = DTYPES) -> tuple[Case, Model, list[float]]:
+    """Draw a table, a model, and a cost for each feature.
+
+    Costs are powers of 2, so that it does not matter when they are multiplied.
+    """
+    case = draw(constrained(dtypes))
+    model = draw(models(case))
+    assume(len(set(model.predict(case.X))) > 1)
+    some = st.lists(
+        st.sampled_from([0.25, 0.5, 1.0, 2.0, 8.0]),
+        min_size=len(case.columns),
+        max_size=len(case.columns),
+    )
+    return case, model, draw(some)
+
+
+def explain(case: Case, model: Model, **parameters: Any) -> Explanations:
+    parameters = {"schema": case.schema, "constraints": case.constraints, **parameters}
+    explainer = DiverseExplainer(model, **parameters)
+    try:
+        explainer.fit(case.X)
+    except InvalidInputError as error:  # a range between two values that an ordinal has not
+        if "holds no value" not in str(error):
+            raise
+        assume(False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+        return explainer.explain_many(case.inputs, if_none="warn")
+
+
+def assert_equal(some: Explanations, others: Explanations) -> None:
+    pd.testing.assert_frame_equal(some.to_frame(), others.to_frame(), check_exact=True)
+
+
+@settings(max_examples=60)
+@given(
+    cases(),
+    st.sampled_from([(L1, 1), (L2, 2), (LInf, 1), (L0, 1)]),
+    st.sampled_from([None, DistanceDiversity(0.1)]),
+    st.sampled_from(["robust", "range", None]),
+    st.booleans(),
+)
+def test_costs_are_the_weights_of_a_weighted_distance(
+    drawn: tuple[Case, Model, list[float]],
+    norm: tuple[type[L1 | L2 | LInf | L0], int],
+    diversity: DistanceDiversity | None,
+    scale: str | None,
+    sparsify: bool,
+) -> None:
+    case, model, costs = drawn
+    kind, power = norm
+    by_name = {column.name: cost for column, cost in zip(case.columns, costs, strict=True)}
+    parameters = {"diversity": diversity, "scale": scale, "sparsify": sparsify}
+    weighted = kind(np.array(costs) ** power)
+    assert_equal(
+        explain(case, model, distance=kind(), costs=by_name, **parameters),
+        explain(case, model, distance=weighted, **parameters),
+    )
+
+
+@settings(max_examples=40)
+@given(cases(NEVER_MISSING), st.sampled_from(["l1", "l2", "gower"]), st.booleans())
+def test_without_a_scale_costs_are_weights_for_angles_too(
+    drawn: tuple[Case, Model, list[float]], distance: str, sparsify: bool
+) -> None:
+    case, model, costs = drawn
+    by_name = {column.name: cost for column, cost in zip(case.columns, costs, strict=True)}
+    parameters = {"distance": distance, "diversity": AngleDiversity(0.5), "sparsify": sparsify}
+    assert_equal(
+        explain(case, model, scale=None, costs=by_name, **parameters),
+        explain(case, model, scale=by_name, **parameters),
+    )
+
+
+@settings(max_examples=60)
+@given(cases(), st.data(), st.booleans(), st.sampled_from(["l1", "l0"]))
+def test_an_infinite_cost_is_an_immutable_feature(
+    drawn: tuple[Case, Model, list[float]], data: st.DataObject, sparsify: bool, distance: str
+) -> None:
+    case, model, costs = drawn
+    names = [column.name for column in case.columns]
+    kept = data.draw(st.lists(st.sampled_from(names), unique=True, min_size=1))
+    finite = dict(zip(names, costs, strict=True))
+    own = case.constraints
+    immutable = replace(own, immutable=[*own.immutable, *kept])
+    parameters = {"sparsify": sparsify, "distance": distance}
+    assert_equal(
+        explain(case, model, costs=finite | dict.fromkeys(kept, INFINITE), **parameters),
+        explain(
+            case,
+            model,
+            costs=finite | dict.fromkeys(kept, 1.0),
+            constraints=immutable,
+            **parameters,
+        ),
+    )
+
+
+def test_an_infinite_cost_holds_with_the_constraints_of_a_call() -> None:
+    explainer = fitted(FRAME, costs={"age": INFINITE})
+    x = FRAME.iloc[0]
+    for constraints in (None, Constraints(), Constraints(ranges={"income": (0, 5)})):
+        found = explainer.explain(x, constraints=constraints).counterfactuals
+        assert isinstance(found, pd.DataFrame)
+        assert len(found)
+        assert (found["age"] == x["age"]).all()
+
+
+def test_the_error_names_the_cost_that_leaves_nothing() -> None:
+    explainer = fitted(FRAME, costs=dict.fromkeys(FRAME.columns, INFINITE))
+    with pytest.raises(NoCounterfactualError, match=r"the constraint 'costs\['income'\] = inf'"):
+        explainer.explain(FRAME.iloc[0])
+
+
+def test_an_infinite_cost_holds_with_anchors() -> None:
+    parameters: dict[str, Any] = {"anchors": 4, "max_counterfactuals": 1}
+    explainer = fitted(FRAME, costs={"age": INFINITE}, **parameters)
+    immutable = fitted(FRAME, constraints=Constraints(immutable=["age"]), **parameters)
+    found = explainer.explain_many(FRAME)
+    assert_equal(found, immutable.explain_many(FRAME))
+    assert not np.concatenate([each.changed[:, 0] for each in found]).any()
+
+
+def test_the_sets_of_anchors_are_chosen_at_these_costs() -> None:
+    costly = fitted(FRAME, anchors=4, scale=None, costs={"age": 8.0})
+    weighted = fitted(FRAME, anchors=4, scale={"age": 8.0})
+    assert_equal(costly.explain_many(FRAME), weighted.explain_many(FRAME))
+
+
+def test_a_costly_feature_is_left_alone() -> None:
+    changed = {
+        cost: fitted(FRAME, costs={"age": cost}, sparsify=True)
+        .explain_many(FRAME)[0]
+        .changed[0]
+        .tolist()
+        for cost in (0.01, 100.0)
+    }
+    assert changed == {0.01: [True, False], 100.0: [False, True]}
+
+
+def test_the_distance_of_the_explainer_counts_costs() -> None:
+    explainer = fitted(FRAME, costs={"income": 3.0}, scale=None)
+    gap = np.abs(X[0] - X[1])
+    assert explainer.distance_(X[:1], X[1:2])[0, 0] == pytest.approx(gap[0] + 3 * gap[1])
+
+
+@pytest.mark.parametrize(("distance", "expected"), [("l1", 2.0), ("l0", 2.0), ("gower", 1.0)])
+def test_a_changed_category_costs_what_it_says(distance: str, expected: float) -> None:
+    frame = pd.DataFrame({"home": ["own", "rent"] * 5, "income": np.arange(10.0)})
+    explainer = fitted(
+        frame, lambda rows: rows["income"] > 4.5, distance=distance, costs={"home": 2.0}
+    )
+    other = frame.assign(home=frame["home"].map({"own": "rent", "rent": "own"}))
+    assert explainer.distance_(frame[:1], other[:1])[0, 0] == expected
+
+
+def test_becoming_known_costs_as_much_as_other_changes() -> None:
+    frame = pd.DataFrame({"income": [np.nan, 0.0, 1.0, 2.0], "age": [0.0, 1.0, 2.0, 3.0]})
+    explainer = fitted(frame, lambda rows: rows["age"] > 1.5, costs={"income": 4.0})
+    there = frame[:1].assign(income=1.0)  # the median, for which a missing value stands
+    assert explainer.distance_(frame[:1], there)[0, 0] == 4.0
+
+
+@pytest.mark.parametrize("distance", ["l1", "l2", "linf", "l0"])
+def test_exact_distances_count_costs(distance: str) -> None:
+    model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
+    explainer = fitted(X, model, distance=distance, costs={"x0": 3.0})
+    weighted = {"l1": L1([3, 1]), "l2": L2([9, 1]), "linf": LInf([3, 1]), "l0": L0([3, 1])}
+    plain = fitted(X, model, distance=weighted[distance])
+    for x in X[:5]:
+        ours, theirs = (
+            counterfactual_distance(model, x, each.distance_, each) for each in (explainer, plain)
+        )
+        assert ours.exact
+        assert ours.upper == pytest.approx(theirs.upper, rel=1e-9)
+        # No point of a fine grid that the model classifies differently is nearer.
+        grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 101)] * 2), axis=-1).reshape(-1, 2)
+        inside = grid[((grid >= X.min(axis=0)) & (grid <= X.max(axis=0))).all(axis=1)]
+        flips = inside[model.predict(inside) != model.predict(x[None])]
+        assert ours.lower <= explainer.distance_(x[None], flips).min()
+
+
+def test_what_is_certified_counts_costs_and_holds_for_the_immutable() -> None:
+    model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
+    explainer = fitted(X, model, costs={"x0": INFINITE, "x1": 2.0})
+    explanation = explainer.certify(explainer.explain(X[0]), epsilon=1.0)
+    assert explanation.certificate is not None
+    bounds = explanation.certificate.distance_bounds
+    assert bounds is not None
+    assert bounds.exact
+    # The free optimum may change x0, at cost 1, so it is no farther than what was found.
+    assert bounds.upper <= explanation.distances[0]
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        ({"zip": 1.0}, r"costs names unknown features \['zip'\]. Known: \['age', 'income'\]"),
+        ({"age": 0.0}, r"costs\['age'\] must be a number above 0, .*, got 0.0. Pass float\('inf'"),
+        ({"age": -1}, r"costs\['age'\] must be a number above 0, .*, got -1"),
+        ({"age": -INFINITE}, r"costs\['age'\] must be a number above 0, .*, got -inf"),
+        ({"age": float("nan")}, r"costs\['age'\] must be a number above 0, .*, got nan"),
+        ({"age": "2"}, r"costs\['age'\] must be a number above 0, .*, got '2'"),
+        ({"age": True}, r"costs\['age'\] must be a number above 0, .*, got True"),
+        ({"age": [2.0]}, r"costs\['age'\] must be a number above 0, .*, got \[2.0\]"),
+        ({"age": 10**400}, r"costs\['age'\] must be a number above 0, .*, got 1000"),
+        ({"age": 1e300}, r"from 1e-12 to 1e\+12, got 1e\+300. Pass float\('inf'\)"),
+        ([1.0, 2.0], r"costs must be a mapping from names to .*, got \[1.0, 2.0\]"),
+        ("age", "costs must be a mapping from names to .*, got 'age'"),
+        (2.0, "costs must be a mapping from names to .*, got 2.0"),
+        (dict, "costs must be a mapping from names to .*, got <class 'dict'>"),
+    ],
+)
+def test_costs_that_cannot_be_used_are_refused(costs: Any, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        fitted(FRAME, costs=costs)
+
+
+def test_a_feature_that_is_named_twice_is_refused() -> None:
+    frame = FRAME.set_axis([0, 1], axis=1)
+    with pytest.raises(InvalidInputError, match="costs names a feature twice"):
+        fitted(frame, costs={0: 1.0, "0": 2.0})
+
+
+def test_costs_that_change_after_fit_are_noticed() -> None:
+    explainer = fitted(FRAME, costs={"age": 2.0})
+    explainer.set_params(costs={"age": 2.0}).explain(FRAME.iloc[0])
+    with pytest.raises(NotFittedError, match="costs changed after fit"):
+        explainer.set_params(costs={"age": 3.0}).explain(FRAME.iloc[0])
