@@ -122,7 +122,7 @@ class DiverseExplainer(BaseEstimator):
         diversity: Diversity | None = AngleDiversity(0.5),
         search: Search | None = LineSearch(0.001),
         max_counterfactuals: int = 5,
-        scale: ScaleLike = "range",
+        scale: ScaleLike = "robust",
         costs: Mapping[Any, float] | None = None,
         schema: Schema | None = None,
         constraints: Constraints | None = None,
@@ -198,7 +198,8 @@ class DiverseExplainer(BaseEstimator):
             costs=self.costs,
             plausibility=self.plausibility,
         )
-        warn_of_scale(training.pool.matrix, training.table, self.scale, stacklevel=2)
+        known = training.table.without_special(training.pool.matrix)
+        warn_of_scale(known, training.table, self.scale, stacklevel=2)
         training.rules(self.constraints)  # a constraint that does not fit the data shows now
         anchors = self._find_anchors(training, progress=progress)
         self._training, self._fitted_with = training, used_by_fit(self)

@@ -72,29 +72,19 @@ class TrainingData:
     ) -> TrainingData:
         """Learn the columns and the scale, and ask the model about every row, once."""
         table, matrix = Table.learn(X, schema)
-<<<<<<< HEAD
-        inner = distances.get(distance)
-        rows = table.snap_inside(matrix)  # the model is asked about what counterfactuals may be
-        classes, codes = Classes.learn(ModelAdapter(model, table).labels(rows))
-=======
         read_costs = Costs.read(costs, table)
         inner = read_costs.weigh(distances.get(distance))
-        classes, codes = Classes.learn(ModelAdapter(model, table).labels(matrix))
->>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
+        rows = table.snap_inside(matrix)  # the model is asked about what counterfactuals may be
+        classes, codes = Classes.learn(ModelAdapter(model, table).labels(rows))
         if len(classes) == 1:
             raise NoCounterfactualError(
                 f"The model predicts {to_python(classes.labels[0])!r} for all {len(matrix)} "
                 f"training rows, so there is nothing to move towards. Fit on data in which the "
                 f"model predicts at least two classes."
             )
-<<<<<<< HEAD
-        measure = TableDistance(table, Space.learn(matrix, table, scale), inner)
-        pool = CandidatePool.build(rows, codes, measure)
-=======
         space = Space.learn(matrix, table, scale, read_costs.factors)
         measure = TableDistance(table, space, inner)
-        pool = CandidatePool.build(matrix, codes, measure)
->>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
+        pool = CandidatePool.build(rows, codes, measure)
         support = None
         if plausibility is not None:
             support = plausibility.learn(pool.embedded.coordinates, measure.in_space)

@@ -44,13 +44,10 @@ class Space:
         The number of values of each category, 0 for a number.
     can_be_missing
         The positions of the features that can be missing.
-<<<<<<< HEAD
-    special
-        The special codes of numbers, each as the position of its feature and the code.
-=======
     costs
         What a change of each feature costs; ``factor`` contains it.
->>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
+    special
+        The special codes of numbers, each as the position of its feature and the code.
     """
 
     offset: Vector
@@ -58,11 +55,8 @@ class Space:
     middle: Vector
     value_counts: Counts
     can_be_missing: Indices
-<<<<<<< HEAD
-    special: tuple[tuple[int, float], ...] = ()
-=======
     costs: Vector
->>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
+    special: tuple[tuple[int, float], ...] = ()
 
     @classmethod
     def learn(
@@ -78,14 +72,9 @@ class Space:
         costs
             What each feature is multiplied by after that, ``(d,)``; None: all cost the same.
         """
-<<<<<<< HEAD
         matrix = table.without_special(matrix)
-        medians = np.array([_median(column) for column in matrix.T])
-        offset, factor = _scaling(matrix, medians, table, scale)
-=======
         medians = medians_of(matrix)
         offset, factor = learn_scaling(matrix, table, scale)
->>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
         categories = np.array([feature.is_category for feature in table.features])
         if isinstance(scale, str) or scale is None:
             factor = np.where(categories, 1.0, factor)
@@ -96,11 +85,8 @@ class Space:
             medians,
             np.array([_value_count(feature) for feature in table.features], dtype=np.intp),
             np.flatnonzero([feature.can_be_missing for feature in table.features]),
-<<<<<<< HEAD
-            tuple((i, code) for i, each in enumerate(table.features) for code in each.special),
-=======
             costs,
->>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
+            tuple((i, code) for i, each in enumerate(table.features) for code in each.special),
         )
 
     @cached_property
@@ -133,20 +119,16 @@ class Space:
             return np.where(missing, np.inf, (matrix - self.offset) * self.factor)
         numbers = self.value_counts == 0
         filled = np.where(missing, self.middle, matrix)
-        states = [missing[:, i] for i in self.can_be_missing if numbers[i]]
-        for feature, code in self.special:
-            states.append(matrix[:, feature] == code)
-            filled[states[-1], feature] = self.middle[feature]
+        states = [(i, missing[:, i]) for i in self.can_be_missing if numbers[i]]
+        states += [(i, matrix[:, i] == code) for i, code in self.special]
+        for i, state in states:
+            filled[state, i] = self.middle[i]
         parts = [(filled[:, numbers] - self.offset[numbers]) * self.factor[numbers]]
         for i in np.flatnonzero(~numbers):
             codes = np.where(missing[:, i], self.value_counts[i], matrix[:, i])
             hot = codes[:, None] == np.arange(self.value_counts[i] + 1)
             parts.append(hot * (category_size * self.factor[i]))
-<<<<<<< HEAD
-        parts += [state[:, None] * 1.0 for state in states]
-=======
-        parts += [missing[:, [i]] * self.costs[i] for i in self.can_be_missing if numbers[i]]
->>>>>>> fd019159625380235af8d249c3b2b9065f17b94f
+        parts += [state[:, None] * self.costs[i] for i, state in states]
         return np.concatenate(parts, axis=1)
 
     def feature_of(self) -> Indices:
