@@ -200,6 +200,14 @@ class Container:
         if self.library == "pyarrow":
             import pyarrow as pa  # noqa: PLC0415 - only where one of its tables was passed
 
+            if hasattr(dtype, "ordered"):  # not every release converts every dictionary
+                known = [value for value in dict.fromkeys(values) if value is not None]
+                codes = [None if value is None else known.index(value) for value in values]
+                return pa.DictionaryArray.from_arrays(
+                    pa.array(codes, dtype.index_type),
+                    pa.array(known, dtype.value_type),
+                    ordered=dtype.ordered,
+                )
             if values.dtype == object:
                 return pa.array(values.tolist(), type=dtype)
             made = pa.array(values, mask=missing)
