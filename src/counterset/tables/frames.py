@@ -164,9 +164,7 @@ class Container:
         """Return columns as a table."""
         return self._table(self.names, columns)
 
-    def labelled(
-        self, rows: Any, before: Mapping[str, Any], after: Mapping[str, Any]
-    ) -> Any:
+    def labelled(self, rows: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> Any:
         """Return a table with more columns, before and after its own."""
         first, last = (
             {name: self._new(values) for name, values in each.items()} for each in (before, after)
@@ -228,9 +226,7 @@ class Container:
             return pa.Table.from_arrays(list(columns), names=list(names))
         import polars as pl  # noqa: PLC0415 - only where one of its tables was passed
 
-        return pl.DataFrame(
-            [each.alias(name) for name, each in zip(names, columns, strict=True)]
-        )
+        return pl.DataFrame([each.alias(name) for name, each in zip(names, columns, strict=True)])
 
 
 @dataclass(frozen=True)
