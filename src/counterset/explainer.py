@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,22 +14,23 @@ from counterset.anchors.anchors import Anchors
 from counterset.anchors.chooser import anchored, settings_of
 from counterset.anchors.search import find_anchors
 from counterset.constraints.constraints import Constraints
+from counterset.constraints.per_row import RowConstraints, is_per_row
 from counterset.constraints.plausibility import NearData
 from counterset.distances import DistanceLike
 from counterset.exact.certify import certify, check_explanation
 from counterset.exact.domains import Box, DomainLike
-from counterset.exceptions import InvalidInputError, NotFittedError
-from counterset.models.adapter import ModelAdapter
-from counterset.models.goals import AnyOther, check_probability, is_reached, set_goal
-from counterset.results.explanation import Explanation, Explanations, make_explanations
-from counterset.steps.acceptance import Acceptance, Requirements
+from counterset.exceptions import NotFittedError
+from counterset.models.goals import AnyOther
+from counterset.results.explanation import Explanation, Explanations
+from counterset.steps.acceptance import Requirements
+from counterset.steps.batch import explain_batch
 from counterset.steps.cutoffs import Cutoff, NearestCandidates
 from counterset.steps.diversity import AngleDiversity, Diversity
 from counterset.steps.line_search import LineSearch, Search
 from counterset.steps.parameters import check_parameter, check_parameters, used_by_fit
 from counterset.steps.pipeline import Pipeline, paper_pipeline
+from counterset.steps.requests import Request
 from counterset.steps.selection import Selector
-from counterset.steps.shortfall import report_reached, report_shortfall
 from counterset.steps.training import TrainingData
 from counterset.tables.scaling import ScaleLike, warn_of_scale
 from counterset.tables.schema import Schema
@@ -241,8 +241,10 @@ class DiverseExplainer(BaseEstimator):
             In place of the explainer's own.
         """
         self._check_fitted()
-        wanted = _Wanted(target, target_probability, interval, constraints)
-        return self._explain(*self.schema_.encode_one(x), wanted, "raise")[0]
+        if is_per_row(constraints):
+            check_parameter("constraints", constraints)
+        request = Request(target, target_probability, interval, constraints, self.constraints)
+        return self._explain(*self.schema_.encode_one(x), request)[0]
 
     def explain_many(
         self,
@@ -251,26 +253,35 @@ class DiverseExplainer(BaseEstimator):
         target: Any = None,
         target_probability: float | None = None,
         interval: tuple[float, float] | None = None,
-        constraints: Constraints | None = None,
+        constraints: RowConstraints = None,
         if_none: Literal["raise", "warn"] = "raise",
+        skip: bool = False,
     ) -> Explanations:
         """Explain the decisions on many rows; each gets the explanation that it would get alone.
 
         Parameters
         ----------
         X
-            A table like the training data.
-        target, target_probability, interval, constraints
+            A table like the training data, or a list of mappings from columns to values.
+        target, target_probability, interval
             As in ``explain``.
+        constraints
+            In place of the explainer's own: :class:`Constraints` for all rows, a list of them, one
+            for each row, or a function of the row. The function gets a Series (a 1-d array for an
+            array, a dict for polars and pyarrow) and returns Constraints. None stands for the
+            explainer's own.
         if_none
             What to do when an input has no counterfactual, or has what is wanted already: raise,
             or warn and return an empty explanation for it, whose ``status`` says which.
+        skip
+            Pass over inputs that have what is wanted already: their explanations are empty, with
+            the status ``"already_reached"``, without an error or a warning.
         """
         self._check_fitted()
-        if if_none not in ("raise", "warn"):
-            raise InvalidInputError(f"if_none must be 'raise' or 'warn', got {if_none!r}.")
-        wanted = _Wanted(target, target_probability, interval, constraints)
-        return self._explain(*self.schema_.encode(X), wanted, if_none)
+        request = Request(
+            target, target_probability, interval, constraints, self.constraints, if_none, skip
+        )
+        return self._explain(*self.schema_.encode(X), request)
 
     def certify(
         self,
@@ -330,48 +341,8 @@ class DiverseExplainer(BaseEstimator):
             time_limit=time_limit,
         )
 
-    def _explain(
-        self, matrix: Matrix, index: pd.Index, wanted: _Wanted, if_none: str
-    ) -> Explanations:
-        training, probability = self._training, wanted.probability
-        check_probability(probability)
-        constraints = self.constraints if wanted.constraints is None else wanted.constraints
-        check_parameter("constraints", constraints)
-        rules = training.rules(constraints)
-        goal = set_goal(training.classes, wanted.target, wanted.interval)
-        model = ModelAdapter(self.model, training.table, with_confidence=probability is not None)
-        answers = model.answers(matrix)
-        reached = is_reached(goal, answers, probability)
-        report_reached(reached, answers.labels, if_none, stacklevel=3)
-        open_ = np.flatnonzero(~reached)
-        requirements = Requirements(goal, probability, rules, training.support)
-        acceptance = Acceptance(
-            model,
-            training.distance,
-            training.classes,
-            requirements,
-            matrix[open_],
-            answers.labels[open_],
-        )
-        pipeline = self._pipeline(requirements)
-        found = pipeline.run(acceptance)
-        report_shortfall(found, pipeline.selector, acceptance, if_none, stacklevel=3)
-        best, support = found.counterfactuals, training.support
-        return make_explanations(
-            training.table,
-            matrix,
-            answers.labels,
-            index,
-            explained=open_,
-            owners=best.owners,
-            rows=best.rows,
-            row_labels=acceptance.labels(best.codes),
-            distances=best.lengths,
-            examples=training.pool.training_index[best.pool_index],
-            plausibility=None if support is None else support.scores(best.embedded.coordinates),
-            stable_radius=best.stable_radius,
-            asked=(model.calls, model.rows),
-        )
+    def _explain(self, matrix: Matrix, index: pd.Index, request: Request) -> Explanations:
+        return explain_batch(self._training, matrix, index, request, self._pipeline, stacklevel=3)
 
     def _pipeline(self, requirements: Requirements) -> Pipeline:
         """Return the pipeline of one call: the paper's, or the anchored one."""
@@ -421,13 +392,3 @@ class DiverseExplainer(BaseEstimator):
     def __sklearn_clone__(self) -> DiverseExplainer:
         # A clone explains the same model: cloning the model too would throw its training away.
         return type(self)(**self.get_params(deep=False))
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """What one call asks for."""
-
-    target: Any
-    probability: float | None
-    interval: tuple[float, float] | None
-    constraints: Constraints | None

@@ -16,6 +16,7 @@ from counterset import distances
 from counterset.distances import DistanceLike
 from counterset.exceptions import InvalidInputError
 from counterset.results.explanation import Explanation
+from counterset.tables.frames import to_pandas
 
 __all__ = ["k_distance", "k_diversity", "set_distance", "sparsity", "validity"]
 
@@ -125,7 +126,7 @@ def sparsity(x: Any, S: Any) -> float:
 def _cells(rows: Any) -> NDArray[Any]:
     """Return one row or many as a 2-d array of values of any type."""
     try:
-        cells = np.asarray(rows, dtype=object)
+        cells = np.asarray(to_pandas(rows, "A set of rows"), dtype=object)
     except ValueError:
         raise InvalidInputError("The rows have different lengths.") from None
     return cells[None, :] if cells.ndim == 1 and len(cells) else cells

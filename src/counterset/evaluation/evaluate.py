@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +15,17 @@ from counterset._base.arrays import Indices, Labels, Mask, Matrix, Stack, Vector
 from counterset._base.checks import check_count
 from counterset._base.progress import Progress
 from counterset.constraints.constraints import Constraints
+from counterset.constraints.per_row import (
+    RowConstraints,
+    check_per_row,
+    constraints_of_rows,
+    is_per_row,
+)
 from counterset.distances import DistanceLike
 from counterset.evaluation.judge import PAIR_COLUMNS, SET_COLUMNS, Judge, nothing
 from counterset.exceptions import InvalidInputError, NoCounterfactualError
 from counterset.noise import GaussianNoise, Noise, NumericColumns
+from counterset.tables.frames import rows_of
 from counterset.tables.table import Table
 
 __all__ = ["evaluate"]
@@ -35,7 +41,7 @@ def evaluate(
     target: Any = None,
     target_probability: float | None = None,
     interval: tuple[float, float] | None = None,
-    constraints: Constraints | None = None,
+    constraints: RowConstraints = None,
     repeats: int = 3,
     random_state: int | np.random.Generator | None = 0,
     noise: Noise = GaussianNoise(),
@@ -60,7 +66,8 @@ def evaluate(
     target, target_probability, interval, constraints
         What to ask the explainer for, as in :meth:`DiverseExplainer.explain`; a regression needs
         an ``interval``. They are passed on to ``explain_many`` or to the function, which must have
-        parameters of these names.
+        parameters of these names. Constraints may be given for each row, as in
+        :meth:`DiverseExplainer.explain_many`; the copies of an input have its constraints.
     repeats
         The number of noisy copies of each input.
     random_state
@@ -148,11 +155,17 @@ def evaluate(
         interval=interval,
     )
     rows, index = judge.table.encode(X)
+    per_row = is_per_row(constraints)
+    if per_row:
+        check_per_row(constraints, index)
     answers = judge.model.answers(rows)
     done = judge.meets_goal(answers, answers.labels)
     measured: Iterator[list[dict[str, Any]]] = iter(())
     if not done.all():
-        inputs = _Inputs(rows[~done], answers.labels[~done], index[~done])
+        which = np.flatnonzero(~done)
+        inputs = _Inputs(rows[which], answers.labels[which], index[which])
+        if per_row:
+            inputs = inputs.with_constraints(constraints, judge.table, which)
         random = np.random.default_rng(random_state)
         copies, found = inputs.copies(judge, noise, repeats, random)
         measured = _measure_pairs(explain, judge, inputs, copies, found, shown=progress)
@@ -170,11 +183,20 @@ _COLUMNS = ["input", "repeat", "same_class", *SET_COLUMNS, *PAIR_COLUMNS, "secon
 
 @dataclass(frozen=True)
 class _Inputs:
-    """The inputs to explain: encoded rows, their labels, and their index."""
+    """The inputs to explain: encoded rows, their labels, their index, and their constraints.
+
+    The constraints are None if they are not given for each input.
+    """
 
     rows: Matrix
     labels: Labels
     index: pd.Index
+    constraints: list[Constraints | None] | None = None
+
+    def with_constraints(self, given: Any, table: Table, which: Indices) -> _Inputs:
+        """Return the inputs, at these positions of the table, with the constraints of each."""
+        each = constraints_of_rows(given, lambda: table.decode(self.rows, self.index), which)
+        return replace(self, constraints=each)
 
     def copies(
         self, judge: Judge, noise: Noise, repeats: int, random: np.random.Generator
@@ -193,8 +215,16 @@ def _measure_pairs(
 ) -> Iterator[list[dict[str, Any]]]:
     """Explain inputs and their copies, and yield the figures of each input's pairs."""
     with Progress(len(inputs.rows) + int(found.sum()), "explain", shown=shown) as bar:
-        sets, seconds = _explain_all(explain, inputs.rows, judge.table, bar, inputs.index)
-        copy_sets, copy_seconds = _explain_all(explain, copies[found], judge.table, bar)
+        sets, seconds = _explain_all(explain, inputs, judge.table, bar)
+        owners = np.nonzero(found)[0]
+        each, labels = inputs.constraints, inputs.labels[owners]
+        noisy = _Inputs(
+            copies[found],
+            labels,
+            pd.RangeIndex(len(owners)),
+            None if each is None else [each[i] for i in owners],
+        )
+        copy_sets, copy_seconds = _explain_all(explain, noisy, judge.table, bar)
     number = np.full(found.shape, -1)  # of each copy among those that were found
     number[found] = np.arange(len(copy_sets))
     for i, x in enumerate(inputs.rows):
@@ -210,9 +240,12 @@ def _measure_pairs(
 
 
 class _Explain(NamedTuple):
-    """A function from a table of inputs to their sets, and how many inputs it takes at once."""
+    """A function from a table of inputs, and the constraints of each, to their sets.
 
-    function: Callable[[Any], Iterable[Any]]
+    It takes at most ``at_once`` inputs at a time. The constraints may be None.
+    """
+
+    function: Callable[[Any, list[Constraints | None] | None], Iterable[Any]]
     at_once: int
 
 
@@ -232,14 +265,21 @@ def _explain_function(explainer: Any, asked: dict[str, Any]) -> _Explain:
             f"{what} has no parameter {' or '.join(map(repr, refused))}, so it cannot be asked for "
             f"that. Leave it out, or pass an explainer that takes it."
         )
-    if many is not None:
-        return _Explain(partial(many, **asked), ROWS_AT_ONCE)
 
-    def explain(inputs: Any) -> list[Any]:
-        rows = inputs.iloc if isinstance(inputs, pd.DataFrame) else inputs
-        return [explainer(rows[i], **asked) for i in range(len(inputs))]
+    def explain_many(inputs: Any, constraints: list[Constraints | None] | None) -> Iterable[Any]:
+        own = {} if constraints is None else {"constraints": constraints}
+        answers: Iterable[Any] = function(inputs, **(asked | own))
+        return answers
 
-    return _Explain(explain, 1)
+    def explain_each(inputs: Any, constraints: list[Constraints | None] | None) -> list[Any]:
+        own = (
+            [{}] * len(inputs) if constraints is None else [{"constraints": c} for c in constraints]
+        )
+        return [
+            function(row, **(asked | each)) for row, each in zip(rows_of(inputs), own, strict=True)
+        ]
+
+    return _Explain(explain_each, 1) if many is None else _Explain(explain_many, ROWS_AT_ONCE)
 
 
 def _takes(function: Callable[..., Any], name: str) -> bool:
@@ -253,30 +293,39 @@ def _takes(function: Callable[..., Any], name: str) -> bool:
 
 
 def _explain_all(
-    explain: _Explain, rows: Matrix, table: Table, bar: Progress, index: pd.Index | None = None
+    explain: _Explain, given: _Inputs, table: Table, bar: Progress
 ) -> tuple[list[Matrix], Vector]:
     """Explain rows, in batches if the explainer can; return the set and the seconds of each."""
     sets: list[Matrix] = []
-    seconds = np.empty(len(rows))
-    for start in range(0, len(rows), explain.at_once):
-        part = slice(start, min(start + explain.at_once, len(rows)))
-        inputs = table.decode(rows[part], None if index is None else index[part])
+    seconds = np.empty(len(given.rows))
+    for start in range(0, len(given.rows), explain.at_once):
+        part = slice(start, min(start + explain.at_once, len(given.rows)))
+        inputs = table.decode(given.rows[part], given.index[part])
+        constraints = None if given.constraints is None else given.constraints[part]
         before = time.perf_counter()
-        answers = _explain_batch(explain.function, inputs)
+        answers = _explain_batch(explain, inputs, constraints)
         seconds[part] = (time.perf_counter() - before) / len(inputs)
         sets.extend(_as_matrix(answer, table) for answer in answers)
         bar.advance(len(inputs))
     return sets, seconds
 
 
-def _explain_batch(explain: Callable[[Any], Iterable[Any]], inputs: Any) -> list[Any]:
+def _explain_batch(
+    explain: _Explain, inputs: Any, constraints: list[Constraints | None] | None
+) -> list[Any]:
     """Explain a batch, one by one if some input of it has no counterfactual (None stands there)."""
     try:
-        answers = list(explain(inputs))
+        answers = list(explain.function(inputs, constraints))
     except NoCounterfactualError:
         if len(inputs) == 1:
             return [None]
-        return [_explain_batch(explain, inputs[i : i + 1])[0] for i in range(len(inputs))]
+        parts = [slice(i, i + 1) for i in range(len(inputs))]
+        return [
+            _explain_batch(
+                explain, inputs[part], None if constraints is None else constraints[part]
+            )[0]
+            for part in parts
+        ]
     if len(answers) != len(inputs):
         raise InvalidInputError(
             f"explain_many got {len(inputs)} inputs and returned {len(answers)} sets. "

@@ -22,6 +22,7 @@ from counterset.exact.networks.models import as_model
 from counterset.exact.query import DistanceQuery
 from counterset.exceptions import InvalidInputError
 from counterset.results.bounds import DistanceBounds
+from counterset.tables.frames import row_at
 
 __all__ = ["RobustnessEstimate", "WeakRobustness", "empirical_robustness", "weak_robustness"]
 
@@ -245,7 +246,7 @@ class _Subject:
         for i, length in enumerate(self.distance(_as_rows(x), rows)[0]):
             strong = is_strong(float(length), bounds)
             if strong is not Answer.NO:
-                yield rows.iloc[i] if isinstance(rows, pd.DataFrame) else rows[i], strong
+                yield row_at(rows, i), strong
 
     def keeps(self, x: Any, c: Any) -> Answer:
         """Check whether a counterfactual is one that the explainer reports for an input."""

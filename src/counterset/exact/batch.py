@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
-import pandas as pd
 
 from counterset._base.arrays import Mask, Matrix, Vector
 from counterset.distances import DistanceLike
@@ -26,7 +25,8 @@ from counterset.exact.query import DistanceQuery, integer_features
 from counterset.exceptions import NoCounterfactualExistsError
 from counterset.models.adapter import ModelAdapter
 from counterset.results.bounds import DistanceBounds
-from counterset.tables.table import Rows, Table
+from counterset.tables.frames import Rows, row_at
+from counterset.tables.table import Table
 
 __all__ = ["ManyBounds", "counterfactual_distances"]
 
@@ -71,8 +71,7 @@ class ManyBounds(Sequence[DistanceBounds]):
         if isinstance(item, slice):
             return [self[i] for i in range(len(self))[item]]
         i = range(len(self))[item]
-        rows = self._witnesses
-        witness = rows.iloc[i] if isinstance(rows, pd.DataFrame) else rows[i]
+        witness = row_at(self._witnesses, i)
         return DistanceBounds(
             lower=float(self.lower[i]),
             upper=float(self.upper[i]),

@@ -14,6 +14,7 @@ from counterset._base.arrays import Matrix, Vector
 from counterset._base.checks import numbers
 from counterset.exact.arguments import MayChange, changeable_mask, number_rows
 from counterset.exceptions import DomainError, InvalidInputError, NotFittedError
+from counterset.tables.frames import is_frame
 from counterset.tables.schema import Schema
 from counterset.tables.table import Table
 
@@ -126,7 +127,7 @@ class Points:
     _table: Table = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        frame = isinstance(self.rows, pd.DataFrame)
+        frame = isinstance(self.rows, pd.DataFrame) or is_frame(self.rows)
         rows = self.rows if frame else number_rows(self.rows, "A set of points", single=False)
         if len(rows) == 0:
             raise DomainError("The domain is a set of no points. Give at least one row.")

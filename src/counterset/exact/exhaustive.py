@@ -28,6 +28,7 @@ from counterset.exceptions import (
 from counterset.results.bounds import DistanceBounds
 from counterset.results.certificate import Certificate
 from counterset.results.explanation import Explanation, make_explanations
+from counterset.tables.frames import is_frame
 
 __all__ = ["ExhaustiveExplainer"]
 
@@ -212,6 +213,6 @@ class ExhaustiveExplainer(BaseEstimator):
 
 
 def _row(c: Any) -> Any:
-    if isinstance(c, pd.Series | pd.DataFrame):
+    if isinstance(c, pd.Series | pd.DataFrame) or is_frame(c):
         return c
     return number_rows(c, "c")

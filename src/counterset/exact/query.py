@@ -33,6 +33,7 @@ from counterset.exceptions import (
 )
 from counterset.models.adapter import ModelAdapter
 from counterset.results.bounds import DistanceBounds
+from counterset.tables.frames import is_frame, row_at
 from counterset.tables.schema import Schema
 from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
@@ -90,7 +91,7 @@ class DistanceQuery:
         """Return the problem of one input."""
         if isinstance(x, pd.Series):
             x = x.to_frame().T.infer_objects()
-        elif not isinstance(x, pd.DataFrame):
+        elif not (isinstance(x, pd.DataFrame) or is_frame(x)):
             x = number_rows(x, "x")
         table, matrix = self.read(x)
         if len(matrix) != 1:
@@ -125,7 +126,8 @@ class DistanceQuery:
 
     def read(self, X: Any) -> tuple[Table, Matrix]:
         """Return the columns that the model takes, and the inputs as rows of them."""
-        rows = X if isinstance(X, pd.DataFrame) else number_rows(X, "X", single=False)
+        table_given = isinstance(X, pd.DataFrame) or is_frame(X)
+        rows = X if table_given else number_rows(X, "X", single=False)
         if len(rows) == 0:
             raise InvalidInputError("X has no rows. Pass at least one.")
         table = self.domain.table
@@ -180,9 +182,7 @@ class DistanceQuery:
     def _check_start(self, problem: Problem, start: Any) -> Vector:
         """Return the nearest of the known counterfactuals."""
         table = problem.model.table
-        one = np.ndim(start) == 1
-        matrix = (table.encode_one(start) if one else table.encode(start))[0]
-        known = problem.nearest_flip(matrix)
+        known = problem.nearest_flip(table.encode_any(start))
         if known is None:
             raise InvalidInputError(
                 "start is no counterfactual: it lies outside the domain, or the model classifies "
@@ -205,8 +205,7 @@ class DistanceQuery:
         if result.witness is not None:
             _check_deterministic(problem, result.witness)
             upper = float(problem.lengths(result.witness[None, :])[0])
-            rows = problem.model.table.decode(result.witness[None, :])
-            witness = rows.iloc[0] if isinstance(rows, pd.DataFrame) else rows[0]
+            witness = row_at(problem.model.table.decode(result.witness[None, :]), 0)
         lower = min(result.lower, upper)
         # No closer than the model's own rounding lets the distance be known.
         blur = result.blur / upper if upper > 0 else 0.0

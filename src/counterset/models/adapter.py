@@ -10,7 +10,8 @@ from counterset._base.arrays import Labels, Matrix
 from counterset.exceptions import CountersetError, InvalidInputError, ModelError
 from counterset.models.answers import Answers, read_confidence, read_labels
 from counterset.models.frameworks import as_predictor
-from counterset.tables.table import Rows, Table
+from counterset.tables.frames import Rows, copy_of
+from counterset.tables.table import Table
 
 __all__ = ["ModelAdapter"]
 
@@ -58,7 +59,7 @@ class ModelAdapter:
         if not self.with_confidence:
             return Answers(self._labels(rows))
         # A copy: what predict writes into its rows must not reach predict_proba.
-        labels = self._labels(rows.copy())
+        labels = self._labels(copy_of(rows))
         probabilities = self._call(self.model.predict_proba, rows)
         return Answers(labels, read_confidence(probabilities, self.model, labels))
 

@@ -21,6 +21,7 @@ from pandas.api import types
 
 from counterset._base.arrays import Labels, Matrix
 from counterset.exceptions import InvalidInputError, MissingExtraError, ModelError
+from counterset.tables.frames import to_pandas
 
 __all__ = ["OnnxFile", "as_predictor"]
 
@@ -148,6 +149,7 @@ class OnnxSession:
                 )
         if len(inputs) == 1:
             return {inputs[0].name: _onnx_tensor(rows, inputs[0])}
+        rows = to_pandas(rows, "The table")
         columns = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
         names = [each.name for each in inputs]
         if not isinstance(rows, pd.DataFrame) and len(names) == columns.shape[1]:
@@ -206,6 +208,7 @@ _WRAP = (
 
 def _numbers(rows: Any) -> Matrix:
     """Return rows as the array of numbers that networks take."""
+    rows = to_pandas(rows, "The table")
     if not isinstance(rows, pd.DataFrame):
         return np.ascontiguousarray(rows, dtype=np.float64)
     wrong = [name for name, dtype in rows.dtypes.items() if not types.is_numeric_dtype(dtype)]
@@ -225,6 +228,7 @@ def _onnx_tensor(rows: Any, wanted: Any) -> Any:
             f"The ONNX model's input {wanted.name!r} is a {wanted.type}, which rows of a table "
             f"cannot be converted to. Export it with one of {list(_ONNX_DTYPES)}."
         )
+    rows = to_pandas(rows, "The table")
     if dtype is np.object_:
         return np.asarray(rows, dtype=object)
     values = _numbers(rows)

@@ -14,7 +14,8 @@ from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, Vecto
 from counterset._base.lazy import Lazy
 from counterset.results.certificate import Certificate
 from counterset.tables.features.feature import Feature
-from counterset.tables.table import Rows, Table, changed
+from counterset.tables.frames import Rows, row_at, to_pandas
+from counterset.tables.table import Table, changed
 
 __all__ = ["Explanation", "Explanations", "make_explanations"]
 
@@ -78,21 +79,29 @@ class Explanation:
 
     @property
     def counterfactuals(self) -> Rows:
-        """The counterfactuals, in the container, columns and dtypes of the training data."""
+        """The counterfactuals, in the container, columns and dtypes of the training data.
+
+        A pandas frame is indexed by the rank, from 1. Tables of polars and pyarrow have no index:
+        their rows stand in that order.
+        """
         name = _free_name("rank", self._table.columns)
         return self._table.decode(self._matrix, pd.RangeIndex(1, len(self) + 1, name=name))
 
     @property
     def values(self) -> Labels:
         """The counterfactuals as a 2-d numpy array."""
-        rows = self.counterfactuals
-        return rows.to_numpy() if isinstance(rows, pd.DataFrame) else rows
+        rows = to_pandas(self.counterfactuals, "The table")
+        values: Labels = rows.to_numpy() if isinstance(rows, pd.DataFrame) else rows
+        return values
 
     @property
-    def input(self) -> pd.Series | Labels:
-        """The row that was explained."""
-        row = self._table.decode(self._input[None, :], pd.Index([self.index]))
-        return row.iloc[0] if isinstance(row, pd.DataFrame) else row[0]
+    def input(self) -> Any:
+        """The row that was explained.
+
+        A Series for a pandas frame, a 1-d array for an array, and a table of one row for polars
+        and pyarrow.
+        """
+        return row_at(self._table.decode(self._input[None, :], pd.Index([self.index])), 0)
 
     @property
     def changed(self) -> Mask:
@@ -237,14 +246,29 @@ class Explanations(Sequence[Explanation]):
     def __iter__(self) -> Iterator[Explanation]:
         return (self[i] for i in range(len(self)))
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> Any:
         """Return one row per counterfactual, indexed by the input's index and the rank.
 
         The columns are the features, then the counterfactual's ``label`` and ``distance``. Where a
         feature has such a name, they and the rank are called ``counterfactual_label`` and so on,
         and a level of the index ``input_...``.
+
+        Tables of polars and pyarrow have no index: the columns ``input``, the input's position, and
+        ``rank`` come first.
         """
-        rows = self._table.decode(self._matrix)
+        frame, container = self._to_pandas(), self._table.container
+        if container is None:
+            return frame
+        index = {
+            f"input_{at}" if name is None else str(name): frame.index.get_level_values(at)
+            for at, name in enumerate(frame.index.names)
+        }
+        figures = dict(zip(frame.columns[-2:], (self._labels, self._distances), strict=True))
+        return container.labelled(self._table.decode(self._matrix), index, figures)
+
+    def _to_pandas(self) -> pd.DataFrame:
+        """Return one row per counterfactual as a pandas frame."""
+        rows = to_pandas(self._table.decode(self._matrix), "The table")
         frame = pd.DataFrame(rows) if isinstance(rows, np.ndarray) else rows
         frame.columns = self._table.columns
         more = [""] * (frame.columns.nlevels - 1)
@@ -298,7 +322,7 @@ class Explanations(Sequence[Explanation]):
         return f"{summary} (asked the model {self.model_calls} times, {self.model_rows} rows)"
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self))}</p>{self.to_frame().head(MOST_FEATURES).to_html()}"
+        return f"<p>{html.escape(repr(self))}</p>{self._to_pandas().head(MOST_FEATURES).to_html()}"
 
 
 def make_explanations(

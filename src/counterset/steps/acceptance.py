@@ -66,6 +66,9 @@ class Acceptance:
         What a counterfactual must satisfy.
     inputs, input_labels
         The inputs, ``(n, d)``, and what the model predicts for them.
+    unseen
+        The codes of labels that no training row has. Groups of one call share them, so that a code
+        means the same in all.
     """
 
     model: ModelAdapter
@@ -74,7 +77,7 @@ class Acceptance:
     requirements: Requirements
     inputs: Matrix
     input_labels: Labels
-    _unseen: dict[Any, int] = field(default_factory=dict, init=False, repr=False)
+    unseen: dict[Any, int] = field(default_factory=dict, repr=False)
 
     @cached_property
     def embedded(self) -> Embedded:
@@ -90,18 +93,18 @@ class Acceptance:
         """Return the class codes of labels; one that no training row has gets a code of its own."""
         codes = self.classes.codes(labels)
         for i in np.flatnonzero(codes < 0):
-            next_code = len(self.classes) + len(self._unseen)
-            codes[i] = self._unseen.setdefault(to_python(labels[i]), next_code)
+            next_code = len(self.classes) + len(self.unseen)
+            codes[i] = self.unseen.setdefault(to_python(labels[i]), next_code)
         return codes
 
     def labels(self, codes: Codes) -> Labels:
         """Return the labels that class codes stand for."""
         known = self.classes.labels
-        if not self._unseen:
+        if not self.unseen:
             return known[codes]
-        unseen = np.array(list(self._unseen))
+        unseen = np.array(list(self.unseen))
         if "O" in (known.dtype.kind, unseen.dtype.kind) or known.dtype.kind != unseen.dtype.kind:
-            known, unseen = known.astype(object), np.array([*self._unseen, None], dtype=object)[:-1]
+            known, unseen = known.astype(object), np.array([*self.unseen, None], dtype=object)[:-1]
         return np.concatenate([known, unseen])[codes]
 
     def lengths(self, embedded: Embedded, owners: Indices) -> Vector:

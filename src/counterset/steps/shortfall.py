@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 
-from counterset._base.arrays import Labels, Mask, to_python
+from counterset._base.arrays import Indices, Labels, Mask, to_python
 from counterset.exceptions import (
     FewerCounterfactualsWarning,
     InconsistentModelWarning,
@@ -15,6 +16,7 @@ from counterset.exceptions import (
 )
 from counterset.steps.acceptance import Acceptance
 from counterset.steps.pipeline import Found
+from counterset.steps.runs import Run
 from counterset.steps.selection import Selector
 
 __all__ = ["report_reached", "report_shortfall", "why_fewer", "why_nothing"]
@@ -31,7 +33,7 @@ def report_reached(reached: Mask, labels: Labels, if_none: str, stacklevel: int)
     )
     if if_none == "raise":
         raise InvalidInputError(
-            f"{message} Leave them out, or pass if_none='warn' to explain_many."
+            f"{message} Leave them out, or pass skip=True or if_none='warn' to explain_many."
         )
     warnings.warn(
         f"{message} Their explanations are empty.",
@@ -41,9 +43,17 @@ def report_reached(reached: Mask, labels: Labels, if_none: str, stacklevel: int)
 
 
 def report_shortfall(
-    found: Found, selector: Selector, acceptance: Acceptance, if_none: str, stacklevel: int
+    runs: Sequence[Run], found: Found, positions: Indices, if_none: str, stacklevel: int
 ) -> None:
-    """Raise or warn if an input has no counterfactual; warn if it has fewer than asked for."""
+    """Raise or warn if an input has no counterfactual; warn if it has fewer than asked for.
+
+    Parameters
+    ----------
+    runs, found
+        What was found for each group of inputs, and for all of them.
+    positions
+        Where the inputs stand in the table that the user passed.
+    """
     counts = found.counterfactuals.counts
     if found.n_contradicted:
         warnings.warn(
@@ -55,15 +65,17 @@ def report_shortfall(
         )
     if not counts.all():
         nothing = np.flatnonzero(counts == 0)
-        reason = why_nothing(selector, acceptance, int(nothing[0]))
+        run = next(run for run in runs if nothing[0] in run.members)
+        member = int(np.searchsorted(run.members, nothing[0]))
+        reason = why_nothing(run.selector, run.acceptance, member)
         message = (
             f"No counterfactual for {len(nothing)} of {len(counts)} inputs (first at position "
-            f"{nothing[0]}): {reason}"
+            f"{positions[nothing[0]]}): {reason}"
         )
         if if_none == "raise":
             raise NoCounterfactualError(message)
         warnings.warn(message, FewerCounterfactualsWarning, stacklevel=stacklevel + 1)
-    shortfall = why_fewer(found, selector)
+    shortfall = why_fewer(found, runs[0].selector)
     if shortfall:
         warnings.warn(shortfall, FewerCounterfactualsWarning, stacklevel=stacklevel + 1)
 

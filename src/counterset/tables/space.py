@@ -217,9 +217,7 @@ class TableDistance(Distance):
         return self.pairwise(self._matrix(A), self._matrix(B))
 
     def _matrix(self, rows: Any) -> Matrix:
-        one = np.ndim(rows) == 1
-        matrix, _ = self.table.encode_one(rows) if one else self.table.encode(rows)
-        return matrix
+        return self.table.encode_any(rows)
 
     def coordinates(self, matrix: Matrix) -> Matrix:
         """Return the coordinates of the rows of a matrix: what the distance compares."""

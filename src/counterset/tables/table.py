@@ -7,10 +7,10 @@ rows as they came: the same container, the same column names, the same dtypes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,13 +21,12 @@ from counterset.exceptions import InvalidInputError
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.learning import learn_features
 from counterset.tables.features.number import decode_numbers
+from counterset.tables.frames import Container, Decoder, Rows, is_frame, to_pandas
+from counterset.tables.mappings import are_mappings, cells_of, frame_of
 from counterset.tables.names import find_name, positions_by_name
 from counterset.tables.schema import Schema
 
 __all__ = ["Rows", "Table", "changed"]
-
-#: What users pass and get back.
-Rows: TypeAlias = pd.DataFrame | NDArray[Any]
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,11 +43,14 @@ class Table:
         The column names of the training data; ``x0``, ``x1``, ... for an array.
     array_dtype
         The dtype of the training array; None if it was a DataFrame.
+    container
+        The container of the training data, if that was a table of polars or pyarrow.
     """
 
     features: tuple[Feature, ...]
     columns: pd.Index
     array_dtype: Any
+    container: Container | None = None
 
     @classmethod
     def learn(cls, X: Any, schema: Schema | None = None) -> tuple[Table, Matrix]:
@@ -81,7 +83,7 @@ class Table:
             raise InvalidInputError(f"Column names must be unique, got {twice} more than once.")
         features, matrix = learn_features(frame, schema)
         array_dtype = rows.dtype if isinstance(rows, np.ndarray) else None
-        return cls(features, frame.columns, array_dtype), matrix
+        return cls(features, frame.columns, array_dtype, Container.of(X)), matrix
 
     @property
     def names(self) -> list[str]:
@@ -143,7 +145,7 @@ class Table:
 
     def encode(self, X: Any) -> tuple[Matrix, pd.Index]:
         """Return rows as a matrix, and their index; check that they fit the training data."""
-        rows = _read(X, "X")
+        rows = self._rows_of(X, "X") if are_mappings(X) else _read(X, "X")
         self._check_columns(rows)
         if len(rows) == 0:
             raise InvalidInputError("X has no rows. Pass at least one.")
@@ -159,8 +161,11 @@ class Table:
     def encode_one(self, x: Any) -> tuple[Matrix, pd.Index]:
         """Encode one row, passed as a 1-d array, a Series, a mapping or a table of one row."""
         passed = x
+        x = to_pandas(x, "x")
         if isinstance(x, Mapping):
-            x = self._row_of(x)
+            x = self._rows_of([x], "x")
+        elif are_mappings(x):
+            x = self._rows_of(x, "x")
         elif isinstance(x, pd.Series) and _are_numbers(x):
             index = pd.RangeIndex(1) if x.name is None else pd.Index([x.name])
             x = pd.DataFrame(x.to_numpy()[None, :], columns=x.index, index=index)
@@ -178,24 +183,24 @@ class Table:
             )
         return self.encode(x)
 
-    def _row_of(self, values: Mapping[Any, Any]) -> Rows:
-        """Return a mapping from columns to values as a table of one row."""
-        positions = positions_by_name(self.columns)
-        found = {name: find_name(name, positions) for name in values}
-        missing = [name for at, name in enumerate(self.columns) if at not in found.values()]
-        extra = [name for name, at in found.items() if at is None]
-        if missing or extra or len(found) != len(self.columns):
-            raise InvalidInputError(
-                f"The keys of x differ from the columns fitted on: missing {missing}, extra "
-                f"{extra}. Pass each column once."
-            )
-        row = np.empty((1, len(self.columns)), dtype=object)
-        for name, at in found.items():
-            row[0, at] = values[name]
-        return row if self.array_dtype is not None else pd.DataFrame(row, columns=self.columns)
+    def encode_any(self, rows: Any) -> Matrix:
+        """Encode one row or several, in any form that is known."""
+        several = is_frame(rows) or are_mappings(rows)
+        one = isinstance(rows, Mapping) or (not several and np.ndim(rows) == 1)
+        return (self.encode_one(rows) if one else self.encode(rows))[0]
+
+    def _rows_of(self, mappings: Sequence[Any], what: str) -> Rows:
+        """Return mappings from columns to values as a table."""
+        cells = cells_of(mappings, self.columns, what)
+        return cells if self.array_dtype is not None else pd.DataFrame(cells, columns=self.columns)
 
     def decode(self, matrix: Matrix, index: pd.Index | None = None) -> Rows:
-        """Return a matrix in the container, with the names and dtypes, of the training data."""
+        """Return a matrix in the container, with the names and dtypes, of the training data.
+
+        Tables of polars and pyarrow have no index.
+        """
+        if self._decoder is not None:
+            return self._decoder.decode(matrix)
         if self.is_numeric and len({each.dtype for each in self.features}) == 1:
             numbers = decode_numbers(matrix, self.features[0].dtype)
             if self.array_dtype is not None:
@@ -213,6 +218,11 @@ class Table:
         if index is not None:
             frame.index = index
         return frame
+
+    @cached_property
+    def _decoder(self) -> Decoder | None:
+        """What makes tables of polars or pyarrow, if the training data was one."""
+        return None if self.container is None else Decoder(self.container, self.features)
 
     def hold(self, matrix: Matrix, inputs: Matrix | None = None) -> Matrix:
         """Move a matrix to the nearest values that the columns can hold.
@@ -317,9 +327,14 @@ def changed(a: Matrix, b: Matrix) -> Mask:
 
 
 def _read(X: Any, what: str) -> Rows:
-    """Return a frame as it is, and anything else as a 2-d array."""
+    """Return a table as a pandas frame, and anything else as a 2-d array."""
+    X = frame_of(X, what) if are_mappings(X) else to_pandas(X, what)
     if isinstance(X, pd.DataFrame):
         return X
+    if isinstance(X, Iterator):
+        raise InvalidInputError(
+            f"{what} is {_told(X)}, which can be read only once. Pass a list of rows: list(X)."
+        )
     array = _as_array(X, what)
     if array.ndim != 2:
         raise InvalidInputError(
@@ -340,8 +355,6 @@ def _as_array(X: Any, what: str) -> NDArray[Any]:
         raise InvalidInputError(f"{what} has items of different lengths.") from None
     except (TypeError, RuntimeError) as error:
         raise InvalidInputError(f"{what}, {_told(X)}, is not read as an array: {error}.") from error
-    if array.ndim == 1 and any(isinstance(each, Mapping) for each in array[:1]):
-        raise InvalidInputError(f"{what} is a list of mappings. Pass pd.DataFrame(rows).")
     return array
 
 

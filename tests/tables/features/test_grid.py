@@ -87,7 +87,7 @@ def test_the_learned_step_is_how_people_speak_of_it(name: str) -> None:
 def test_a_few_odd_entries_and_one_outlier_change_nothing() -> None:
     amounts = RANDOM.integers(20, 90, 300) * 100.0
     odd = np.append(amounts, [1234.5, 777.77, 1e9])
-    assert learn_step(odd) == learn_step(amounts) == 100
+    assert learn_step(odd.astype(np.float64)) == learn_step(amounts) == 100
 
 
 def test_what_the_values_are_multiples_of_can_be_passed_over() -> None:

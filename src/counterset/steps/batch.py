@@ -1,0 +1,127 @@
+"""One batch: from the rows of one call to their explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from counterset._base.arrays import Indices, Matrix
+from counterset.constraints.constraints import Constraints
+from counterset.constraints.per_row import (
+    Group,
+    check_per_row,
+    constraints_of_rows,
+    group_rows,
+    is_per_row,
+)
+from counterset.constraints.rules import Rules
+from counterset.exceptions import InvalidInputError
+from counterset.models.adapter import ModelAdapter
+from counterset.models.goals import is_reached, set_goal
+from counterset.results.explanation import Explanations, make_explanations
+from counterset.steps.acceptance import Acceptance, Requirements
+from counterset.steps.pipeline import Pipeline
+from counterset.steps.requests import Request
+from counterset.steps.runs import Run, join
+from counterset.steps.shortfall import report_reached, report_shortfall
+from counterset.steps.training import TrainingData
+
+__all__ = ["explain_batch"]
+
+
+def explain_batch(
+    training: TrainingData,
+    matrix: Matrix,
+    index: pd.Index,
+    request: Request,
+    pipeline_of: Callable[[Requirements], Pipeline],
+    *,
+    stacklevel: int,
+) -> Explanations:
+    """Explain the rows of one call; rows with equal constraints run through the steps together.
+
+    Parameters
+    ----------
+    training
+        What was learned from the training rows, and the model.
+    matrix, index
+        The rows, ``(n, d)``, and their index.
+    request
+        What is asked for.
+    pipeline_of
+        Returns the pipeline for what counterfactuals must satisfy.
+    stacklevel
+        How many calls the user's own line is away, for warnings.
+    """
+    probability, classes = request.probability, training.classes
+    if is_per_row(request.constraints):
+        check_per_row(request.constraints, index)
+    goal = set_goal(classes, request.target, request.interval)
+    with_confidence = probability is not None
+    model = ModelAdapter(training.model, training.table, with_confidence=with_confidence)
+    answers = model.answers(matrix)
+    reached = is_reached(goal, answers, probability)
+    if not request.skip:
+        report_reached(reached, answers.labels, request.if_none, stacklevel=stacklevel + 1)
+    explained = np.flatnonzero(~reached)
+    unseen: dict[Any, int] = {}
+    runs = []
+    for group in _groups(training, request, matrix, index, explained):
+        rows = explained[group.members]
+        rules = _rules(training, group, rows, per_row=is_per_row(request.constraints))
+        requirements = Requirements(goal, probability, rules, training.support)
+        inputs, labels = matrix[rows], answers.labels[rows]
+        acceptance = Acceptance(
+            model, training.distance, classes, requirements, inputs, labels, unseen
+        )
+        runs.append(Run.of(group.members, acceptance, pipeline_of(requirements)))
+    found = join(runs)
+    report_shortfall(runs, found, explained, request.if_none, stacklevel=stacklevel + 1)
+    best, support = found.counterfactuals, training.support
+    return make_explanations(
+        training.table,
+        matrix,
+        answers.labels,
+        index,
+        explained=explained,
+        owners=best.owners,
+        rows=best.rows,
+        row_labels=runs[0].acceptance.labels(best.codes),
+        distances=best.lengths,
+        examples=training.pool.training_index[best.pool_index],
+        plausibility=None if support is None else support.scores(best.embedded.coordinates),
+        stable_radius=best.stable_radius,
+        asked=(model.calls, model.rows),
+    )
+
+
+def _groups(
+    training: TrainingData, request: Request, matrix: Matrix, index: pd.Index, explained: Indices
+) -> list[Group]:
+    """Return the rows to explain, in groups of equal constraints; one group if there are none."""
+    given: Any = request.constraints
+    everything = np.arange(len(explained))
+    if not is_per_row(given):
+        return [Group(request.own_constraints if given is None else given, everything)]
+
+    def rows() -> Any:
+        return training.table.decode(matrix[explained], index[explained])
+
+    each: list[Constraints | None] = [
+        request.own_constraints if one is None else one
+        for one in constraints_of_rows(given, rows, explained)
+    ]
+    return group_rows(each) or [Group(request.own_constraints, everything)]
+
+
+def _rules(training: TrainingData, group: Group, rows: Indices, *, per_row: bool) -> Rules:
+    """Compile the constraints of a group; say whose they are if they do not fit the data."""
+    try:
+        return training.rules(group.constraints)
+    except InvalidInputError as error:
+        if not per_row or not len(rows):
+            raise
+        raise InvalidInputError(f"The constraints of row {rows[0]}: {error}") from error

@@ -1,0 +1,348 @@
+"""Frames: tables of polars and pyarrow.
+
+Everything that differs between pandas, polars and pyarrow stands here. A table is converted once,
+at the edge: to a pandas frame when it is read, and from codes to columns when rows are returned.
+Neither polars nor pyarrow is imported before one of their tables was passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api import types
+
+from counterset._base.arrays import Indices, Labels, Mask, Matrix, Vector
+from counterset.exceptions import InvalidInputError
+from counterset.tables.features.category import Category
+from counterset.tables.features.feature import Feature
+
+__all__ = ["Container", "Decoder", "Rows", "copy_of", "is_frame", "row_at", "rows_of", "to_pandas"]
+
+#: What users pass and get back. The last stands for tables of polars and pyarrow.
+Rows: TypeAlias = pd.DataFrame | NDArray[Any] | Any
+#: A column of polars or pyarrow.
+NativeColumn: TypeAlias = Any
+
+_INTEGERS = {f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)}
+_FLOATS = {"Float16", "Float32", "Float64"}
+#: What is read as a column of objects. A column without any value has no type.
+_OBJECTS = {"String", "Categorical", "Enum", "Null"}
+
+
+def is_frame(X: Any) -> bool:
+    """Whether this is a table of polars or pyarrow.
+
+    Examples
+    --------
+    >>> is_frame(pd.DataFrame({"age": [31]}))
+    False
+    """
+    return nw.dependencies.is_polars_dataframe(X) or nw.dependencies.is_pyarrow_table(X)
+
+
+def to_pandas(X: Any, what: str) -> Any:
+    """Return a table of polars or pyarrow as a pandas frame, and all else as it is.
+
+    Parameters
+    ----------
+    what
+        How messages name the table.
+    """
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise InvalidInputError(
+            f"{what} is a LazyFrame, which holds no rows yet. Pass X.collect()."
+        )
+    if type(X).__name__ == "RecordBatch":
+        raise InvalidInputError(
+            f"{what} is a RecordBatch. Pass it as a table: pyarrow.Table.from_batches([X])."
+        )
+    if not is_frame(X):
+        return X
+    names = _names(X)
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InvalidInputError(f"Column names must be unique, got {twice} more than once.")
+    frame = nw.from_native(X, eager_only=True)
+    columns = {name: _read(frame[name]) for name in names}
+    wrong = [name for name, column in columns.items() if column is None]
+    if wrong:
+        told = ", ".join(f"{name!r} ({_dtypes(X)[names.index(name)]})" for name in wrong)
+        raise InvalidInputError(
+            f"{what} has columns of types that are not supported: {told}. Cast decimals to "
+            f"Float64, turn others into columns of numbers, text, categories, dates or booleans, "
+            f"or leave them out."
+        )
+    return pd.DataFrame(columns, index=pd.RangeIndex(len(X)), columns=pd.Index(names))
+
+
+def copy_of(rows: Rows) -> Rows:
+    """Return a copy of a table, which can be written to while the table stays as it is."""
+    if nw.dependencies.is_pyarrow_table(rows):  # it cannot be written to
+        return rows
+    return rows.clone() if nw.dependencies.is_polars_dataframe(rows) else rows.copy()
+
+
+def row_at(rows: Rows, i: int) -> Any:
+    """Return one row as it is returned: a Series, a 1-d array, or a table of one row.
+
+    Examples
+    --------
+    >>> row_at(np.array([[1.0], [2.0]]), 1)
+    array([2.])
+    """
+    if is_frame(rows):
+        return rows[i : i + 1]
+    return rows.iloc[i] if isinstance(rows, pd.DataFrame) else rows[i]
+
+
+def rows_of(rows: Any) -> list[Any]:
+    """Return the rows of a table, each as its users know it.
+
+    A row is a Series for a pandas frame, a 1-d array for an array, and a dict for a table of
+    polars or pyarrow.
+
+    Examples
+    --------
+    >>> rows_of(np.array([[1.0], [2.0]]))
+    [array([1.]), array([2.])]
+    """
+    if is_frame(rows):
+        return [dict(each) for each in nw.from_native(rows, eager_only=True).rows(named=True)]
+    if isinstance(rows, pd.DataFrame):
+        return [rows.iloc[i] for i in range(len(rows))]
+    return list(rows)
+
+
+@dataclass(frozen=True)
+class Container:
+    """The container of the training data: makes tables of polars or pyarrow as it was one.
+
+    Attributes
+    ----------
+    library
+        ``"polars"`` or ``"pyarrow"``.
+    names, dtypes
+        The columns, with the dtypes of that library.
+    has_null
+        Which columns have missing values that are null. A missing number of the others is NaN.
+    """
+
+    library: str
+    names: tuple[str, ...]
+    dtypes: tuple[Any, ...]
+    has_null: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, X: Any) -> Container | None:
+        """Return the container of a table; None if it is not one of polars or pyarrow."""
+        if not is_frame(X):
+            return None
+        library = "polars" if nw.dependencies.is_polars_dataframe(X) else "pyarrow"
+        frame, names = nw.from_native(X, eager_only=True), _names(X)
+        has_null = tuple(bool(frame[name].is_null().any()) for name in names)
+        return cls(library, tuple(names), tuple(_dtypes(X)), has_null)
+
+    def column(self, position: int, values: pd.Series | Labels) -> NativeColumn:
+        """Return the values of a column, decoded as for pandas, in its own dtype."""
+        known, missing = _split(values)
+        if known.dtype.kind == "f" and not self.has_null[position]:
+            missing = None
+        return self._build(known, missing, self.dtypes[position])
+
+    def take(self, column: NativeColumn, positions: Indices) -> NativeColumn:
+        """Return the values of a column at some positions."""
+        return column[positions] if self.library == "polars" else column.take(positions)
+
+    def frame(self, columns: Sequence[NativeColumn]) -> Any:
+        """Return columns as a table."""
+        return self._table(self.names, columns)
+
+    def labelled(self, rows: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> Any:
+        """Return a table with more columns, before and after its own."""
+        first, last = (
+            {name: self._new(values) for name, values in each.items()} for each in (before, after)
+        )
+        columns = first | {name: rows[name] for name in self.names} | last
+        return self._table(list(columns), list(columns.values()))
+
+    def _new(self, values: Any) -> NativeColumn:
+        """Return a column of any values; text where they are of several types."""
+        known, missing = _split(pd.Series(np.asarray(values)))
+        if known.dtype != object:
+            return self._build(known, missing, None)
+        kinds = {type(each) for each in known if each is not None}
+        if len(kinds) > 1:
+            known = np.array([None if each is None else str(each) for each in known], dtype=object)
+        # A column without values is one of text too: so are nearly all that are not numbers.
+        return self._build(known, missing, self._text if kinds <= {str} or len(kinds) > 1 else None)
+
+    @property
+    def _text(self) -> Any:
+        """The dtype of text."""
+        if self.library == "pyarrow":
+            import pyarrow as pa  # noqa: PLC0415 - only where one of its tables was passed
+
+            return pa.string()
+        import polars as pl  # noqa: PLC0415 - only where one of its tables was passed
+
+        return pl.String
+
+    def _build(self, values: Labels, missing: Mask | None, dtype: Any) -> NativeColumn:
+        if self.library == "pyarrow":
+            import pyarrow as pa  # noqa: PLC0415 - only where one of its tables was passed
+
+            if hasattr(dtype, "ordered"):  # not every release converts every dictionary
+                known = [value for value in dict.fromkeys(values) if value is not None]
+                codes = [None if value is None else known.index(value) for value in values]
+                return pa.DictionaryArray.from_arrays(
+                    pa.array(codes, dtype.index_type),
+                    pa.array(known, dtype.value_type),
+                    ordered=dtype.ordered,
+                )
+            if values.dtype == object:
+                return pa.array(values.tolist(), type=dtype)
+            made = pa.array(values, mask=missing)
+            return made if dtype in (None, made.type) else made.cast(dtype)
+        import polars as pl  # noqa: PLC0415 - only where one of its tables was passed
+
+        if values.dtype == object:
+            return pl.Series(values.tolist(), dtype=dtype)
+        made = pl.Series(values)
+        if missing is not None and missing.any() and values.dtype.kind != "M":
+            made = made.scatter(np.flatnonzero(missing), None)
+        return made if dtype in (None, made.dtype) else made.cast(dtype)
+
+    def _table(self, names: Sequence[str], columns: Sequence[NativeColumn]) -> Any:
+        if self.library == "pyarrow":
+            import pyarrow as pa  # noqa: PLC0415 - only where one of its tables was passed
+
+            return pa.Table.from_arrays(list(columns), names=list(names))
+        import polars as pl  # noqa: PLC0415 - only where one of its tables was passed
+
+        return pl.DataFrame([each.alias(name) for name, each in zip(names, columns, strict=True)])
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """Makes tables of polars or pyarrow from the codes of features."""
+
+    container: Container
+    features: tuple[Feature, ...]
+
+    def decode(self, matrix: Matrix) -> Any:
+        """Return a matrix as a table like the training data."""
+        made: dict[int, NativeColumn] = {}
+        for codes, feature, values in zip(matrix.T, self.features, self._values, strict=True):
+            if values is None:
+                made |= self._columns(feature, codes)
+                continue
+            # To take rows from the values of a category is faster than to convert every cell.
+            last = len(feature.values or ())
+            positions = np.where(np.isnan(codes), last, codes).astype(np.intp)
+            made |= {at: self.container.take(column, positions) for at, column in values.items()}
+        return self.container.frame([made[at] for at in range(len(made))])
+
+    @cached_property
+    def _values(self) -> list[dict[int, NativeColumn] | None]:
+        """For each category its columns with each of its values, and a missing one at the end."""
+        return [
+            self._columns(each, np.append(np.arange(len(each.values), dtype=np.float64), np.nan))
+            if isinstance(each, Category)
+            else None
+            for each in self.features
+        ]
+
+    def _columns(self, feature: Feature, codes: Vector) -> dict[int, NativeColumn]:
+        columns = zip(feature.columns, feature.decode(codes), strict=True)
+        return {at: self.container.column(at, column) for at, column in columns}
+
+
+def _names(X: Any) -> list[str]:
+    return list(X.columns if nw.dependencies.is_polars_dataframe(X) else X.column_names)
+
+
+def _dtypes(X: Any) -> list[Any]:
+    return list(X.dtypes if nw.dependencies.is_polars_dataframe(X) else X.schema.types)
+
+
+def _read(column: Any) -> pd.Series | None:
+    """Return a column, wrapped by narwhals, as one of pandas; None if its type is not supported."""
+    kind = "Null" if _is_null(column.to_native()) else type(column.dtype).__name__
+    if kind in _INTEGERS | _FLOATS | {"Boolean"}:
+        return _read_numbers(column, kind)
+    if kind in ("Date", "Datetime"):
+        return _read_times(column, kind)
+    if kind not in _OBJECTS:
+        return None
+    cells = pd.Series(column.to_list(), dtype=object)
+    categories = _categories(column.to_native())
+    return cells if categories is None else cells.astype(categories)
+
+
+def _read_numbers(column: Any, kind: str) -> pd.Series:
+    """Return numbers and booleans; a missing float is NaN."""
+    missing = column.is_null().to_numpy()
+    if kind in _FLOATS or not missing.any():
+        return pd.Series(column.to_numpy())
+    known = column.fill_null(False if kind == "Boolean" else 0).to_numpy().copy()
+    array = pd.arrays.BooleanArray if kind == "Boolean" else pd.arrays.IntegerArray
+    return pd.Series(array(known, missing.copy()))
+
+
+def _read_times(column: Any, kind: str) -> pd.Series:
+    """Return dates and times; a date is its first moment."""
+    if kind == "Date":
+        return pd.Series(column.to_numpy().astype("datetime64[s]"))
+    times, zone = pd.Series(column.to_numpy()), column.dtype.time_zone
+    return times if zone is None else times.dt.tz_localize("UTC").dt.tz_convert(zone)
+
+
+def _is_null(column: NativeColumn) -> bool:
+    """Whether a column has the type of those without any value."""
+    return str(getattr(column, "type", None) or column.dtype).lower() == "null"
+
+
+def _categories(column: NativeColumn) -> pd.CategoricalDtype | None:
+    """Return the categories of a column; None if it is text."""
+    arrow = getattr(column, "type", None)
+    if arrow is not None:
+        if not hasattr(arrow, "ordered"):
+            return None
+        chunks = column.unify_dictionaries().chunks
+        found = chunks[0].dictionary.to_pylist() if chunks else []
+        values = [value for value in dict.fromkeys(found) if value is not None]
+        return pd.CategoricalDtype(pd.Index(values, dtype=object), ordered=arrow.ordered)
+    if hasattr(column.dtype, "categories") and type(column.dtype).__name__ == "Enum":
+        values = column.dtype.categories.to_list()
+        return pd.CategoricalDtype(pd.Index(values, dtype=object), ordered=True)
+    if type(column.dtype).__name__ == "Categorical":
+        # Its own list may hold values of other columns, so those that occur are its values.
+        values = sorted(value for value in column.unique().to_list() if value is not None)
+        return pd.CategoricalDtype(pd.Index(values, dtype=object))
+    return None
+
+
+def _split(values: pd.Series | Labels) -> tuple[Labels, Mask | None]:
+    """Return the values of a column in a dtype of numpy, and where they are missing."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iubf":
+        return values, np.isnan(values) if values.dtype.kind == "f" else None
+    column = pd.Series(values)
+    missing: Mask = column.isna().to_numpy(dtype=bool)
+    if types.is_datetime64_any_dtype(column.dtype):
+        if getattr(column.dtype, "tz", None) is not None:
+            column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+        return column.to_numpy(dtype="datetime64[us]"), missing
+    if types.is_numeric_dtype(column.dtype):  # so are booleans
+        dtype: Any = getattr(column.dtype, "numpy_dtype", column.dtype)
+        filled = column.fillna(dtype.type(0).item()) if dtype.kind in "iub" else column
+        return filled.to_numpy(dtype=dtype), missing
+    cells = column.to_numpy(dtype=object, copy=True)
+    cells[missing] = None
+    return cells, missing
