@@ -17,8 +17,9 @@ ENOUGH_TO_TELL = 10
 
 #: A value is far out if it is more than 10 times as far from the middle 80 % of the values as
 #: these are wide: the tail of a normal or an exponential distribution never is. At most one value
-#: in 20 can be so at each end; if there are more, they are no exceptions.
-FAR_OUT, MOST_FAR_OUT = 10.0, 20
+#: in 100, and one more, is taken to be so at each end; where there are more, they are part of what
+#: is usual.
+FAR_OUT = 10.0
 
 
 def usual_range(codes: Vector) -> tuple[float, float]:
@@ -65,7 +66,7 @@ def _near(ordered: Vector) -> Vector:
         return ordered
     low, high = _without(ordered, 10)
     reach = FAR_OUT * (high - low)
-    most = others // MOST_FAR_OUT + 1
+    most = others // ONE_IN + 1
     first = min(int(np.searchsorted(ordered, low - reach, "left")), most)
     beyond = len(ordered) - int(np.searchsorted(ordered, high + reach, "right"))
     return ordered[first : len(ordered) - min(beyond, most)]
