@@ -68,7 +68,7 @@ def test_constraints_of_a_call(constraints: Any) -> None:
     explainer = fitted(FRAME)
     for call in (lambda c: explainer.explain(X[0], constraints=c),
                  lambda c: explainer.explain_many(X, constraints=c)):  # fmt: skip
-        with pytest.raises(InvalidInputError, match="constraints must be Constraints.* None, got"):
+        with pytest.raises(InvalidInputError, match=r"constraints must be Constraints.* None, got"):
             call(constraints)
 
 
