@@ -109,8 +109,8 @@ class DiverseExplainer(BaseEstimator):
     >>> explanation = explainer.explain([0.25, 0.5])
     >>> explanation.label, explanation.labels.tolist()
     ('no', ['yes', 'yes'])
-    >>> explanation.values.sum(axis=1).round(2)
-    array([1.01, 1.01])
+    >>> explanation.values[0]
+    array([0.25 , 0.751])
     """
 
     def __init__(

@@ -110,11 +110,9 @@ def evaluate(
     Examples
     --------
     >>> import numpy as np
-    >>> from counterset import DiverseExplainer, LineSearch, evaluate
+    >>> from counterset import DiverseExplainer, evaluate
     >>> X = np.random.default_rng(0).random((300, 2))
-    >>> explainer = DiverseExplainer(
-    ...     lambda rows: rows.sum(axis=1) > 1, search=LineSearch(0.001), max_counterfactuals=2
-    ... )
+    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=1)
     >>> table = evaluate(explainer.fit(X), X[:2], repeats=1)
     >>> table[["input", "repeat", "validity", "k_distance", "set_distance_max"]].round(3)
        input  repeat  validity  k_distance  set_distance_max
