@@ -33,6 +33,7 @@ from counterset import (
     DiverseExplainer,
     Explanation,
     Explanations,
+    LineSearch,
     counterfactual_distance,
     datasets,
 )
@@ -274,8 +275,11 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=600, help="the most inputs of each table")
     parser.add_argument("--exact", type=int, default=30, help="inputs with exact distances")
     parser.add_argument("--scale", help="in place of the default")
+    parser.add_argument("--few", action="store_true", help="few changes, found by a fine search")
     given = parser.parse_args()
-    changes = {} if given.scale is None else {"scale": given.scale}
+    changes: dict[str, Any] = {} if given.scale is None else {"scale": given.scale}
+    if given.few:
+        changes |= {"sparsify": True, "search": LineSearch(0.001)}
 
     def make(model: Any) -> DiverseExplainer:
         return DiverseExplainer(model, **changes)
