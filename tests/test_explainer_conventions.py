@@ -153,7 +153,7 @@ def test_a_refit_that_fails_leaves_the_explainer_as_it_was() -> None:
 
 
 def test_it_prints_as_scikit_learn_does() -> None:
-    assert repr(DiverseExplainer(approve, distance="l2")).startswith("DiverseExplainer.paper(")
+    assert repr(DiverseExplainer(approve, distance="l2")).startswith("DiverseExplainer(")
     assert "distance='l2'" in repr(DiverseExplainer(approve, distance="l2"))
 
 
