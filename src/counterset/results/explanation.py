@@ -13,7 +13,7 @@ import pandas as pd
 from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, Vector, to_python
 from counterset._base.lazy import Lazy
 from counterset.results.certificate import Certificate
-from counterset.tables.frames import Rows, row_at, to_pandas
+from counterset.tables.frames import row_at, to_pandas
 from counterset.tables.table import Table, changed
 
 __all__ = ["Explanation", "Explanations", "make_explanations"]
@@ -77,7 +77,7 @@ class Explanation:
         return replace(self, _certificate=Lazy(lambda: certificate))
 
     @property
-    def counterfactuals(self) -> Rows:
+    def counterfactuals(self) -> Any:
         """The counterfactuals, in the container, columns and dtypes of the training data.
 
         A pandas frame is indexed by the rank, from 1. Tables of polars and pyarrow have no index:
