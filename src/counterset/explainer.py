@@ -182,7 +182,8 @@ class DiverseExplainer(BaseEstimator):
         Parameters
         ----------
         X
-            The training rows: a DataFrame or a 2-d array.
+            The training rows: a DataFrame of pandas or polars, a pyarrow Table, a 2-d array, or a
+            list of mappings from columns to values. Answers come in the same container.
         y
             Not used: labels come from the model, as in the paper.
         progress

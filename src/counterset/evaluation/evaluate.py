@@ -60,7 +60,8 @@ def evaluate(
     ----------
     explainer
         A fitted explainer of this library, anything with ``explain_many``, or a function from one
-        row (a Series for a DataFrame, else a 1-d array) to a set of rows.
+        row (a Series for a DataFrame, a dict for polars and pyarrow, else a 1-d array) to a set of
+        rows.
     X
         The inputs: a table like the training data. For one person pass one row: ``X.iloc[[0]]``.
     target, target_probability, interval, constraints

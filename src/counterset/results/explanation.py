@@ -14,7 +14,7 @@ from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, Vecto
 from counterset._base.lazy import Lazy
 from counterset.results.certificate import Certificate
 from counterset.tables.features.feature import Feature
-from counterset.tables.frames import Rows, row_at, to_pandas
+from counterset.tables.frames import row_at, to_pandas
 from counterset.tables.table import Table, changed
 
 __all__ = ["Explanation", "Explanations", "make_explanations"]
@@ -78,7 +78,7 @@ class Explanation:
         return replace(self, _certificate=Lazy(lambda: certificate))
 
     @property
-    def counterfactuals(self) -> Rows:
+    def counterfactuals(self) -> Any:
         """The counterfactuals, in the container, columns and dtypes of the training data.
 
         A pandas frame is indexed by the rank, from 1. Tables of polars and pyarrow have no index:
