@@ -3,7 +3,8 @@
     COUNTERSET_DATA=folder python benchmarks/own_units.py      # adult.csv.gz is in the folder
     python benchmarks/own_units.py --only german_credit incomes
 
-Every explainer is `DiverseExplainer(model)`, with the defaults; `--scale` takes another scale.
+Every explainer is `DiverseExplainer(model)`, with the defaults; the codes of `sensors` are declared.
+`--scale` takes another scale, `--paper` the settings of the paper.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from counterset import (
     DiverseExplainer,
     Explanation,
     Explanations,
-    LineSearch,
+    Schema,
     counterfactual_distance,
     datasets,
 )
@@ -199,9 +200,11 @@ def explain(explainer: DiverseExplainer, inputs: pd.DataFrame) -> Explanations:
 
 
 def fitted(make: Callable[..., DiverseExplainer], model: Any, train: Any) -> DiverseExplainer:
+    codes = [-7, -8, -9]
+    special = {"months_since_service": codes} if "months_since_service" in train else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CountersetWarning)
-        return make(model).fit(train)
+        return make(model, schema=Schema(special=special)).fit(train)
 
 
 def with_outlier(train: pd.DataFrame) -> pd.DataFrame:
@@ -275,14 +278,14 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=600, help="the most inputs of each table")
     parser.add_argument("--exact", type=int, default=30, help="inputs with exact distances")
     parser.add_argument("--scale", help="in place of the default")
-    parser.add_argument("--few", action="store_true", help="few changes, found by a fine search")
+    parser.add_argument("--paper", action="store_true", help="the settings of the paper")
     given = parser.parse_args()
     changes: dict[str, Any] = {} if given.scale is None else {"scale": given.scale}
-    if given.few:
-        changes |= {"sparsify": True, "search": LineSearch(0.001)}
 
-    def make(model: Any) -> DiverseExplainer:
-        return DiverseExplainer(model, **changes)
+    def make(model: Any, schema: Schema) -> DiverseExplainer:
+        if given.paper:
+            return DiverseExplainer.paper(model, **changes)
+        return DiverseExplainer(model, schema=schema, **changes)
 
     for name in given.only:
         row = measure(name, make, given.inputs, given.exact)
