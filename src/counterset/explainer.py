@@ -21,6 +21,8 @@ from counterset.exact.certify import certify, check_explanation
 from counterset.exact.domains import Box, DomainLike
 from counterset.exceptions import NotFittedError
 from counterset.models.goals import AnyOther
+from counterset.recipes.chooser import with_recipes
+from counterset.recipes.learning import RecipeBook
 from counterset.results.explanation import Explanation, Explanations
 from counterset.steps.acceptance import Requirements
 from counterset.steps.batch import explain_batch
@@ -203,6 +205,7 @@ class DiverseExplainer(BaseEstimator):
         training.rules(self.constraints)  # a constraint that does not fit the data shows now
         anchors = self._find_anchors(training, progress=progress)
         self._training, self._fitted_with = training, used_by_fit(self)
+        self._recipes = RecipeBook(training)
         self.schema_ = training.table
         self.distance_ = training.distance
         self.pool_ = training.pool
@@ -350,7 +353,8 @@ class DiverseExplainer(BaseEstimator):
         selector = self._selector(self._training, self._training.usable(probability))
         paper = paper_pipeline(selector, self.search, requirements.rules, sparsify=self.sparsify)
         if self.anchors is None or self.anchors_ is None:
-            return paper
+            own_rules = self._training.rules(self.constraints)
+            return with_recipes(paper, self._recipes, own_rules) if self.sparsify else paper
         usual = isinstance(requirements.goal, AnyOther) and probability is None
         kept = usual and self.anchors_.settings == settings_of(paper)
         return anchored(paper, self.anchors_, sets_are_kept=kept)

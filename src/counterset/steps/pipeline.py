@@ -67,7 +67,7 @@ class Pipeline:
         """Find the counterfactuals of all inputs of a batch."""
         chosen = self.chooser.choose(acceptance)
         n_chosen = chosen.counts
-        if self.search is not None:
+        if self.search is not None and not chosen.settled.all():
             chosen = minimise(chosen, self.search, acceptance)
             chosen = undo(chosen, acceptance) if self.sparsify else chosen
         order = np.lexsort((chosen.lengths, chosen.owners))
