@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from counterset._base.arrays import Codes, Indices, Matrix, Vector
+from counterset.constraints.constraints import Constraints
 from counterset.constraints.rules import Rules
 from counterset.recipes.learning import RecipeBook
 from counterset.recipes.recipe import RUNGS, Recipes, first_of_equal
@@ -33,16 +34,18 @@ NEAREST_ROWS = 600
 NUMBERS_AT_ONCE = 4_000_000
 
 
-def with_recipes(sparse: Pipeline, book: RecipeBook, own_rules: Rules) -> Pipeline:
-    """Return a pipeline of sparse answers that chooses among recipes before training rows.
+def with_recipes(paper: Pipeline, book: RecipeBook, constraints: Constraints | None) -> Pipeline:
+    """Return a pipeline that chooses among recipes first, if its answers are to be sparse.
 
     Parameters
     ----------
-    own_rules
-        The explainer's constraints, for which recipes are learned.
+    constraints
+        The explainer's own, for which recipes are learned.
     """
-    chooser = RecipeChooser(book, sparse.search, own_rules, sparse.chooser)
-    return replace(sparse, chooser=chooser)
+    if not paper.sparsify:
+        return paper
+    own_rules = book.training.rules(constraints)
+    return replace(paper, chooser=RecipeChooser(book, paper.search, own_rules, paper.chooser))
 
 
 @dataclass(frozen=True)
@@ -149,13 +152,11 @@ def _applied(
     recipes: Recipes, acceptance: Acceptance, inputs: Indices
 ) -> tuple[Matrix, Indices, Indices]:
     """Apply recipes to inputs within the constraints: different rows, their inputs and recipes."""
-    table, rules = acceptance.distance.table, acceptance.requirements.rules
-    rows, owners, which = recipes.apply(acceptance.inputs[inputs], table)
+    rows, owners, which = recipes.apply(acceptance.inputs[inputs], acceptance.distance.table)
     owners = inputs[owners]
-    x = acceptance.inputs[owners]
-    rows = table.snap(rules.project(x, rows) if rules else rows, x)
+    rows = acceptance.move_onto_constraints(rows, owners)
     kept = first_of_equal(np.concatenate([rows, owners[:, None]], axis=1))
-    kept = kept[changed(x[kept], rows[kept]).any(axis=1)]
+    kept = kept[changed(acceptance.inputs[owners[kept]], rows[kept]).any(axis=1)]
     return rows[kept], owners[kept], which[kept]
 
 

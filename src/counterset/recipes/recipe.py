@@ -15,6 +15,8 @@ __all__ = ["RUNGS", "Recipes", "first_of_equal"]
 #: that a recipe was learned from is too little for others. The line search looks at what lies
 #: before the value.
 RUNGS = (1.0, 2.0)
+#: Up to 1500 recipes are kept for a class of inputs: the model is asked about each.
+MOST = 1500
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,9 @@ class Recipes:
     def distinct(cls, starts: Matrix, ends: Matrix, pool_index: Indices) -> Recipes:
         """Return what leads from each start to its end, equal recipes once.
 
+        Of too many, those are kept that come first for their sets of features: one of each set,
+        then a second one, and so on.
+
         Examples
         --------
         >>> starts, ends = np.array([[0.0, 1.0], [5.0, 1.0]]), np.array([[0.0, 2.0], [5.0, 2.0]])
@@ -49,6 +54,11 @@ class Recipes:
         features = changed(starts, ends)
         values = np.where(features, ends, 0.0)
         kept = first_of_equal(np.concatenate([features, values], axis=1))
+        _, set_of = np.unique(features[kept], axis=0, return_inverse=True)
+        by_set = np.argsort(set_of, kind="stable")
+        rank = np.empty(len(kept), dtype=np.intp)
+        rank[by_set] = np.arange(len(kept)) - np.searchsorted(set_of[by_set], set_of[by_set])
+        kept = kept[np.sort(np.argsort(rank, kind="stable")[:MOST])]
         return cls(features[kept], values[kept], pool_index[kept])
 
     def __len__(self) -> int:
@@ -71,7 +81,8 @@ class Recipes:
         moves = np.array([not feature.is_category for feature in table.features])
         low = np.array([feature.low for feature in table.features])
         high = np.array([feature.high for feature in table.features])
-        everyone, parts, which = x[:, None, :], [], []
+        everyone, known = x[:, None, :], table.without_special(x)[:, None, :]
+        parts, which = [], []
         for rung in RUNGS:
             kept = np.arange(len(self))
             if rung != 1:
@@ -79,7 +90,7 @@ class Recipes:
             values = np.broadcast_to(self.values[kept], (len(x), len(kept), x.shape[1]))
             if rung != 1:
                 # What is missing cannot be moved from; nothing is set beyond the training range.
-                beyond = np.clip(everyone + rung * (values - everyone), low, high)
+                beyond = np.clip(known + rung * (values - known), low, high)
                 values = np.where(moves & ~np.isnan(beyond), beyond, values)
             parts.append(np.where(self.features[kept], values, everyone))
             which.append(kept)

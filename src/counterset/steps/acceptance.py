@@ -99,7 +99,6 @@ class Acceptance:
         """Return the acceptance of some of the inputs; both have the same class codes."""
         part = replace(self, inputs=self.inputs[which], input_labels=self.input_labels[which])
         part.embedded = self.embedded.take(which)
-        part._unseen = self._unseen
         return part
 
     def codes(self, labels: Labels) -> Codes:

@@ -11,7 +11,6 @@ import numpy as np
 from counterset._base.arrays import Indices
 from counterset.steps.acceptance import REFUSED, Acceptance
 from counterset.steps.chosen import Chosen
-from counterset.steps.diversity import View
 from counterset.steps.pool import CandidatePool
 from counterset.steps.selection import NONE_LEFT, Selection, Selector
 from counterset.tables.space import Embedded
@@ -169,5 +168,5 @@ def pick_diverse(selector: Selector, found: Chosen, acceptance: Acceptance) -> C
     """Take step 3 among candidates of each input's own, sorted by distance."""
     nearest = np.full(len(acceptance.inputs), np.inf)
     np.minimum.at(nearest, found.owners, found.lengths)
-    view = View(acceptance.embedded, found.embedded, nearest, selector.pool.distance.in_space)
+    view = selector.view(acceptance.embedded, found.embedded, nearest)
     return found.take(np.sort(selector.choose_from_own(view, found.owners)))
