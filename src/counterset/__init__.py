@@ -40,7 +40,7 @@ from counterset.noise import GaussianNoise
 from counterset.results.certificate import Certificate
 from counterset.results.explanation import Explanation, Explanations
 from counterset.steps.cutoffs import CandidatesWithin, NearestCandidates
-from counterset.steps.diversity import AngleDiversity, DistanceDiversity
+from counterset.steps.diversity import AngleDiversity, DistanceDiversity, FeatureDiversity
 from counterset.steps.line_search import LineSearch
 from counterset.tables.schema import Schema
 
@@ -61,6 +61,7 @@ __all__ = [
     "ExhaustiveExplainer",
     "Explanation",
     "Explanations",
+    "FeatureDiversity",
     "FewerCounterfactualsWarning",
     "GaussianNoise",
     "Grid",

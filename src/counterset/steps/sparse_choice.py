@@ -8,13 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from counterset._base.arrays import Indices
-from counterset.steps.acceptance import REFUSED, Acceptance
+from counterset.steps.acceptance import Acceptance
 from counterset.steps.choosers import pick_diverse
 from counterset.steps.chosen import Chosen
 from counterset.steps.paths import unit_costs
 from counterset.steps.selection import Selector
 from counterset.steps.sparsity import undo_needless_changes
-from counterset.tables.table import changed
 
 __all__ = ["pick_sparse", "undo"]
 
@@ -28,17 +27,10 @@ def pick_sparse(selector: Selector, found: Chosen, acceptance: Acceptance) -> Ch
     """Undo the changes that are not needed, then take step 3.
 
     The nearest candidates lead to the same few changes, so some from farther away are tried too.
-    Where there are still too few options, ways are looked for that do without what an option
-    changes.
     """
-    training_index = selector.pool.training_index
     found = found.take(_near_and_far(found.owners, found.pool_index))
-    sparse = undo(found, acceptance).nearest_first(training_index)
-    chosen = pick_diverse(selector, sparse, acceptance)
-    short = found.take(np.flatnonzero(chosen.counts[found.owners] < selector.limit))
-    without = undo(_do_without(chosen, short, acceptance), acceptance)
-    both = Chosen.joined([chosen, without], found.n_candidates, found.farthest)
-    return pick_diverse(selector, both.nearest_first(training_index), acceptance)
+    sparse = undo(found, acceptance).nearest_first(selector.pool.training_index)
+    return pick_diverse(selector, sparse, acceptance)
 
 
 def _near_and_far(owners: Indices, pool_index: Indices) -> Indices:
@@ -71,17 +63,3 @@ def undo(found: Chosen, acceptance: Acceptance) -> Chosen:
         lambda tried, which: acceptance.ask(tried, found.owners[which]),
     )
     return found.with_rows(rows, codes, acceptance)
-
-
-def _do_without(options: Chosen, found: Chosen, acceptance: Acceptance) -> Chosen:
-    """Undo in each candidate all that an option of the same input changes, where possible."""
-    first, last = (np.searchsorted(found.owners, options.owners, s) for s in ("left", "right"))
-    counts = last - first
-    option = np.repeat(np.arange(len(counts)), counts)
-    which = np.arange(len(option)) - np.repeat(counts.cumsum() - counts, counts) + first[option]
-    tried = found.take(which)
-    x = acceptance.inputs[tried.owners]
-    rows = np.where(changed(x, options.rows[option]), x, tried.rows)
-    codes = acceptance.ask(rows, tried.owners)
-    kept = np.flatnonzero(codes != REFUSED)
-    return tried.take(kept).with_rows(rows[kept], codes[kept], acceptance)
