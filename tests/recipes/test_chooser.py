@@ -202,10 +202,12 @@ def test_constraints_that_forbid_every_recipe_leave_the_usual_error() -> None:
 
 def test_options_are_plausible_where_that_is_asked_for() -> None:
     explainer = sparse(plausibility=NearData())
-    for explanation in explain(explainer, FRAME.head(10)):
-        rows = explainer.schema_.encode(explanation.counterfactuals)[0] if len(explanation) else []
-        points = explainer.distance_.coordinates(np.asarray(rows).reshape(-1, FRAME.shape[1]))
-        assert explainer.support_.has(points).all()
+    assert explainer.support_ is not None
+    found = [each for each in explain(explainer, FRAME.head(10)) if len(each)]
+    assert found
+    for explanation in found:
+        rows, _ = explainer.schema_.encode(explanation.counterfactuals)
+        assert explainer.support_.has(explainer.distance_.coordinates(rows)).all()
 
 
 def test_a_search_that_needs_the_farthest_candidate_is_told_of_it() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from counterset._base.arrays import Indices, Mask
+from counterset._base.arrays import Indices, Mask, Vector
 from counterset.constraints.rules import Rules
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, OneOf
@@ -33,7 +33,6 @@ ROWS = 300
 NEAREST, STRIDE, ANYWHERE = 30, 3, 8
 #: The search ends within 0.01 of the boundary: closer would not last on another input.
 SEARCH = LineSearch(0.01)
-SEED = 0
 #: A book holds what was learned for the last 64 goals and constraints, up to 50 MB.
 MOST_LEARNED = 64
 
@@ -106,9 +105,8 @@ def learn_recipes(training: TrainingData, start: Mask, goal: Goal, rules: Rules)
         What may change.
     """
     pool, labels = training.pool, training.classes.labels
-    random = np.random.default_rng(SEED)
     there = np.flatnonzero(start[pool.codes])
-    rows = there[np.sort(random.permutation(len(there))[:ROWS])]
+    rows = np.sort(there[np.argsort(pool.lots[there], kind="stable")[:ROWS]])
     acceptance = Acceptance(
         ModelAdapter(training.model, training.table),
         training.distance,
@@ -118,16 +116,22 @@ def learn_recipes(training: TrainingData, start: Mask, goal: Goal, rules: Rules)
         labels[pool.codes[rows]],
     )
     selector = Selector(pool, training.usable(None), NearestCandidates(NEAREST), None, NEAREST)
-    owners, pool_index = _candidates(selector, acceptance, random)
+    owners, pool_index = _candidates(selector, acceptance, pool.lots[rows])
     found = undo(moved_onto_rules(pool, acceptance, owners, pool_index), acceptance)
     found = undo(minimise(found, SEARCH, acceptance), acceptance)
     return Recipes.distinct(acceptance.inputs[found.owners], found.rows, found.pool_index)
 
 
 def _candidates(
-    selector: Selector, acceptance: Acceptance, random: np.random.Generator
+    selector: Selector, acceptance: Acceptance, lots: Vector
 ) -> tuple[Indices, Indices]:
-    """Return the candidates of each row, near ones and ones from anywhere, sorted by row."""
+    """Return the candidates of each row, near ones and ones from anywhere, sorted by row.
+
+    Parameters
+    ----------
+    lots
+        A random number of each row, from 0 to 1.
+    """
     x, ignored = acceptance.embedded, acceptance.fixed_coordinates
     parts = [np.empty((2, 0), dtype=np.intp)]
     for members, eligible in selector.eligible(acceptance):
@@ -137,8 +141,11 @@ def _candidates(
             parts.append(np.stack([members[batch[who[picked]]], start + which[picked]]))
         there = np.flatnonzero(eligible)
         if len(there):
-            anywhere = random.choice(there, len(members) * ANYWHERE)
-            parts.append(np.stack([np.repeat(members, ANYWHERE), anywhere]))
+            # The candidates with the next larger lots: one more training row changes few of them.
+            there = there[np.argsort(selector.pool.lots[there], kind="stable")]
+            drawn = (lots[members][:, None] + np.arange(ANYWHERE) / ANYWHERE) % 1
+            next_ = np.searchsorted(selector.pool.lots[there], drawn.ravel()) % len(there)
+            parts.append(np.stack([np.repeat(members, ANYWHERE), there[next_]]))
     owners, pool_index = np.concatenate(parts, axis=1)
     order = np.argsort(owners, kind="stable")
     return owners[order], pool_index[order]

@@ -17,8 +17,8 @@ from counterset.steps.sparsity import undo_needless_changes
 
 __all__ = ["pick_sparse", "undo"]
 
-#: Sparse answers start from the 15 nearest candidates of each input, and from every 16th row of the
-#: pool that is a candidate, up to 40 of those. Fewer find fewer different ways; more ask the model
+#: Sparse answers start from the 15 nearest candidates of each input, and from every 16th training
+#: row that is a candidate, up to 40 of those. Fewer find fewer different ways; more ask the model
 #: more often than they find.
 NEAREST, LANDMARK_STRIDE, MOST_LANDMARKS = 15, 16, 40
 
@@ -28,18 +28,19 @@ def pick_sparse(selector: Selector, found: Chosen, acceptance: Acceptance) -> Ch
 
     The nearest candidates lead to the same few changes, so some from farther away are tried too.
     """
-    found = found.take(_near_and_far(found.owners, found.pool_index))
-    sparse = undo(found, acceptance).nearest_first(selector.pool.training_index)
+    training_index = selector.pool.training_index
+    found = found.take(_near_and_far(found.owners, training_index[found.pool_index]))
+    sparse = undo(found, acceptance).nearest_first(training_index)
     return pick_diverse(selector, sparse, acceptance)
 
 
-def _near_and_far(owners: Indices, pool_index: Indices) -> Indices:
+def _near_and_far(owners: Indices, training_rows: Indices) -> Indices:
     """Pick candidates of each input: the nearest, and landmarks among all of them.
 
-    Landmarks are fixed rows of the pool, so that nearly equal inputs share them; picking by rank
-    would give each its own.
+    Landmarks are fixed training rows, so that nearly equal inputs share them, and one more training
+    row leaves them as they are; picking by rank would give each input its own.
     """
-    landmark = pool_index % LANDMARK_STRIDE == 0
+    landmark = training_rows % LANDMARK_STRIDE == 0
     first = np.searchsorted(owners, owners)
     rank = np.arange(len(owners)) - first
     landmarks_before = landmark.cumsum() - landmark
