@@ -3,7 +3,7 @@
     COUNTERSET_DATA=folder python benchmarks/own_units.py      # adult.csv.gz is in the folder
     python benchmarks/own_units.py --only german_credit incomes
 
-Every explainer is `DiverseExplainer(model)`, with the defaults; the codes of `sensors` are declared.
+Every explainer is `DiverseExplainer(model)` with the defaults; the codes of `sensors` are declared.
 `--scale` takes another scale, `--paper` the settings of the paper.
 """
 

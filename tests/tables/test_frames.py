@@ -46,7 +46,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactuals
 
 def fitted(data: Any, model: Any = above, **parameters: Any) -> DiverseExplainer:
     options: dict[str, Any] = {"max_counterfactuals": 2, "diversity": None}
-    return DiverseExplainer(model, **{**options, **parameters}).fit(data)
+    return DiverseExplainer.paper(model, **{**options, **parameters}).fit(data)
 
 
 def schema(rows: Any) -> Any:
