@@ -6,6 +6,7 @@ Begin with :mod:`counterset.results.explanation`; every explanation is made by i
 
 from counterset.results.bounds import DistanceBounds
 from counterset.results.certificate import Certificate
-from counterset.results.explanation import Explanation, Explanations
+from counterset.results.explanation import Explanation
+from counterset.results.explanations import Explanations
 
 __all__ = ["Certificate", "DistanceBounds", "Explanation", "Explanations"]
