@@ -1,7 +1,8 @@
 """What explainers return: explanations, certificates, and bounds on distances.
 
-Begin with :mod:`counterset.results.explanation`; every explanation is made by its
-``make_explanations``. May import ``models`` and what lies below it.
+Begin with :mod:`counterset.results.explanation`; every explanation is made by
+``make_explanations`` in :mod:`counterset.results.explanations`. What it remembers of how it was
+made is a :mod:`counterset.results.context`. May import ``models`` and what lies below it.
 """
 
 from counterset.results.bounds import DistanceBounds

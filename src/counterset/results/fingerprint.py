@@ -44,7 +44,7 @@ class Fingerprint:
 
     Examples
     --------
-    >>> table, _ = Table.learn([[0.0], [1.0]])
+    >>> table, _ = Table.learn([[0.0], [0.5], [1.0]])
     >>> first, second = (Fingerprint.of(lambda X, t=t: X[:, 0] > t, table) for t in (0.5, 0.6))
     >>> first.agrees(first), first.agrees(second)
     (True, False)
