@@ -138,13 +138,15 @@ def test_the_choice_is_that_of_the_literal_oracle(seed: int) -> None:
     )
     explanations = explain(explainer, X[:6])
     recipes = {key[0]: learned for key, learned in explainer._recipes._learned.items()}
+    low, high = np.array([feature.usual for feature in explainer.schema_.features]).T
     compared = 0
     for explanation in explanations:
         own = explainer.classes_ == explanation.label
         oracle = LiteralChoice(
             lambda row, label=explanation.label: model(np.array([row]))[0] != label,
             X.max(axis=0) - X.min(axis=0),
-            *zip(*(feature.usual for feature in explainer.schema_.features), strict=True),
+            low,
+            high,
             chooser.WAYS,
         )
         expected = oracle.choose(explanation.input, recipes[own.tobytes()], limit=3)
