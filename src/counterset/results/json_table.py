@@ -167,11 +167,13 @@ def _dtype(data: Mapping[str, Any]) -> Any:
         categories = [from_json_value(each) for each in data["categories"]]
         return pd.CategoricalDtype(categories, ordered=data["ordered"])
     try:
-        return pd.api.types.pandas_dtype(data["dtype"])
+        dtype = pd.api.types.pandas_dtype(data["dtype"])
     except TypeError as error:
         raise InvalidInputError(
             f"The dtype {data['dtype']!r} of feature {data['name']!r} is not known here."
         ) from error
+    # Releases of pandas before 3 read "str" as numpy's fixed-length text, and hold text as objects.
+    return np.dtype(object) if getattr(dtype, "kind", "") == "U" else dtype
 
 
 def _blank_to_json(blank: Any) -> str:
