@@ -102,7 +102,7 @@ def test_a_step_of_ones_own_gives_what_the_built_in_one_gives(
     def explain(step: Any) -> pd.DataFrame:
         parameters = {name: step, "max_counterfactuals": 3} | setting
         explainer = DiverseExplainer.paper(model, **parameters).fit(FRAME)
-        return explainer.explain_many(FRAME[:12]).to_frame()
+        return pd.DataFrame(explainer.explain_many(FRAME[:12]).to_frame())
 
     pd.testing.assert_frame_equal(explain(own), explain(built_in))
 

@@ -38,7 +38,8 @@ from counterset.exceptions import (
 from counterset.explainer import DiverseExplainer
 from counterset.noise import GaussianNoise
 from counterset.results.certificate import Certificate
-from counterset.results.explanation import Explanation, Explanations
+from counterset.results.explanation import Explanation
+from counterset.results.explanations import Explanations
 from counterset.steps.cutoffs import CandidatesWithin, NearestCandidates
 from counterset.steps.diversity import AngleDiversity, DistanceDiversity
 from counterset.steps.line_search import LineSearch

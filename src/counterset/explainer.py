@@ -21,7 +21,8 @@ from counterset.exact.certify import certify, check_explanation
 from counterset.exact.domains import Box, DomainLike
 from counterset.exceptions import NotFittedError
 from counterset.models.goals import AnyOther
-from counterset.results.explanation import Explanation, Explanations
+from counterset.results.explanation import Explanation
+from counterset.results.explanations import Explanations
 from counterset.steps.acceptance import Requirements
 from counterset.steps.batch import explain_batch
 from counterset.steps.cutoffs import Cutoff, NearestCandidates
@@ -342,7 +343,11 @@ class DiverseExplainer(BaseEstimator):
         )
 
     def _explain(self, matrix: Matrix, index: pd.Index, request: Request) -> Explanations:
-        return explain_batch(self._training, matrix, index, request, self._pipeline, stacklevel=3)
+        parameters = self.get_params(deep=False)
+        del parameters["model"]
+        return explain_batch(
+            self._training, matrix, index, request, self._pipeline, parameters, stacklevel=3
+        )
 
     def _pipeline(self, requirements: Requirements) -> Pipeline:
         """Return the pipeline of one call: the paper's, or the anchored one."""

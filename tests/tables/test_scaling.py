@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from counterset import CountersetWarning, DiverseExplainer, InvalidInputError, Schema
 from counterset.exceptions import UnsuitableScaleWarning
 from counterset.tables.scaling import learn_scaling, warn_of_scale
-from counterset.tables.spread import usual_range
 from counterset.tables.table import Table
 
 INCOMES = np.array([*range(1, 50), 1e6])
@@ -38,7 +37,7 @@ def scaling(scale: Any, frame: pd.DataFrame = FRAME) -> dict[str, tuple[float, f
 
 def test_the_usual_range_of_a_number_becomes_0_to_1() -> None:
     learned = scaling("robust")
-    assert learned["income"] == (2, 1 / (49 - 2))
+    assert learned["income"] == (2, 1 / (48 - 2))
     assert learned["delays"] == (0, 1 / 90)  # five values beside 0 are too few to leave one out
     assert learned["flag"] == (0, 1)
     assert learned["same"] == (3, 1)
@@ -60,14 +59,14 @@ def test_the_other_scales_are_as_they_were() -> None:
 
 @given(
     st.lists(st.integers(-100, 100), min_size=30, max_size=60, unique=True),
-    st.integers(10**3, 10**12),
+    st.integers(10**4, 10**12),
 )
-def test_an_outlier_hardly_changes_a_robust_scale(values: list[int], outlier: int) -> None:
-    column = np.array(values, dtype=np.float64)
+def test_an_outlier_does_not_change_a_robust_scale(values: list[int], outlier: int) -> None:
+    without = pd.DataFrame({"x": values}, dtype=np.float64)
     with_outlier = pd.DataFrame({"x": [*values, outlier]}, dtype=np.float64)
-    (low, factor), ends = scaling("robust", with_outlier)["x"], np.sort(column)
-    assert (low, factor) == (ends[1], 1 / (ends[-1] - ends[1]))
-    assert usual_range(column) == (ends[1], ends[-2])
+    low, high = sorted(values)[1], sorted(values)[-2]
+    assert scaling("robust", without)["x"] == (low, 1 / (high - low))
+    assert scaling("robust", with_outlier)["x"] == (low, 1 / (high - low))
 
 
 def test_an_unknown_scale_names_those_there_are() -> None:
@@ -93,7 +92,7 @@ def test_a_range_that_one_outlier_stretches_is_told() -> None:
     assert "Use scale='robust'" in told("range")
 
 
-@pytest.mark.parametrize(("largest", "is_told"), [(47 * 100 + 1, False), (47 * 100 + 2, True)])
+@pytest.mark.parametrize(("largest", "is_told"), [(46 * 100 + 1, False), (46 * 100 + 2, True)])
 def test_a_range_is_ruined_from_100_times_the_usual_one_on(largest: float, is_told: bool) -> None:
     frame = pd.DataFrame({"income": [*range(1, 50), largest]}, dtype=np.float64)
     assert bool(told("range", frame)) == is_told

@@ -22,14 +22,28 @@ concentrated = st.builds(
 )
 
 
+def others(values: list[float]) -> int:
+    """Count the values beside the most common one."""
+    return len(values) - max(Counter(values).values())
+
+
 def literal(values: list[float]) -> tuple[float, float]:
     """Take the extreme values away one by one, as the docstring says."""
     known = sorted(value for value in values if not np.isnan(value))
     if not known:
         return 0.0, 0.0
-    others = len(known) - max(Counter(known).values())
-    if others >= 10:
-        for _ in range(max(1, others // 100)):
+    if others(known) >= 10:
+        tenth, most = max(1, others(known) // 10), others(known) // 100 + 1
+        low, high = known[tenth], known[-1 - tenth]
+        far = 10 * (high - low)
+        for _ in range(most):
+            if known[-1] > high + far:
+                known.pop()
+        for _ in range(most):
+            if known[0] < low - far:
+                known.pop(0)
+    if others(known) >= 10:
+        for _ in range(max(1, others(known) // 100)):
             known.remove(min(known))
             known.remove(max(known))
     return known[0], known[-1]
@@ -44,18 +58,26 @@ def test_it_is_what_remains_after_taking_extremes_away(values: list[float]) -> N
     assert range_of(values) == literal(values)
 
 
+@given(columns, st.integers(-60, 60), st.sampled_from([-1, 1]), st.integers(10**4, 10**9))
+def test_one_more_value_that_is_far_out_changes_nothing(
+    some: list[float], start: int, sign: int, size: int
+) -> None:
+    # Twenty different values from -60 to 80: what the outlier adds is far out, and alone there.
+    values = [*some, *range(start, start + 20)]
+    assert range_of([*values, sign * size]) == range_of(values)
+
+
 @given(columns | concentrated, st.integers(-60, 60), st.integers(-(10**9), 10**9))
-def test_one_outlier_moves_an_end_to_the_next_value_at_most(
+def test_no_value_of_any_size_moves_the_ends_far_into_the_column_or_out_of_it(
     some: list[float], start: int, outlier: int
 ) -> None:
     # Ten different values: with the outlier, ten at least are not the most common one.
-    values = [*some, *range(start, start + 10)]
-    low, high = range_of(values)
-    new_low, new_high = range_of([*values, outlier])
-    assert max([v for v in values if v < low], default=low) <= new_low
-    assert new_low <= min([v for v in values if v > low])
-    assert max([v for v in values if v < high]) <= new_high
-    assert new_high <= min([v for v in values if v > high], default=high)
+    values = sorted([*some, *range(start, start + 10)])
+    low, high = range_of([*values, outlier])
+    assert values[0] <= low < high <= values[-1]
+    inside = 2 * (others(values) // 100 + 1) + 1
+    assert low <= values[inside]
+    assert high >= values[-1 - inside]
 
 
 @given(columns | concentrated, st.randoms(use_true_random=False), st.integers(0, 30))
@@ -96,9 +118,24 @@ def test_a_thousand_values_keep_the_1st_to_the_99th_percentile() -> None:
 
 
 def test_a_column_of_nearly_all_zeros_keeps_the_spread_of_the_others() -> None:
-    others = [float(i) for i in range(1, 21)]
-    assert range_of([0.0] * 2000 + others) == (0, 19)
-    assert range_of([0.0] * 2000 + others + [1e12]) == (0, 20)
+    rare = [float(i) for i in range(1, 21)]
+    assert range_of([0.0] * 2000 + rare) == (0, 19)
+    assert range_of([0.0] * 2000 + rare + [1e12]) == (0, 19)
+
+
+def test_values_far_out_are_left_out_unless_there_are_many() -> None:
+    values = [float(i) for i in range(200)]
+    for count in (1, 2, 3):
+        assert range_of(values + [1e6] * count) == range_of(values) == (1, 198)
+    assert range_of(values + [1e6] * 20) == (2, 1e6)
+    assert range_of([-1e300, *values, 1e300]) == (1, 198)
+    assert range_of([-1e308, 1e308] * 50) == (-1e308, 1e308)
+
+
+def test_a_second_group_of_values_is_no_exception() -> None:
+    # Shares that are 1 up to their rounding, and 0 for one row in 30.
+    shares = 1 - 1e-9 * np.arange(2900) / 2900
+    assert range_of([*shares, *[0.0] * 100]) == (0, shares[29])
 
 
 def test_a_handful_of_values_is_taken_as_it_is() -> None:

@@ -61,9 +61,7 @@ def run_demo(applicant: int | None = None) -> str:
         credit.X, credit.y, test_size=0.2, stratify=credit.y, random_state=0
     )
     model = _train(X_train, y_train)
-    explainer = DiverseExplainer(
-        model, constraints=Constraints(immutable=IMMUTABLE), sparsify=True
-    ).fit(X_train)
+    explainer = DiverseExplainer(model, constraints=Constraints(immutable=IMMUTABLE)).fit(X_train)
     row = _applicant(applicant, model, credit.X, X_test)
     explanation = explainer.explain(row.iloc[0], target="good")
     stability = evaluate(explainer, row, repeats=COPIES, random_state=0)

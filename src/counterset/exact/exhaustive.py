@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from counterset._base.arrays import Labels, Matrix, Vector, to_python
 from counterset._base.checks import check_at_least, check_count
+from counterset._base.lazy import Lazy
 from counterset.distances import DistanceLike
 from counterset.exact.arguments import number_rows
 from counterset.exact.definitions import Answer, is_approximate, is_strong, safety
@@ -25,9 +26,12 @@ from counterset.exceptions import (
     OutOfTimeError,
     TooManyCounterfactualsError,
 )
+from counterset.models.goals import AnyOther
 from counterset.results.bounds import DistanceBounds
 from counterset.results.certificate import Certificate
-from counterset.results.explanation import Explanation, make_explanations
+from counterset.results.context import Context, settings_of
+from counterset.results.explanation import Explanation
+from counterset.results.explanations import make_explanations
 from counterset.tables.frames import is_frame
 
 __all__ = ["ExhaustiveExplainer"]
@@ -156,8 +160,26 @@ class ExhaustiveExplainer(BaseEstimator):
             rows=rows,
             row_labels=labels,
             distances=lengths,
+            context=self._context(problem),
         )
         return explanations[0].with_certificate(Certificate(self.epsilon, bounds, deltas))
+
+    def _context(self, problem: Problem) -> Context:
+        """Return how an explanation is made."""
+        parameters = {name: each for name, each in vars(self).items() if name != "model"}
+        return Context(
+            model=self.model,
+            table=problem.model.table,
+            distance=None,
+            classes=None,
+            goal=AnyOther(),
+            probability=None,
+            constraints={},
+            costs={},
+            settings=Lazy(lambda: settings_of(parameters)),
+            training=None,
+            explainer=type(self).__name__,
+        )
 
     def _within(self, problem: Problem, domain: Points | Grid) -> Iterator[_Batch]:
         """Yield the counterfactuals within epsilon of the nearest, the nearest first."""

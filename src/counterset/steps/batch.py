@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Indices, Matrix
+from counterset._base.lazy import Lazy
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.per_row import (
     Group,
@@ -20,8 +21,9 @@ from counterset.constraints.per_row import (
 from counterset.constraints.rules import Rules
 from counterset.exceptions import InvalidInputError
 from counterset.models.adapter import ModelAdapter
-from counterset.models.goals import is_reached, set_goal
-from counterset.results.explanation import Explanations, make_explanations
+from counterset.models.goals import Goal, is_reached, set_goal
+from counterset.results.context import Context, as_written, settings_of
+from counterset.results.explanations import Explanations, make_explanations
 from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.pipeline import Pipeline
 from counterset.steps.requests import Request
@@ -38,6 +40,7 @@ def explain_batch(
     index: pd.Index,
     request: Request,
     pipeline_of: Callable[[Requirements], Pipeline],
+    parameters: Mapping[str, Any],
     *,
     stacklevel: int,
 ) -> Explanations:
@@ -53,6 +56,8 @@ def explain_batch(
         What is asked for.
     pipeline_of
         Returns the pipeline for what counterfactuals must satisfy.
+    parameters
+        The explainer's parameters, to tell later how the explanations were made.
     stacklevel
         How many calls the user's own line is away, for warnings.
     """
@@ -69,7 +74,8 @@ def explain_batch(
     explained = np.flatnonzero(~reached)
     unseen: dict[Any, int] = {}
     runs = []
-    for group in _groups(training, request, matrix, index, explained):
+    groups = _groups(training, request, matrix, index, explained)
+    for group in groups:
         rows = explained[group.members]
         rules = _rules(training, group, rows, per_row=is_per_row(request.constraints))
         requirements = Requirements(goal, probability, rules, training.support)
@@ -95,7 +101,37 @@ def explain_batch(
         plausibility=None if support is None else support.scores(best.embedded.coordinates),
         stable_radius=best.stable_radius,
         asked=(model.calls, model.rows),
+        context=_context(training, request, goal, parameters),
+        constraints=_by_row(groups, len(explained)) if is_per_row(request.constraints) else None,
     )
+
+
+def _context(
+    training: TrainingData, request: Request, goal: Goal, parameters: Mapping[str, Any]
+) -> Context:
+    """Return how the explanations of one call are made."""
+    given = request.own_constraints if request.constraints is None else request.constraints
+    return Context(
+        model=training.model,
+        table=training.table,
+        distance=training.distance,
+        classes=training.classes,
+        goal=goal,
+        probability=request.probability,
+        constraints={} if given is None or is_per_row(given) else as_written(given),
+        costs=as_written(parameters.get("costs") or {}),
+        settings=Lazy(lambda: settings_of(parameters)),
+        training=training.summary,
+    )
+
+
+def _by_row(groups: list[Group], count: int) -> list[Constraints | None]:
+    """Return the constraints of each row that is explained."""
+    each: list[Constraints | None] = [None] * count
+    for group in groups:
+        for i in group.members:
+            each[i] = group.constraints
+    return each
 
 
 def _groups(

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from counterset import distances
 from counterset._base.arrays import Mask, to_python
+from counterset._base.lazy import Lazy
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.costs import Costs
 from counterset.constraints.plausibility import DataSupport, NearData
@@ -19,6 +22,8 @@ from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers
 from counterset.models.classes import Classes
 from counterset.models.goals import is_confident
+from counterset.results.context import TrainingSummary
+from counterset.results.fingerprint import hash_rows
 from counterset.steps.pool import CandidatePool
 from counterset.tables.scaling import ScaleLike
 from counterset.tables.schema import Schema
@@ -107,6 +112,25 @@ class TrainingData:
             return self._plausible
         confident = is_confident(self._answers, probability)
         return confident if self._plausible is None else self._plausible & confident
+
+    @cached_property
+    def summary(self) -> Lazy[TrainingSummary]:
+        """What is told of the training rows, computed when first read."""
+        return Lazy(self._summarise)
+
+    def _summarise(self) -> TrainingSummary:
+        pool, labels = self.pool, self.classes.labels
+        is_regression = self.classes.are_measurements
+        counts = np.bincount(pool.codes, minlength=len(labels)).tolist()
+        return TrainingSummary(
+            rows=len(pool),
+            labels=None
+            if is_regression
+            else dict(zip(map(to_python, labels), counts, strict=True)),
+            low=float(labels[0]) if is_regression else None,
+            high=float(labels[-1]) if is_regression else None,
+            hash=hash_rows(self.table, pool.matrix[np.argsort(pool.training_index)]),
+        )
 
     @cached_property
     def _rules_of_costs(self) -> Rules:

@@ -132,12 +132,17 @@ class Container:
         The columns, with the dtypes of that library.
     has_null
         Which columns have missing values that are null. A missing number of the others is NaN.
+    categories
+        The categories of each column, as the library numbers them, for columns of codes: a
+        Categorical of polars, a dictionary of pyarrow. A model may look at the numbers. None for
+        the others.
     """
 
     library: str
     names: tuple[str, ...]
     dtypes: tuple[Any, ...]
     has_null: tuple[bool, ...]
+    categories: tuple[Any, ...]
 
     @classmethod
     def of(cls, X: Any) -> Container | None:
@@ -147,14 +152,37 @@ class Container:
         library = "polars" if nw.dependencies.is_polars_dataframe(X) else "pyarrow"
         frame, names = nw.from_native(X, eager_only=True), _names(X)
         has_null = tuple(bool(frame[name].is_null().any()) for name in names)
-        return cls(library, tuple(names), tuple(_dtypes(X)), has_null)
+        categories = tuple(_own_categories(frame[name].to_native()) for name in names)
+        return cls(library, tuple(names), tuple(_dtypes(X)), has_null, categories)
 
     def column(self, position: int, values: pd.Series | Labels) -> NativeColumn:
         """Return the values of a column, decoded as for pandas, in its own dtype."""
         known, missing = _split(values)
         if known.dtype.kind == "f" and not self.has_null[position]:
             missing = None
+        if self.categories[position] is not None:
+            return self._category(position, known.tolist())
         return self._build(known, missing, self.dtypes[position])
+
+    def _category(self, position: int, values: list[Any]) -> NativeColumn:
+        """Return values of a column of codes, with the codes that they have in training."""
+        own, dtype = self.categories[position], self.dtypes[position]
+        listed = list(own)
+        # Values that the schema names, but that no training row has.
+        more = [each for each in dict.fromkeys(values) if each is not None and each not in listed]
+        if self.library == "polars":
+            if more:
+                return self._build(np.array(values, dtype=object), None, dtype)
+            return own[np.array([listed.index(each) for each in values], dtype=np.intp)]
+        import pyarrow as pa  # noqa: PLC0415 - only where one of its tables was passed
+
+        listed += more
+        codes = [None if each is None else listed.index(each) for each in values]
+        return pa.DictionaryArray.from_arrays(
+            pa.array(codes, dtype.index_type),
+            pa.array(listed, dtype.value_type),
+            ordered=dtype.ordered,
+        )
 
     def take(self, column: NativeColumn, positions: Indices) -> NativeColumn:
         """Return the values of a column at some positions."""
@@ -198,14 +226,6 @@ class Container:
         if self.library == "pyarrow":
             import pyarrow as pa  # noqa: PLC0415 - only where one of its tables was passed
 
-            if hasattr(dtype, "ordered"):  # not every release converts every dictionary
-                known = [value for value in dict.fromkeys(values) if value is not None]
-                codes = [None if value is None else known.index(value) for value in values]
-                return pa.DictionaryArray.from_arrays(
-                    pa.array(codes, dtype.index_type),
-                    pa.array(known, dtype.value_type),
-                    ordered=dtype.ordered,
-                )
             if values.dtype == object:
                 return pa.array(values.tolist(), type=dtype)
             made = pa.array(values, mask=missing)
@@ -310,23 +330,33 @@ def _is_null(column: NativeColumn) -> bool:
 
 
 def _categories(column: NativeColumn) -> pd.CategoricalDtype | None:
-    """Return the categories of a column; None if it is text."""
-    arrow = getattr(column, "type", None)
-    if arrow is not None:
-        if not hasattr(arrow, "ordered"):
+    """Return the categories of a column as pandas has them; None if it is text."""
+    if not hasattr(column, "type") and type(column.dtype).__name__ == "Enum":
+        levels = pd.Index(column.dtype.categories.to_list(), dtype=object)
+        return pd.CategoricalDtype(levels, ordered=True)
+    own = _own_categories(column)
+    if own is None:
+        return None
+    values = [value for value in dict.fromkeys(own) if value is not None]
+    if hasattr(column, "type"):
+        return pd.CategoricalDtype(pd.Index(values, dtype=object), ordered=column.type.ordered)
+    return pd.CategoricalDtype(pd.Index(sorted(values), dtype=object))
+
+
+def _own_categories(column: NativeColumn) -> Any:
+    """Return the categories of a column of codes, in the order of the codes; None for others.
+
+    Those of polars are the values that occur, and a missing one at the end: its own list may hold
+    values of other columns.
+    """
+    if hasattr(column, "type"):
+        if not hasattr(column.type, "ordered"):
             return None
         chunks = column.unify_dictionaries().chunks
-        found = chunks[0].dictionary.to_pylist() if chunks else []
-        values = [value for value in dict.fromkeys(found) if value is not None]
-        return pd.CategoricalDtype(pd.Index(values, dtype=object), ordered=arrow.ordered)
-    if hasattr(column.dtype, "categories") and type(column.dtype).__name__ == "Enum":
-        values = column.dtype.categories.to_list()
-        return pd.CategoricalDtype(pd.Index(values, dtype=object), ordered=True)
-    if type(column.dtype).__name__ == "Categorical":
-        # Its own list may hold values of other columns, so those that occur are its values.
-        values = sorted(value for value in column.unique().to_list() if value is not None)
-        return pd.CategoricalDtype(pd.Index(values, dtype=object))
-    return None
+        return chunks[0].dictionary.to_pylist() if chunks else []
+    if type(column.dtype).__name__ != "Categorical":
+        return None
+    return column.drop_nulls().unique(maintain_order=True).extend_constant(None, 1)
 
 
 def _split(values: pd.Series | Labels) -> tuple[Labels, Mask | None]:

@@ -15,14 +15,23 @@ ONE_IN = 100
 #: out at each end would leave out more than a fifth of what is known.
 ENOUGH_TO_TELL = 10
 
+#: A value is far out if it is more than 10 times as far from the middle 80 % of the values as
+#: these are wide: the tail of a normal or an exponential distribution never is. At most one value
+#: in 100, and one more, is taken to be so at each end; where there are more, they are part of what
+#: is usual.
+FAR_OUT = 10.0
+
 
 def usual_range(codes: Vector) -> tuple[float, float]:
     """Return the range of the known values without the extreme ones.
 
-    One in 100 values is left out at each end, and at least one, so that a single outlier of any
-    size does not count. What is counted are the values beside the most common one: in a column
-    that is 0 for 99 rows in 100, the range is that of the other rows, together with 0. The two
-    ends are values of the column, and they differ unless all values are equal.
+    Values that are far out are left out first, as if they were not there: one more of them changes
+    nothing. Then one in 100 is left out at each end, and at least one, so that no single value can
+    stretch the range.
+
+    What is counted are the values beside the most common one: in a column that is 0 for 99 rows in
+    100, the range is that of the other rows, together with 0. The two ends are values of the
+    column, and they differ unless all values are equal.
 
     Parameters
     ----------
@@ -37,20 +46,40 @@ def usual_range(codes: Vector) -> tuple[float, float]:
 
     Examples
     --------
+    >>> usual_range(np.arange(30.0))
+    (1.0, 28.0)
     >>> usual_range(np.array([*range(30), 1e9]))
-    (1.0, 29.0)
+    (1.0, 28.0)
     >>> usual_range(np.array([0.0] * 999 + [1.0]))
     (0.0, 1.0)
     """
     known = np.sort(codes[~np.isnan(codes)])
     if not len(known):
         return 0.0, 0.0
-    others = len(known) - _longest_run(known)
-    left_out = max(1, others // ONE_IN) if others >= ENOUGH_TO_TELL else 0
-    return float(known[left_out]), float(known[-1 - left_out])
+    return _without(_near(known), ONE_IN)
 
 
-def _longest_run(ordered: Vector) -> int:
-    """Return how often the most common of some sorted values occurs."""
+def _near(ordered: Vector) -> Vector:
+    """Return sorted values without those that are far out."""
+    others = _beside_the_most_common(ordered)
+    if others < ENOUGH_TO_TELL:
+        return ordered
+    low, high = _without(ordered, 10)
+    reach = FAR_OUT * (high - low)
+    most = others // ONE_IN + 1
+    first = min(int(np.searchsorted(ordered, low - reach, "left")), most)
+    beyond = len(ordered) - int(np.searchsorted(ordered, high + reach, "right"))
+    return ordered[first : len(ordered) - min(beyond, most)]
+
+
+def _without(ordered: Vector, one_in: int) -> tuple[float, float]:
+    """Return the ends of sorted values without 1 / ``one_in`` of them, or one, at each end."""
+    others = _beside_the_most_common(ordered)
+    left_out = max(1, others // one_in) if others >= ENOUGH_TO_TELL else 0
+    return float(ordered[left_out]), float(ordered[-1 - left_out])
+
+
+def _beside_the_most_common(ordered: Vector) -> int:
+    """Return how many of some sorted values differ from the most common one."""
     ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(ordered) - 1)
-    return int(np.diff(ends, prepend=-1).max())
+    return len(ordered) - int(np.diff(ends, prepend=-1).max())

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from counterset._base.arrays import Vector
 from counterset.tables.features.grid import Grid, learn_step
 
 STEPS = st.sampled_from([0.001, 0.05, 0.1, 0.25, 0.3, 1.0, 2.5, 5.0, 100.0, 1e6])
@@ -85,9 +86,9 @@ def test_the_learned_step_is_how_people_speak_of_it(name: str) -> None:
 
 
 def test_a_few_odd_entries_and_one_outlier_change_nothing() -> None:
-    amounts = RANDOM.integers(20, 90, 300) * 100.0
+    amounts: Vector = np.array(RANDOM.integers(20, 90, 300) * 100, dtype=np.float64)
     odd = np.append(amounts, [1234.5, 777.77, 1e9])
-    assert learn_step(odd.astype(np.float64)) == learn_step(amounts) == 100
+    assert learn_step(odd) == learn_step(amounts) == 100
 
 
 def test_what_the_values_are_multiples_of_can_be_passed_over() -> None:

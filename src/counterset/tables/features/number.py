@@ -164,7 +164,7 @@ class Number(Feature):
         return f"Feature {self.name!r} holds numbers, got {value!r}."
 
     def _content(self) -> str:
-        steps = f" in steps of {format_number(self.step)}" if self.step not in (0, 1) else ""
+        steps = f" in steps of {format_number(self.step)}" if self.step != self.unit else ""
         held = f", held as {self.dtype}" if self.is_whole and not self._holds_integers else ""
         special = f", special {', '.join(map(self.format, self.special))}" if self.special else ""
         return f"{self.format(self.low)} to {self.format(self.high)}{steps}{held}{special}"

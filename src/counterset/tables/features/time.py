@@ -15,15 +15,15 @@ from counterset.tables.features.feature import Feature, TrainingColumns, range_o
 
 __all__ = ["Time"]
 
-DAY, SECOND, MICROSECOND = 86_400_000_000, 1_000_000, 1
+DAY, SECOND, MILLISECOND, MICROSECOND = 86_400_000_000, 1_000_000, 1_000, 1
 
 
 @dataclass(frozen=True)
 class Time(Feature):
     """A moment, coded as its microseconds since 1970, in UTC.
 
-    Its step is a day, a second or a microsecond: the longest of which all training values are
-    multiples.
+    Its step is a day, a second, a millisecond or a microsecond: the longest of which all training
+    values are multiples.
     """
 
     @classmethod
@@ -35,7 +35,7 @@ class Time(Feature):
     def learn(cls, training: TrainingColumns) -> tuple[Self, Vector]:
         column = training.first
         codes = _read(column, training.name, training.what)
-        steps = (DAY, SECOND, MICROSECOND)
+        steps = (DAY, SECOND, MILLISECOND, MICROSECOND)
         feature = cls(
             training.name,
             training.kind,

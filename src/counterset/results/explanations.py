@@ -1,0 +1,243 @@
+"""Explanations: those of many inputs, and the function that makes every explanation."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, overload
+
+import numpy as np
+import pandas as pd
+
+from counterset._base.arrays import Counts, Indices, Labels, Matrix, Vector, to_python
+from counterset._base.lazy import Lazy
+from counterset.results.certificate import Certificate
+from counterset.results.context import Context, as_written
+from counterset.results.explanation import Explanation, Status
+from counterset.results.table_view import MOST_FEATURES
+from counterset.results.tidy import tidy_frame, tidy_table
+from counterset.tables.table import Table
+
+__all__ = ["Explanations", "make_explanations"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanations(Sequence[Explanation]):
+    """Explanations of many inputs, in their order.
+
+    Attributes
+    ----------
+    labels
+        The model's labels of the inputs.
+    counts
+        How many counterfactuals each input has.
+    status
+        The status of each input, as in :class:`Explanation`.
+    input_index
+        The inputs' index.
+    model_calls, model_rows
+        What the model was asked to make them.
+    """
+
+    labels: Labels
+    counts: Counts
+    status: Sequence[Status]
+    input_index: pd.Index
+    model_calls: int
+    model_rows: int
+    _table: Table
+    _inputs: Matrix
+    _matrix: Matrix
+    _labels: Labels
+    _distances: Vector
+    _examples: Indices
+    _plausibility: Vector | None
+    _stable_radius: Lazy[Vector] | None
+    _context: Context | None = None
+    _constraints: tuple[Any, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
+            array.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self._inputs)
+
+    @overload
+    def __getitem__(self, item: int) -> Explanation: ...
+    @overload
+    def __getitem__(self, item: slice) -> Explanations: ...
+    def __getitem__(self, item: int | slice) -> Explanation | Explanations:
+        if isinstance(item, slice):
+            return self._take(np.arange(len(self))[item])
+        i = range(len(self))[item]
+        first = int(self.counts[:i].sum())
+        part = slice(first, first + int(self.counts[i]))
+        return Explanation(
+            label=to_python(self.labels[i]),
+            labels=self._labels[part],
+            distances=self._distances[part],
+            examples=self._examples[part],
+            plausibility=None if self._plausibility is None else self._plausibility[part],
+            index=self.input_index[i],
+            status=self.status[i],
+            _certificate=Lazy(lambda: self._certificate_of(i)),
+            _table=self._table,
+            _input=self._inputs[i],
+            _matrix=self._matrix[part],
+            _context=self._context_of(i),
+        )
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return (self[i] for i in range(len(self)))
+
+    def to_frame(self) -> Any:
+        """Return one row per counterfactual, indexed by the input's index and the rank.
+
+        The columns are the features, then the counterfactual's ``label`` and ``distance``. Where a
+        feature has such a name, they and the rank are called ``counterfactual_label`` and so on,
+        and a level of the index ``input_...``.
+
+        Tables of polars and pyarrow have no index: the columns ``input``, the input's position, and
+        ``rank`` come first.
+        """
+        return tidy_table(*self._parts())
+
+    def _parts(self) -> tuple[Table, pd.Index, Counts, Matrix, Labels, Vector]:
+        counted = self.input_index, self.counts
+        return self._table, *counted, self._matrix, self._labels, self._distances
+
+    def _take(self, which: Indices) -> Explanations:
+        firsts = self.counts.cumsum() - self.counts
+        parts = [np.arange(firsts[i], firsts[i] + self.counts[i]) for i in which]
+        rows = np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
+        radius = self._stable_radius
+        return replace(
+            self,
+            labels=self.labels[which],
+            counts=self.counts[which],
+            status=tuple(self.status[i] for i in which),
+            input_index=self.input_index[which],
+            _inputs=self._inputs[which],
+            _matrix=self._matrix[rows],
+            _labels=self._labels[rows],
+            _distances=self._distances[rows],
+            _examples=self._examples[rows],
+            _plausibility=None if self._plausibility is None else self._plausibility[rows],
+            _stable_radius=None if radius is None else Lazy(lambda: radius.value[which]),
+            _constraints=self._constraints and tuple(self._constraints[i] for i in which),
+        )
+
+    def _context_of(self, i: int) -> Context | None:
+        """Return the context of one explanation, with its own constraints."""
+        if self._context is None or self._constraints is None:
+            return self._context
+        return replace(self._context, constraints=self._constraints[i])
+
+    def _certificate_of(self, i: int) -> Certificate | None:
+        if self._stable_radius is None:
+            return None
+        radius = float(self._stable_radius.value[i])
+        return Certificate(stable_radius=None if np.isnan(radius) else radius)
+
+    def __repr__(self) -> str:
+        summary = f"Explanations of {len(self)} inputs by {len(self._matrix)} counterfactuals"
+        if len(self._matrix):
+            summary += f", median distance {np.median(self._distances):.3g}"
+        return f"{summary} (asked the model {self.model_calls} times, {self.model_rows} rows)"
+
+    def _repr_html_(self) -> str:
+        rows = tidy_frame(*self._parts()).head(MOST_FEATURES)
+        return f"<p>{html.escape(repr(self))}</p>{rows.to_html()}"
+
+
+def make_explanations(
+    table: Table,
+    inputs: Matrix,
+    labels: Labels,
+    index: pd.Index,
+    *,
+    explained: Indices | None = None,
+    owners: Indices,
+    rows: Matrix,
+    row_labels: Labels,
+    distances: Vector,
+    examples: Indices | None = None,
+    plausibility: Vector | None = None,
+    stable_radius: Lazy[Vector] | None = None,
+    asked: tuple[int, int] = (0, 0),
+    context: Context | None = None,
+    constraints: Sequence[Any] | None = None,
+) -> Explanations:
+    """Make the explanations of some inputs: the only way to make one.
+
+    Parameters
+    ----------
+    table
+        The columns of inputs and counterfactuals.
+    inputs, labels, index
+        The inputs, ``(n, d)``, with their labels and index.
+    explained
+        The positions of the inputs that were to be explained, ascending; None: all. The others
+        had been reached already.
+    owners
+        The input that each counterfactual belongs to, counted among those, ascending.
+    rows, row_labels, distances
+        The counterfactuals, nearest first for each input, with their labels and distances.
+    examples
+        The training row that each was searched towards; None: there are none, marked by -1.
+    plausibility
+        How far each is from training rows, if that is known.
+    stable_radius
+        For each of those inputs, within what distance the choice stays the same, if that is known.
+    asked
+        How many calls the model was asked in, and about how many rows.
+    context
+        How they were made.
+    constraints
+        The constraints of each of those inputs, if they are not the same for all.
+    """
+    explained = np.arange(len(inputs)) if explained is None else explained
+    counts = np.bincount(explained[owners], minlength=len(inputs))
+    status: list[Status] = ["already_reached"] * len(inputs)
+    for i in explained:
+        status[i] = "explained" if counts[i] else "none_found"
+    return Explanations(
+        labels=labels,
+        counts=counts,
+        status=tuple(status),
+        input_index=index,
+        model_calls=asked[0],
+        model_rows=asked[1],
+        _table=table,
+        _inputs=inputs,
+        _matrix=rows,
+        _labels=row_labels,
+        _distances=distances,
+        _examples=np.full(len(rows), -1) if examples is None else examples,
+        _plausibility=plausibility,
+        _stable_radius=None
+        if stable_radius is None
+        else Lazy(lambda: _spread(stable_radius.value, explained, len(inputs))),
+        _context=context,
+        _constraints=None if constraints is None else _kept(constraints, explained, len(inputs)),
+    )
+
+
+def _spread(values: Vector, where: Indices, count: int) -> Vector:
+    """Return values at their positions among more, NaN for the others."""
+    spread = np.full(count, np.nan)
+    spread[where] = values
+    return spread
+
+
+def _kept(constraints: Sequence[Any], where: Indices, count: int) -> tuple[Any, ...]:
+    """Return constraints, as users write them, at their positions among more inputs."""
+    kept: list[Any] = [{}] * count
+    written: dict[int, Any] = {}  # inputs with the same constraints share them
+    for i, each in zip(where.tolist(), constraints, strict=True):
+        if id(each) not in written:
+            written[id(each)] = {} if each is None else as_written(each)
+        kept[i] = written[id(each)]
+    return tuple(kept)
