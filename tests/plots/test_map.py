@@ -74,13 +74,11 @@ def test_without_options_there_is_no_map() -> None:
         MapDisplay.from_explanation(empty, explainer)
 
 
-def test_the_side_of_a_regression_is_that_of_its_options() -> None:
+def test_the_other_side_is_what_was_asked_for() -> None:
     X = np.random.default_rng(0).random((200, 2))
-    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1), max_counterfactuals=2).fit(X)
+    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1), diversity=None).fit(X)
     explanation = explainer.explain([0.25, 0.5], interval=(1.2, 1.6))
-    lowest = explanation.labels.min()
-    reached = is_reached_as(explanation, np.array([0.3, lowest, 1.9]))
-    assert reached.tolist() == [False, True, True]
-    down = explainer.explain([0.75, 0.8], interval=(0.2, 0.9))
-    reached = is_reached_as(down, np.array([0.3, down.labels.max(), 1.9]))
-    assert reached.tolist() == [True, True, False]
+    reached = is_reached_as(explanation, np.array([0.3, 1.2, 1.5, 1.9]))
+    assert reached.tolist() == [False, True, True, False]
+    explanation, _ = mixed()
+    assert is_reached_as(explanation, np.array(["no", "yes"])).tolist() == [False, True]

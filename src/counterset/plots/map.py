@@ -213,18 +213,9 @@ def draw_background(ax: Any, background: Background, labels: tuple[str, str]) ->
 
 
 def is_reached_as(explanation: Explanation, labels: Labels) -> Mask:
-    """Return which labels are as those of the options.
-
-    For a regression, whose labels are all different: those on the options' side of the input.
-    """
-    if labels.dtype.kind == "f" and len({*map(float, explanation.labels)}) > 1:
-        above = np.asarray(explanation.labels, dtype=float)
-        own = float(explanation.label)
-        if (above > own).all():
-            return np.asarray(labels >= above.min())
-        if (above < own).all():
-            return np.asarray(labels <= above.max())
-    return np.isin(labels, np.unique(explanation.labels))
+    """Return which labels are what the explanation was asked for."""
+    own = np.repeat(np.array([explanation.label]), len(labels))
+    return np.asarray(explanation.context.goal.accepts(labels, own))
 
 
 def ask_background(
