@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from counterset._base.checks import check_at_least, check_list, check_mapping, check_number
 from counterset.exceptions import InvalidInputError
+from counterset.tables.wording import Unit, check_texts, check_unit
 
 __all__ = ["Kind", "Schema"]
 
@@ -43,6 +44,17 @@ class Schema:
         states of their own, as a missing value is: an input keeps such a code or gets a number, a
         number never becomes a code, and no average or scale takes it for a number.
 
+    labels
+        From names of features, or of one-hot groups, to how people call them. A feature without a
+        label is called as its column, in words: "credit_amount" reads "credit amount".
+    units
+        From names of numbers to their unit: "months", the pair ("month", "months") for one and for
+        several, or a pattern such as "${}".
+    texts
+        From names to the texts of their values, such as
+        ``{"savings": {"<100": "less than 100 DM", None: "not stated"}}``; None is a missing value.
+        Values without a text read as they are.
+
     Examples
     --------
     >>> Schema(ordinal={"savings": ["<100", "100-500", ">500"]}, categorical=["zip"])
@@ -57,6 +69,9 @@ class Schema:
     one_hot: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     step: Mapping[Any, float] | Literal[0] = field(default_factory=dict)
     special: Mapping[Any, Sequence[float]] = field(default_factory=dict)
+    labels: Mapping[Any, str] = field(default_factory=dict)
+    units: Mapping[Any, Unit] = field(default_factory=dict)
+    texts: Mapping[Any, Mapping[Any, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for kind in ("categorical", "continuous", "integer", "binary"):
@@ -79,10 +94,26 @@ class Schema:
             check_list(codes, f"special[{name!r}]", "codes")
             for code in codes:
                 check_number(code, f"A code in special[{name!r}]")
+        self._check_wording()
         names = [str(name) for name in self.declared]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise InvalidInputError(f"The schema declares {twice} more than once.")
+
+    def _check_wording(self) -> None:
+        """Check labels, units and texts."""
+        check_mapping(self.labels, "labels", "texts")
+        for name, label in self.labels.items():
+            if not isinstance(label, str) or not label.strip():
+                raise InvalidInputError(
+                    f"labels[{name!r}] must be a text, how people call the feature, got {label!r}."
+                )
+        check_mapping(self.units, "units", "texts such as 'months'")
+        for name, unit in self.units.items():
+            check_unit(name, unit)
+        check_mapping(self.texts, "texts", "mappings from values to texts")
+        for name, texts in self.texts.items():
+            check_texts(name, texts)
 
     def __repr__(self) -> str:
         declared = ((each.name, getattr(self, each.name)) for each in fields(self))

@@ -108,7 +108,7 @@ class Table:
     @cached_property
     def _units(self) -> Vector:
         """The smallest difference of each feature's codes that its column can hold, or 0."""
-        return np.array([each.unit for each in self.features])
+        return np.array([each.resolution for each in self.features])
 
     @cached_property
     def _ratios(self) -> Matrix:

@@ -20,6 +20,7 @@ from counterset._base.arrays import Labels, Mask, Vector
 from counterset.exceptions import InvalidInputError
 from counterset.tables.features.grid import Grid
 from counterset.tables.schema import Kind
+from counterset.tables.wording import Wording, readable
 
 __all__ = ["Feature", "TrainingColumns", "range_of"]
 
@@ -98,6 +99,8 @@ class Feature(ABC):
         None.
     special
         Codes of a number that are no numbers: states of their own, as a missing value is.
+    wording
+        How people speak of it, as the user declared it; None: as its name and values read.
     """
 
     name: str
@@ -111,6 +114,7 @@ class Feature(ABC):
     values: tuple[Any, ...] | None = None
     seen: tuple[float, ...] | None = None
     special: tuple[float, ...] = ()
+    wording: Wording | None = None
 
     @classmethod
     @abstractmethod
@@ -194,6 +198,23 @@ class Feature(ABC):
         """Return the value that a code stands for, for people to read."""
         return "missing" if np.isnan(code) else self._value_of(code)
 
+    @property
+    def label(self) -> str:
+        """How people call the feature."""
+        return readable(self.name) if self.wording is None else self.wording.label
+
+    @property
+    def unit(self) -> str:
+        """The unit of its numbers, such as "months"; empty if it has none."""
+        return "" if self.wording is None else self.wording.unit
+
+    def text_of(self, code: float) -> str:
+        """Return the text of a value, without a unit: the declared one, or all its digits."""
+        declared = None
+        if self.wording is not None:
+            declared = self.wording.of_missing if np.isnan(code) else self.wording.text(code)
+        return self.format(code) if declared is None else declared
+
     def format(self, code: float) -> str:
         """Return the value that a code stands for as text, with all its digits."""
         return str(self.describe(code))
@@ -232,10 +253,14 @@ class Feature(ABC):
                 f"{difference!r}."
             )
         # Part of a unit cannot be taken.
-        return float(np.floor(amount / self.unit) * self.unit) if self.unit else amount
+        return (
+            float(np.floor(amount / self.resolution) * self.resolution)
+            if self.resolution
+            else amount
+        )
 
     @property
-    def unit(self) -> float:
+    def resolution(self) -> float:
         """The smallest difference between two codes that the column can hold; 0 if there is none.
 
         Counterfactuals may move in coarser steps.

@@ -19,6 +19,7 @@ from counterset.tables.features.number import LARGEST_EXACT, Number
 from counterset.tables.features.one_hot import OneHotGroup
 from counterset.tables.features.time import Time
 from counterset.tables.features.written import WrittenNumber, form_of, is_written
+from counterset.tables.features.wording import with_wording
 from counterset.tables.names import find_name, positions_by_name
 from counterset.tables.schema import Kind, Schema
 
@@ -55,7 +56,7 @@ def learn_features(frame: pd.DataFrame, schema: Schema) -> tuple[tuple[Feature, 
         for training in _training_columns(frame, schema)
     ]
     return (
-        tuple(feature for feature, _ in learned),
+        tuple(with_wording(feature, schema) for feature, _ in learned),
         np.column_stack([codes for _, codes in learned]),
     )
 
@@ -117,12 +118,14 @@ def _by_text(schema: Schema, frame: pd.DataFrame) -> Schema:
     """Return the schema with the columns' labels as text; check its names."""
     names, positions = [str(name) for name in frame.columns], positions_by_name(frame.columns)
     named = [*schema.declared, *schema.steps, *schema.special]
+    worded = [*schema.labels, *schema.units, *schema.texts]
+    named += [name for name in worded if name not in schema.one_hot]
     unknown = [name for name in named if find_name(name, positions) is None]
     if unknown:
         raise InvalidInputError(f"The schema names unknown columns {unknown}. Known: {names}.")
 
     def texts(labels: Iterable[Any]) -> list[str]:
-        return [names[positions[label]] for label in labels]
+        return [label if label in schema.one_hot else names[positions[label]] for label in labels]
 
     def by_text(mapping: Mapping[Any, _Value]) -> dict[str, _Value]:
         return dict(zip(texts(mapping), mapping.values(), strict=True))
@@ -137,6 +140,9 @@ def _by_text(schema: Schema, frame: pd.DataFrame) -> Schema:
         one_hot={group: texts(columns) for group, columns in schema.one_hot.items()},
         step=by_text(schema.steps) or schema.step,
         special=by_text(schema.special),
+        labels=by_text(schema.labels),
+        units=by_text(schema.units),
+        texts=by_text(schema.texts),
     )
     grouped = {column for columns in schema.one_hot.values() for column in columns}
     clashing = sorted(set(schema.one_hot) & {name for name in names if name not in grouped})

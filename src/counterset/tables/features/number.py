@@ -67,7 +67,7 @@ class Number(Feature):
         return self.kind != "continuous" or self._holds_integers
 
     @property
-    def unit(self) -> float:
+    def resolution(self) -> float:
         return 1.0 if self.is_whole else 0.0
 
     @property
@@ -164,7 +164,7 @@ class Number(Feature):
         return f"Feature {self.name!r} holds numbers, got {value!r}."
 
     def _content(self) -> str:
-        steps = f" in steps of {format_number(self.step)}" if self.step != self.unit else ""
+        steps = f" in steps of {format_number(self.step)}" if self.step != self.resolution else ""
         held = f", held as {self.dtype}" if self.is_whole and not self._holds_integers else ""
         special = f", special {', '.join(map(self.format, self.special))}" if self.special else ""
         return f"{self.format(self.low)} to {self.format(self.high)}{steps}{held}{special}"
