@@ -34,14 +34,14 @@ def most_changed(explanation: Explanation) -> Indices:
 
 
 def name_of(feature: Feature) -> str:
-    """Return what a plot calls a feature.
+    """Return what a plot calls a feature: its label, with its unit if it has one.
 
     Examples
     --------
     >>> name_of(Number("credit_amount", "continuous", (0,), np.dtype(float), 0.0, 9000.0))
     'credit amount'
     """
-    return feature.name.replace("_", " ")
+    return f"{feature.label} ({feature.unit})" if feature.unit else feature.label
 
 
 def value_text(feature: Feature, code: float, width: int = 20) -> str:
@@ -53,7 +53,7 @@ def value_text(feature: Feature, code: float, width: int = 20) -> str:
     >>> value_text(amount, 2879.5), value_text(amount, 2879.53125)
     ('2,879.5', '≈2,880')
     """
-    text = feature.format(code)
+    text = feature.text_of(code)
     if isinstance(feature, Number) and len(text) > LONGEST_NUMBER and np.isfinite(code):
         rounded = float(f"{code:.4g}")
         is_ordinary = 1e-4 <= abs(rounded) < 1e15 or rounded == 0

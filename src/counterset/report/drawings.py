@@ -12,7 +12,9 @@ from counterset.plots.style import wrapped
 __all__ = ["bars_svg", "changes_svg"]
 
 #: The columns of the drawing of changes, in pixels: names, ranges, and values.
-WIDTH, NAMES, RANGE_END = 760, 190, 540
+WIDTH, NAMES, RANGE_END = 760, 180, 450
+#: A value that is missing or special stands here, between the name and the range.
+ASIDE = 8
 #: The heights of a lane, and of the space for the ends of a range.
 LANE, GAP = 19, 25
 #: Half the size of a mark.
@@ -79,16 +81,14 @@ def _legend(n_options: int) -> str:
 def _row(row: FeatureRow, top: float) -> str:
     lanes = len(row.changes)
     base = top + lanes * LANE - 3
-    lines = wrapped(row.name, 26).split("\n")
+    lines = wrapped(row.name, 24).split("\n")
     middle = top + (lanes * LANE) / 2 - 7 * (len(lines) - 1)
-    parts = [
-        _text(NAMES - 26, middle + 14 * i, line, anchor="end") for i, line in enumerate(lines)
-    ]
+    parts = [_text(NAMES - 12, middle + 14 * i, line, anchor="end") for i, line in enumerate(lines)]
     if row.ends is not None:
-        ticks = f"M{NAMES} {base - 3}v6M{NAMES} {base}H{RANGE_END}M{RANGE_END} {base - 3}v6"
+        ticks = f"M{_x(0):g} {base - 3:g}v6M{_x(0):g} {base:g}H{_x(1):g}M{_x(1):g} {base - 3:g}v6"
         parts.append(f'<path class="axis" d="{ticks}"/>')
-        parts.append(_text(NAMES, base + 14, row.ends[0], small=True))
-        parts.append(_text(RANGE_END, base + 14, row.ends[1], anchor="end", small=True))
+        parts.append(_text(_x(0), base + 14, row.ends[0], small=True))
+        parts.append(_text(_x(1), base + 14, row.ends[1], anchor="end", small=True))
     start = _x(row.changes[0].start)
     parts.append(f'<path class="axis" d="M{start:.1f} {top - 3:.1f}V{base:.1f}"/>')
     for i, change in enumerate(row.changes):
@@ -112,7 +112,8 @@ def _change(change: Change, y: float, *, is_switch: bool) -> str:
 
 
 def _x(share: float) -> float:
-    return NAMES + share * (RANGE_END - NAMES)
+    start = NAMES + 3 * ASIDE
+    return NAMES + ASIDE if share < 0 else start + share * (RANGE_END - start)
 
 
 def _mark(option: int, x: float, y: float) -> str:

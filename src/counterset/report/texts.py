@@ -27,7 +27,8 @@ TEXTS = {
     "changes_alt": "Changes by feature: {changes}.",
     "more_features": "And {count} more that change; the record below has all of them.",
     "table": "All options side by side",
-    "table_caption": "Changed cells are marked, and bold. A dot: as it is now.",
+    "table_caption": "Changed cells are marked, and bold. A dot: as it is now. ≈: "
+    "rounded; the record in this file has all digits.",
     "now": "now",
     "option": "option {rank}",
     "features_changed": "features changed",

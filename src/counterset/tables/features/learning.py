@@ -18,8 +18,8 @@ from counterset.tables.features.feature import Feature, TrainingColumns
 from counterset.tables.features.number import LARGEST_EXACT, Number
 from counterset.tables.features.one_hot import OneHotGroup
 from counterset.tables.features.time import Time
-from counterset.tables.features.written import WrittenNumber, form_of, is_written
 from counterset.tables.features.wording import with_wording
+from counterset.tables.features.written import WrittenNumber, form_of, is_written
 from counterset.tables.names import find_name, positions_by_name
 from counterset.tables.schema import Kind, Schema
 
