@@ -10,7 +10,7 @@ import numpy as np
 from counterset._base.arrays import Vector
 from counterset.results.bounds import DistanceBounds
 
-__all__ = ["Certificate"]
+__all__ = ["Certificate", "rounded_down"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Certificate:
         if self.radii is None:
             return []
         radii = np.zeros(len(self.radii)) if self.nothing_proved else self.radii
-        return [_rounded_down(radius) if radius > 0 else "-" for radius in radii]
+        return [rounded_down(radius) if radius > 0 else "-" for radius in radii]
 
     def __str__(self) -> str:
         sentences = []
@@ -78,7 +78,7 @@ class Certificate:
         elif self.stable_radius is not None and self.stable_radius > 0:
             # Rounded down, so that what is said is still certain.
             sentences.append(
-                f"Anyone of your class within {_rounded_down(self.stable_radius)} of you gets the "
+                f"Anyone of your class within {rounded_down(self.stable_radius)} of you gets the "
                 f"same examples."
             )
         return " ".join(sentences)
@@ -94,7 +94,7 @@ def _as_text(bounds: DistanceBounds) -> str:
     return f"between {bounds.lower:.3g} and {bounds.upper:.3g}"
 
 
-def _rounded_down(value: float, digits: int = 3) -> str:
+def rounded_down(value: float, digits: int = 3) -> str:
     """Return a positive number as text with a few digits, never more than it is."""
     text = f"{value:.{digits}g}"
     if float(text) <= value:

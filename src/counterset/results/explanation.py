@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -147,6 +148,62 @@ class Explanation:
             self.labels,
             self.distances,
         )
+
+    def describe(
+        self,
+        *,
+        outcomes: Mapping[Any, str] | None = None,
+        stability: pd.DataFrame | None = None,
+        templates: Any = None,
+        width: int | None = 88,
+    ) -> str:
+        """Say in plain sentences what would have to be different.
+
+        Parameters
+        ----------
+        outcomes
+            From labels to how people call them, such as ``{"good": "approved"}``.
+        stability
+            What :func:`~counterset.evaluate` returns for this input: then it is told how much the
+            ways of slightly different inputs differ.
+        templates
+            The path of the texts in another language, a translated copy of
+            ``counterset/words/english.toml``; None: English.
+        width
+            The most letters of a line; None: lines are not broken.
+        """
+        from counterset.words.description import Description  # noqa: PLC0415 - a room above
+
+        return Description.of(self, templates, outcomes, stability).text(width)
+
+    def letter(
+        self,
+        audience: Literal["applicant", "reviewer"] = "applicant",
+        *,
+        format: Literal["text", "html"] = "text",
+        contact: str | None = None,
+        outcomes: Mapping[Any, str] | None = None,
+        templates: Any = None,
+    ) -> str:
+        """Write a letter with the main reasons and the variations that lead to another result.
+
+        Parameters
+        ----------
+        audience
+            ``"applicant"``: short, with at most four reasons, each with the person's own value, and
+            the variations; details are folded in HTML and left out in text. ``"reviewer"``: also
+            what each reason does alone, distances, certificates, limits, settings, data and model.
+        format
+            ``"text"``, or ``"html"``: a fragment without scripts.
+        contact
+            Who answers questions and reviews the decision; None leaves a place to fill in.
+        outcomes, templates
+            As for :meth:`describe`.
+        """
+        from counterset.words.letter import write_letter  # noqa: PLC0415 - a room above
+
+        options: dict[str, Any] = {"format": format, "contact": contact}
+        return write_letter(self, audience, outcomes=outcomes, templates=templates, **options)
 
     def __len__(self) -> int:
         return len(self._matrix)

@@ -1,0 +1,13 @@
+"""Words: explanations as sentences, reasons and letters.
+
+Begin with :mod:`counterset.words.description`, which says what would have to be different. Every
+text stands in ``english.toml``; a file of the same form in another language can be passed instead.
+May import ``results`` and what lies below it.
+"""
+
+from counterset.words.description import Description
+from counterset.words.letter import write_letter
+from counterset.words.reasons import Reason, find_reasons
+from counterset.words.templates import Templates
+
+__all__ = ["Description", "Reason", "Templates", "find_reasons", "write_letter"]

@@ -1,0 +1,109 @@
+"""How far options are, how steady they are, and what is proved, checked or only measured."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pandas as pd
+
+from counterset.exceptions import InvalidInputError
+from counterset.results.certificate import Certificate, rounded_down
+from counterset.results.explanation import Explanation
+from counterset.words.outcomes import Outcomes
+from counterset.words.templates import Templates
+
+__all__ = ["how_far", "how_sure", "measured"]
+
+#: The distances and scales in which 1 is one feature moved across its usual range.
+DISTANCES = re.compile(r"l1|l2|linf|(L1|L2|LInf)\((weights=None)?\)")
+SCALES = ("robust", "range")
+#: What ``evaluate`` returns, as far as it is told.
+MEASURED = ("input_distance", "set_distance_mean", "k_distance")
+
+
+def how_far(explanation: Explanation, templates: Templates) -> list[str]:
+    """Return how far the nearest option is, in words, if the distance has words."""
+    if not len(explanation):
+        return []
+    settings, sentences = explanation.context.settings.value, []
+    usual = DISTANCES.fullmatch(str(settings.get("distance"))) and settings.get("scale") in SCALES
+    if usual and not explanation.context.costs:
+        nearest = float(explanation.distances[0])
+        if round(nearest, 2) <= 1:
+            sentences.append(templates("far.share", share=f"{max(nearest, 0.01):.0%}"))
+        else:
+            sentences.append(templates("far.times", times=f"{nearest:.1f}"))
+    if explanation.context.costs:
+        sentences.append(templates("far.costs"))
+    return sentences
+
+
+def how_sure(explanation: Explanation, templates: Templates, outcomes: Outcomes) -> list[str]:
+    """Return what is checked and what is proved, a sentence each."""
+    if not len(explanation):
+        return []
+    if outcomes.differ or explanation.context.probability is not None:
+        asked = templates("sure.asked_goal", wanted=outcomes.wanted())
+    else:
+        classified = outcomes.classified(explanation.labels[0])
+        asked = templates("sure.asked_class", classified=classified)
+    certificate = explanation.certificate or Certificate()
+    return [
+        asked,
+        _nearest(explanation, certificate, templates),
+        *_safe(certificate, templates),
+        *_same(certificate, templates),
+    ]
+
+
+def _nearest(explanation: Explanation, certificate: Certificate, templates: Templates) -> str:
+    bounds = certificate.distance_bounds
+    if bounds is not None and not bounds.was_read:
+        return templates("sure.unread")
+    if bounds is not None and bounds.lower > 0:
+        return templates("sure.nearest", distance=rounded_down(bounds.lower))
+    return templates("sure.not_nearest")
+
+
+def _safe(certificate: Certificate, templates: Templates) -> list[str]:
+    """Return within what radius each option stays one; ways of equal radius together."""
+    if certificate.radii is None or certificate.epsilon is None or certificate.nothing_proved:
+        return []
+    ranks: dict[str, list[str]] = {}
+    for rank, radius in enumerate(certificate.radii, start=1):
+        if radius > 0:
+            ranks.setdefault(rounded_down(float(radius)), []).append(str(rank))
+    told = []
+    for radius, which in ranks.items():
+        ways = templates("sure.safe_one", rank=which[0])
+        if len(which) > 1:
+            ways = templates("sure.safe_many", ranks=templates.join(which))
+        epsilon = f"{certificate.epsilon:g}"
+        told.append(templates("sure.safe", ways=ways, epsilon=epsilon, radius=radius))
+    return told
+
+
+def _same(certificate: Certificate, templates: Templates) -> list[str]:
+    radius = certificate.stable_radius
+    if radius is None or not radius > 0:
+        return []
+    if math.isinf(radius):
+        return [templates("sure.same_all")]
+    return [templates("sure.same_within", radius=rounded_down(radius))]
+
+
+def measured(stability: pd.DataFrame | None, templates: Templates) -> list[str]:
+    """Return what ``evaluate`` measured on noisy copies of the input; nothing if it did not."""
+    if stability is None:
+        return []
+    columns = getattr(stability, "columns", ())
+    if any(name not in columns for name in MEASURED) or not len(stability):
+        raise InvalidInputError(
+            f"stability takes the table that evaluate returns for this input, with the columns "
+            f"{', '.join(MEASURED)}, got {type(stability).__name__}."
+        )
+    near, differ, far = (f"{np.nanmean(stability[name]):.2g}" for name in MEASURED)
+    count = len(stability)
+    return [templates("sure.measured", count=count, near=near, differ=differ, far=far)]

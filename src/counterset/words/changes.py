@@ -1,0 +1,94 @@
+"""Sentences about what one option changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterset._base.arrays import Vector
+from counterset.tables.features.feature import Feature
+from counterset.tables.features.number import Number
+from counterset.tables.table import Table, changed
+from counterset.words.templates import Templates
+from counterset.words.values import Writer
+
+__all__ = ["MOST_IN_ONE_SENTENCE", "ChangeWriter", "capitalised"]
+
+#: Up to 5 changes stand in one sentence; more are listed, one a line.
+MOST_IN_ONE_SENTENCE = 5
+
+
+@dataclass(frozen=True)
+class ChangeWriter:
+    """Write what an option changes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table, rows = Table.learn([[5951.0, 48.0], [3200.0, 24.0]])
+    >>> writer = ChangeWriter(table, Templates.read())
+    >>> writer.sentence(rows[0], rows[1])
+    'Reduce x0 from 5,951 to 3,200 and x1 from 48 to 24'
+    """
+
+    table: Table
+    templates: Templates
+
+    @property
+    def writer(self) -> Writer:
+        """What writes features and values."""
+        return Writer(self.templates)
+
+    def sentence(self, before: Vector, after: Vector) -> str:
+        """Return all changes as one sentence without its point, equal verbs together."""
+        groups: dict[str, list[str]] = {}
+        for i in np.flatnonzero(changed(before, after)):
+            verb, item = self._change(self.table.features[i], before[i], after[i])
+            groups.setdefault(verb, []).append(item)
+        clauses = [
+            self.templates(verb, items=self.templates.join(items)) for verb, items in groups.items()
+        ]
+        # With several in one clause, "a and b and change c" would be hard to read.
+        last = "list.and" if all(len(items) == 1 for items in groups.values()) else "list.last"
+        return capitalised(self.templates.join(clauses, last=last))
+
+    def lines(self, before: Vector, after: Vector) -> list[str]:
+        """Return each change as a line of its own."""
+        clauses = []
+        for i in np.flatnonzero(changed(before, after)):
+            verb, item = self._change(self.table.features[i], before[i], after[i])
+            clauses.append(self.templates(verb, items=item))
+        return [self.templates("change.line", clause=clause) for clause in clauses]
+
+    def instead(self, before: Vector, after: Vector) -> list[str]:
+        """Return each change as what would be different: "the age being 35 instead of 31"."""
+        return [
+            self._instead(self.table.features[i], before[i], after[i])
+            for i in np.flatnonzero(changed(before, after))
+        ]
+
+    def _instead(self, feature: Feature, before: float, after: float) -> str:
+        now, then = self.writer.pair(feature, after, before)
+        named = self.writer.feature(feature)
+        return self.templates("change.instead", feature=named, before=then, after=now)
+
+    def _change(self, feature: Feature, before: float, after: float) -> tuple[str, str]:
+        """Return the template of a change's verb, and what it is done to."""
+        named = self.writer.feature(feature)
+        if np.isnan(before):
+            told = self.writer.value(feature, after)
+            return "change.state", self.templates("change.item_stated", feature=named, after=told)
+        then, now = self.writer.pair(feature, before, after)
+        item = self.templates("change.item", feature=named, before=then, after=now)
+        if feature.is_time and feature.values is None:
+            return "change.move", item
+        moves = isinstance(feature, Number) and feature.kind != "binary"
+        if moves and feature.is_known(np.array([before]))[0]:
+            return ("change.raise" if after > before else "change.lower"), item
+        return "change.change", item
+
+
+def capitalised(text: str) -> str:
+    """Return a text with a capital first letter; the others stay."""
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,246 @@
+"""Letters: reasons and variations for an applicant, and all figures for a reviewer."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from counterset._base.arrays import to_python
+from counterset.exceptions import InvalidInputError
+from counterset.results.context import versions
+from counterset.results.explanation import Explanation
+from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter, capitalised
+from counterset.words.description import Description
+from counterset.words.outcomes import Outcomes, rounded
+from counterset.words.reasons import Reason, find_reasons
+from counterset.words.templates import Templates, TemplatesLike
+from counterset.words.values import Writer
+
+__all__ = ["Letter", "Section", "write_letter"]
+
+#: For whom a letter is written.
+Audience: TypeAlias = Literal["applicant", "reviewer"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a letter: its title (may be empty), paragraphs, and lists among them.
+
+    Attributes
+    ----------
+    title
+        The heading.
+    blocks
+        Paragraphs, and lists as tuples of items.
+    folded
+        Whether it is a detail: folded in HTML, and left out in plain text.
+    """
+
+    title: str
+    blocks: tuple[str | tuple[str, ...], ...]
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A letter: a title and sections.
+
+    Examples
+    --------
+    >>> letter = Letter("en", "About it", (Section("", ("Two ways:", ("1. a", "2. b"))),))
+    >>> print(letter.text())
+    About it
+    <BLANKLINE>
+    Two ways:
+      1. a
+      2. b
+    """
+
+    language: str
+    title: str
+    sections: tuple[Section, ...]
+
+    def text(self) -> str:
+        """Return the letter as plain text; folded details are left out."""
+        parts = [self.title]
+        for section in self.sections:
+            if section.folded:
+                continue
+            lines = [section.title] if section.title else []
+            for block in section.blocks:
+                lines += [block] if isinstance(block, str) else [f"  {item}" for item in block]
+            parts.append("\n".join(lines))
+        return "\n\n".join(parts)
+
+    def html(self) -> str:
+        """Return the letter as HTML, a fragment without scripts; everything is escaped."""
+        parts = [f"<h1>{html.escape(self.title)}</h1>"]
+        for section in self.sections:
+            blocks = "\n".join(map(_block, section.blocks))
+            title = html.escape(section.title)
+            if section.folded:
+                parts.append(f"<details>\n<summary>{title}</summary>\n{blocks}\n</details>")
+            else:
+                heading = f"<h2>{title}</h2>\n" if title else ""
+                parts.append(f"<section>\n{heading}{blocks}\n</section>")
+        body = "\n".join(parts)
+        return f'<article lang="{html.escape(self.language)}">\n{body}\n</article>'
+
+
+def write_letter(
+    explanation: Explanation,
+    audience: Audience = "applicant",
+    *,
+    format: Literal["text", "html"] = "text",
+    contact: str | None = None,
+    outcomes: Mapping[Any, str] | None = None,
+    templates: TemplatesLike = None,
+) -> str:
+    """Write a letter about a decision; parameters as for ``Explanation.letter``."""
+    for name, value, known in (
+        ("audience", audience, ("applicant", "reviewer")),
+        ("format", format, ("text", "html")),
+    ):
+        if value not in known:
+            raise InvalidInputError(f"{name} must be {known[0]!r} or {known[1]!r}, got {value!r}.")
+    if contact is not None and not isinstance(contact, str):
+        raise InvalidInputError(
+            f"contact must be a text: who answers questions, and how to reach them, got "
+            f"{contact!r}."
+        )
+    writer = _Writer(explanation, Templates.read(templates), outcomes or {})
+    letter = writer.to_applicant(contact) if audience == "applicant" else writer.to_reviewer()
+    return letter.text() if format == "text" else letter.html()
+
+
+class _Writer:
+    """Write the letters about one explanation."""
+
+    def __init__(
+        self, explanation: Explanation, templates: Templates, outcomes: Mapping[Any, str]
+    ) -> None:
+        self._explanation, self._templates = explanation, templates
+        self._outcomes = Outcomes(explanation, templates, outcomes)
+        self._description = Description.of(explanation, templates, outcomes)
+        self._reasons = find_reasons(explanation)
+        self._language: str = templates.texts["language.code"]
+
+    def to_applicant(self, contact: str | None) -> Letter:
+        told, outcomes = self._templates, self._outcomes
+        name = "letter.result_number" if outcomes.is_number else "letter.result_class"
+        label = outcomes.told(self._explanation.label)
+        sections = [Section("", (told(name, label=label),))]
+        if self._reasons:
+            heading = "letter.one_reason" if len(self._reasons) == 1 else "letter.reasons"
+            reasons = tuple(self._short(reason) for reason in self._reasons)
+            sections.append(Section("", (told(heading), reasons)))
+        sections.append(self._variations())
+        contact = told("letter.contact_missing") if contact is None else contact
+        sections.append(
+            Section(told("letter.contact_title"), (told("letter.contact", contact=contact),))
+        )
+        if len(self._explanation):
+            details = (*self._description.kept, *self._description.far, *self._description.sure)
+            sections.append(Section(told("letter.details"), details, folded=True))
+        return Letter(self._language, told("letter.title"), tuple(sections))
+
+    def _variations(self) -> Section:
+        """Return which variations would have led to another result."""
+        told, explanation, wanted = self._templates, self._explanation, self._outcomes.wanted()
+        if explanation.status == "already_reached":
+            return Section("", (told("letter.reached"),))
+        if not len(explanation):
+            return Section("", (told("letter.no_variation", wanted=wanted),))
+        writer = ChangeWriter(explanation._table, told)
+        items: list[str] = []
+        for rank, after in enumerate(explanation._matrix, start=1):
+            changes = writer.instead(explanation._input, after)
+            if len(changes) <= MOST_IN_ONE_SENTENCE:
+                items.append(told("letter.variation", rank=rank, changes=told.join(changes)))
+            else:
+                items.append(told("letter.variation_many", rank=rank, count=len(changes)))
+                items += [told("change.line", clause=change) for change in changes]
+        heading = "letter.one_variation" if len(explanation) == 1 else "letter.variations"
+        return Section("", (told(heading, wanted=wanted), tuple(items), told("letter.example")))
+
+    def to_reviewer(self) -> Letter:
+        told, description, context = self._templates, self._description, self._explanation.context
+        ways = tuple(line for way in description.ways for line in way)
+        blocks: list[str | tuple[str, ...]] = [description.heading]
+        sections = [Section("", (*blocks, *([ways] if ways else [])))]
+        reasons = tuple(self._long(reason) for reason in self._reasons)
+        for title, lines in (
+            ("letter.review_reasons", reasons),
+            ("letter.review_limits", description.kept),
+            ("letter.review_sure", (*description.far, *description.sure)),
+        ):
+            sections.append(Section(told(title), (lines or told("letter.nothing"),)))
+        sections.append(Section(told("letter.review_how"), tuple(self._how())))
+        sections.append(Section("", (told("letter.review_note"),)))
+        index = to_python(self._explanation.index)
+        return Letter(self._language, told("letter.review_title", index=index), tuple(sections))
+
+    def _how(self) -> list[str | tuple[str, ...]]:
+        """Return how the explanation was made: settings, data, model and versions."""
+        told, context = self._templates, self._explanation.context
+        settings = tuple(
+            told("letter.setting", name=name, value=value)
+            for name, value in context.settings.value.items()
+        )
+        blocks: list[str | tuple[str, ...]] = [
+            told("letter.review_settings", explainer=context.explainer),
+            settings,
+        ]
+        if context.training is not None:
+            data = context.training.value
+            blocks.append(told("letter.review_data", rows=f"{data.rows:,}", hash=data.hash))
+            if data.labels is not None:
+                counts = [f"{self._outcomes.told(label)} {n:,}" for label, n in data.labels.items()]
+                blocks.append(told("letter.review_labels", labels=", ".join(counts)))
+            elif data.low is not None and data.high is not None:
+                low, high = rounded(data.low), rounded(data.high)
+                blocks.append(told("letter.review_range", low=low, high=high))
+        model, digest = type(context.model_to_ask()).__name__, context.fingerprint().digest
+        blocks.append(told("letter.review_model", model=model, digest=digest))
+        shown = ", ".join(f"{name} {version}" for name, version in versions().items())
+        blocks.append(told("letter.review_versions", versions=shown))
+        return blocks
+
+    def _short(self, reason: Reason) -> str:
+        """Return a reason with the person's own value."""
+        label, value = self._named(reason)
+        return self._templates("reason.line", label=label, value=value)
+
+    def _long(self, reason: Reason) -> str:
+        """Return a reason with what its change alone does."""
+        told, outcomes = self._templates, self._outcomes
+        label, value = self._named(reason)
+        feature = self._explanation._table.features[reason.at]
+        after = Writer(told).value(feature, reason.other_code)
+        parts: dict[str, Any] = {"label": label, "value": value, "after": after}
+        if reason.before is not None and reason.after is not None:
+            if outcomes.is_number:
+                parts |= {"prediction": rounded(reason.after)}
+                return told("reason.predicted", prediction_before=rounded(reason.before), **parts)
+            shown = {"probability": f"{reason.after:.0%}", "wanted": outcomes.goal()}
+            before = f"{reason.before:.0%}"
+            return told("reason.probability", probability_before=before, **shown, **parts)
+        if reason.flips:
+            return told("reason.flips", wanted=outcomes.goal(), **parts)
+        ways = len(self._explanation)
+        return told("reason.with_others", count=reason.count, ways=ways, **parts)
+
+    def _named(self, reason: Reason) -> tuple[str, str]:
+        feature = self._explanation._table.features[reason.at]
+        value = Writer(self._templates).value(feature, reason.code)
+        return capitalised(feature.label), value
+
+
+def _block(block: str | tuple[str, ...]) -> str:
+    """Return a paragraph or a list as HTML."""
+    if isinstance(block, str):
+        return f"<p>{html.escape(block)}</p>"
+    items = "\n".join(f"<li>{html.escape(item)}</li>" for item in block)
+    return f"<ul>\n{items}\n</ul>"

@@ -1,0 +1,104 @@
+"""What a model answers, and what was wanted, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from counterset._base.arrays import to_python
+from counterset.models.goals import InInterval, OneOf
+from counterset.results.explanation import Explanation
+from counterset.tables.features.number import format_number
+from counterset.words.templates import Templates
+
+__all__ = ["Outcomes"]
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Write labels, predictions and goals.
+
+    Attributes
+    ----------
+    explanation
+        Whose labels are written.
+    templates
+        The texts of the language.
+    texts
+        From labels to how people call them; a label that is not there is written as it is.
+    """
+
+    explanation: Explanation
+    templates: Templates
+    texts: Mapping[Any, str]
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the model predicts a number, as a regression does."""
+        context = self.explanation.context
+        return context.is_regression or isinstance(context.goal, InInterval)
+
+    def told(self, label: Any) -> str:
+        """Return a label, or a predicted number."""
+        label = to_python(label)
+        if label in self.texts:
+            return self.texts[label]
+        if self.is_number:
+            return rounded(label)
+        return self.templates("label.class", label=label) if isinstance(label, str) else str(label)
+
+    def classified(self, label: Any) -> str:
+        """Return what the model says: "is classified as 'good'", "is predicted to be 175.9"."""
+        name = "label.predicted" if self.is_number else "label.classified"
+        return self.templates(name, label=self.told(label))
+
+    def wanted(self) -> str:
+        """Return what the options lead to."""
+        wanted, probability = self.goal(), self.explanation.context.probability
+        if probability is None:
+            return wanted
+        return self.templates("label.probable", wanted=wanted, probability=f"{probability:.0%}")
+
+    def goal(self) -> str:
+        """Return the labels or the interval that the options lead to."""
+        goal = self.explanation.context.goal
+        if isinstance(goal, InInterval):
+            return between(self.templates, goal.low, goal.high)
+        labels = goal.wanted if isinstance(goal, OneOf) else self.explanation.labels
+        told = list(dict.fromkeys(self.told(label) for label in labels))
+        return self.templates.join(told, last="list.or") or self.other()
+
+    def other(self) -> str:
+        """Return the classes that differ from the input's."""
+        classes = self.explanation.context.classes
+        labels = [] if classes is None else classes.labels.tolist()
+        others = [self.told(label) for label in labels if label != self.explanation.label]
+        return self.templates.join(others, last="list.or") or self.templates("label.other")
+
+    @property
+    def differ(self) -> bool:
+        """Whether the options lead to different labels, so that each is told."""
+        return self.is_number or len({to_python(label) for label in self.explanation.labels}) > 1
+
+
+def between(templates: Templates, low: float, high: float) -> str:
+    """Return an interval in words."""
+    if np.isinf(high):
+        return templates("label.at_least", low=format_number(low))
+    if np.isinf(low):
+        return templates("label.at_most", high=format_number(high))
+    return templates("label.between", low=format_number(low), high=format_number(high))
+
+
+def rounded(number: float) -> str:
+    """Return a predicted number with four digits, as people write it.
+
+    Examples
+    --------
+    >>> rounded(175.8999), rounded(1234567.0), rounded(0.00012345)
+    ('175.9', '1,235,000', '0.0001234')
+    """
+    return format_number(float(f"{float(number):.4g}"))
