@@ -74,7 +74,7 @@ def unchanged(explanation: Explanation) -> str:
     names = ", ".join(each.label for each in features[:MOST_NAMES])
     if len(features) > MOST_NAMES:
         names += f" and {len(features) - MOST_NAMES} more"
-    return TEXTS["stays"].format(count=counted(len(features), "feature"), names=names)
+    return TEXTS["stays"].format(names=names)
 
 
 def plain_table(

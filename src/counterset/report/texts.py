@@ -23,7 +23,7 @@ TEXTS = {
     "the value now, the mark the value in the option. A dashed line is a switch to another "
     "category; a cross is a value that is missing or special.",
     "changes_alt": "Changes by feature: {changes}.",
-    "more_features": "And {count} more that change; the record below has all of them.",
+    "more_features": "{count} more change; the record in this file has all of them.",
     "table": "All options side by side",
     "table_caption": "Changed cells are marked, and bold. A dot: as it is now. ≈: "
     "rounded; the record in this file has all digits.",
@@ -32,7 +32,7 @@ TEXTS = {
     "features_changed": "features changed",
     "distance": "distance",
     "decision": "decision",
-    "stays": "{count} stay as they are: {names}.",
+    "stays": "As they are now stay: {names}.",
     "certain": "What is certain",
     "no_options": "There is no option, so there is nothing to prove or to measure.",
     "made": "The data and the model",
@@ -74,7 +74,6 @@ TEXTS = {
     "groups": "By {name}",
     "groups_caption": "The cost of an input is the distance of its nearest option. A difference "
     "between groups is a reason to look closer, and no proof of unfair treatment.",
-    "group": "{name}",
     "share_with": "with a way",
     "mean_ways": "mean number of ways",
     "median_cost": "median cost",
