@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -252,10 +251,9 @@ class Explanation:
         return f"{self._heading()}\n{self._options().to_string()}{self._rest()}"
 
     def _repr_html_(self) -> str:
-        return (
-            f"<div><p><b>{html.escape(self._heading())}</b></p>"
-            f"{self._options().to_html(escape=True)}<p>{html.escape(self._rest())}</p></div>"
-        )
+        from counterset.words.notebook import notebook_html  # noqa: PLC0415 - a room above
+
+        return notebook_html(self)
 
     def _heading(self) -> str:
         index = tuple(map(to_python, self.index)) if isinstance(self.index, tuple) else self.index
