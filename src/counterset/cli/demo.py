@@ -17,7 +17,7 @@ from counterset.constraints.constraints import Constraints
 from counterset.evaluation.evaluate import evaluate
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
-from counterset.results.explanation import Explanation
+from counterset.tables.schema import Schema
 
 __all__ = ["add_command", "run_demo"]
 
@@ -61,7 +61,8 @@ def run_demo(applicant: int | None = None) -> str:
         credit.X, credit.y, test_size=0.2, stratify=credit.y, random_state=0
     )
     model = _train(X_train, y_train)
-    explainer = DiverseExplainer(model, constraints=Constraints(immutable=IMMUTABLE)).fit(X_train)
+    constraints = Constraints(immutable=IMMUTABLE)
+    explainer = DiverseExplainer(model, schema=credit.schema, constraints=constraints).fit(X_train)
     row = _applicant(applicant, model, credit.X, X_test)
     explanation = explainer.explain(row.iloc[0], target="good")
     stability = evaluate(explainer, row, repeats=COPIES, random_state=0)
@@ -70,10 +71,9 @@ def run_demo(applicant: int | None = None) -> str:
             f"German credit: {len(credit.X)} loan applications. A gradient boosting model, trained "
             f"on {len(X_train)} of them,\nclassifies {model.score(X_test, y_test):.0%} of the "
             f"other {len(X_test)} correctly.",
-            _who(row),
-            _ways(explanation),
+            _who(row, credit.schema),
+            explanation.describe(stability=stability),
             repr(explanation),
-            _how_stable(stability),
         ]
     )
 
@@ -100,34 +100,11 @@ def _applicant(
     return row
 
 
-def _who(row: pd.DataFrame) -> str:
+def _who(row: pd.DataFrame, schema: Schema) -> str:
     who = row.iloc[0]
+    told = {name: schema.texts[name].get(who[name], who[name]) for name in schema.texts}
     return (
-        f"Applicant {row.index[0]} ({who['personal_status']}, {who['age']}) asked for "
-        f"{who['credit_amount']} DM over {who['duration']} months for "
-        f"{who['purpose']!r}. The model declines."
-    )
-
-
-def _ways(explanation: Explanation) -> str:
-    changes = explanation.changes
-    lines = [f"What would lead to a yes ({' and '.join(IMMUTABLE)} stay as they are):"]
-    for way, distance in enumerate(explanation.distances, start=1):
-        changed = changes[changes[way] != changes["input"]]
-        words = " and ".join(
-            f"{name} {now!r} instead of {before!r}"
-            for name, before, now in zip(changed.index, changed["input"], changed[way], strict=True)
-        )
-        lines.append(f"  {way}. {words} (distance {distance:.2f})")
-    return "\n".join(lines)
-
-
-def _how_stable(stability: pd.DataFrame) -> str:
-    mean = stability.mean(numeric_only=True)
-    return (
-        f"How stable is that? {len(stability)} applicants whose numbers are slightly different "
-        f"(a distance of\n{mean['input_distance']:.2f} on average) get options that differ from "
-        f"these by {mean['set_distance_mean']:.2f} on average. The options\nare "
-        f"{mean['k_distance']:.2f} away from the applicant, and {mean['k_diversity']:.2f} from "
-        f"each other."
+        f"Applicant {row.index[0]} ({told['personal_status']}, {who['age']}) asked for "
+        f"{who['credit_amount']:,} DM over {who['duration']} months\nfor this purpose: "
+        f"{told['purpose']}. The model declines."
     )
