@@ -54,6 +54,22 @@ TEXTS = {
     "who wrote it.",
     "footer": "Written by counterset {version}. One file, without scripts that run and without "
     "anything loaded from a network.",
+    # Verification.
+    "check_holds": "holds:",
+    "check_fails": "refused:",
+    "intact": "the file is as it was written.",
+    "not_intact": "the file was changed after it was written: its digest does not fit.",
+    "unreadable": "the record in the file cannot be read any more.",
+    "not_asked": "the model cannot be asked about the recorded rows. {error}",
+    "the_input": "the input",
+    "same_decisions": "the model gives the recorded decisions: {label!r} for the input, and those "
+    "of all {count} options.",
+    "other_decision": "the model gives another decision for {who}: {now!r}, recorded was {then!r}.",
+    "same_answers": "the model answers {count} fixed rows as recorded.",
+    "other_labels": "the model answers {differ} of {count} fixed rows otherwise: it was trained "
+    "again, or is another one.",
+    "other_probabilities": "the model's probabilities for {count} fixed rows are others: it was "
+    "trained again, or is another one.",
     # Many inputs.
     "many_title": "What would lead to another decision, for many",
     "many_lead": "{inputs}: {explained} with at least one way, {none_found} without, "
