@@ -30,7 +30,7 @@ def page(record: dict[str, object] | None = None, title: str = "A title") -> str
 
 
 def test_a_page_holds_its_record() -> None:
-    record = {"text": NASTY, "numbers": [1, 2.5, None], "ünïcode": "≈"}
+    record: dict[str, object] = {"text": NASTY, "numbers": [1, 2.5, None], "ünïcode": "≈"}
     assert read_record(page(record), "It") == record
 
 

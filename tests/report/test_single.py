@@ -6,6 +6,7 @@ import html
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from displays import mixed, wide
@@ -81,7 +82,8 @@ def test_wide_tables_are_cut_and_their_ways_folded() -> None:
 
 
 def test_a_regression_tells_its_interval() -> None:
-    X = mixed()[0]._table.decode(mixed()[1].pool_.matrix)[["score", "age"]]
+    X: Any = mixed()[0]._table.decode(mixed()[1].pool_.matrix)
+    X = X[["score", "age"]]
     explainer = DiverseExplainer(
         lambda rows: rows["score"] + rows["age"] / 7, max_counterfactuals=1
     )
