@@ -48,8 +48,7 @@ def test_no_way_and_no_need_of_one_are_told() -> None:
             frame.iloc[[0, 3]], target=True, constraints=fixed, if_none="warn"
         )
     assert none.describe() == (
-        "Input 0 is classified as False. No way to True was found.\n\n"
-        "In every way, a stays as it is."
+        "Input 0 is classified as False. No way to True was found.\n\na stays as it is."
     )
     assert reached.describe().startswith(
         "Input 3 is classified as True. That is what was wanted already."
