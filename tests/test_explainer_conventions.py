@@ -22,10 +22,12 @@ from counterset import (
     AngleDiversity,
     CountersetError,
     DiverseExplainer,
+    InvalidInputError,
     LineSearch,
     ModelError,
     NearestCandidates,
     NotFittedError,
+    Schema,
 )
 
 
@@ -50,12 +52,34 @@ def test_parameters_can_be_read_and_set() -> None:
         explainer.set_params(alpha=3)
 
 
-def test_the_defaults_are_those_of_the_paper() -> None:
+def test_the_settings_of_the_paper_are_one_call_away() -> None:
     explainer = DiverseExplainer.paper(approve)
     assert explainer.candidates == NearestCandidates() == NearestCandidates(1000)
     assert explainer.diversity == AngleDiversity() == AngleDiversity(0.5)
     assert explainer.search == LineSearch() == LineSearch(0.1)
     assert (explainer.max_counterfactuals, explainer.distance) == (5, "l1")
+    assert (explainer.sparsify, explainer.scale) == (False, "range")
+    assert explainer.schema == Schema(step=0)
+
+
+def test_parameters_of_ones_own_take_the_place_of_the_papers() -> None:
+    explainer = DiverseExplainer.paper(
+        approve, search=None, schema=Schema(categorical=["x1"]), sparsify=True
+    )
+    assert (explainer.search, explainer.sparsify, explainer.scale) == (None, True, "range")
+    assert explainer.schema == Schema(categorical=["x1"], step=0)
+    own_step = DiverseExplainer.paper(approve, schema=Schema(step={"x0": 2.0}))
+    assert own_step.schema == Schema(step={"x0": 2.0})
+    with pytest.raises(InvalidInputError, match="schema must be Schema or None, got 3"):
+        DiverseExplainer.paper(approve, schema=3).fit(X)
+    with pytest.raises(TypeError, match="unknown"):
+        DiverseExplainer.paper(approve, unknown=3)
+
+
+def test_the_defaults_change_few_features_and_search_finely() -> None:
+    explainer = DiverseExplainer(approve)
+    assert (explainer.sparsify, explainer.search) == (True, LineSearch(0.001))
+    assert (explainer.scale, explainer.schema, explainer.costs) == ("robust", None, None)
 
 
 def test_a_clone_has_the_parameters_and_the_fitted_model_but_is_not_fitted() -> None:
@@ -129,7 +153,7 @@ def test_a_refit_that_fails_leaves_the_explainer_as_it_was() -> None:
 
 
 def test_it_prints_as_scikit_learn_does() -> None:
-    assert repr(DiverseExplainer(approve, distance="l2")).startswith("DiverseExplainer.paper(")
+    assert repr(DiverseExplainer(approve, distance="l2")).startswith("DiverseExplainer(")
     assert "distance='l2'" in repr(DiverseExplainer(approve, distance="l2"))
 
 

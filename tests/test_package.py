@@ -81,13 +81,32 @@ def test_the_types_are_shipped() -> None:
     assert resources.files("counterset").joinpath("py.typed").is_file()
 
 
-def test_importing_the_package_imports_no_extra() -> None:
-    code = "import counterset, sys; print(*sys.modules)"
+def loaded_by(imports: str) -> set[str]:
+    """Return the packages that a fresh process has after some imports."""
+    code = f"import {imports}, sys; print(*sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stderr == ""
-    loaded = {name.split(".")[0] for name in shown.stdout.split()}
+    return {name.split(".")[0] for name in shown.stdout.split()}
+
+
+def test_importing_the_package_imports_no_extra() -> None:
+    loaded = loaded_by("counterset")
     assert "counterset" in loaded
     assert loaded.isdisjoint(EXTRAS)
+    # pandas imports pyarrow itself where that is installed.
+    more = loaded - loaded_by("narwhals, pandas, scipy, sklearn.base")
+    assert more.isdisjoint({"polars", "pyarrow"})
+
+
+def test_one_module_knows_the_containers_of_tables() -> None:
+    knowing = set()
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if {name.split(".")[0] for name in names} & {"narwhals", "polars", "pyarrow"}:
+                knowing.add(str(file.relative_to(SOURCE)))
+    assert knowing == {"tables/frames.py"}
 
 
 # DiCE draws from the global random state; its adapter seeds that of a process that is all its own.

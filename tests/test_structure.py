@@ -60,7 +60,7 @@ def test_the_page_names_only_files_that_are_there() -> None:
         for each in named
         if not any((root / each).exists() for root in (SOURCE, SOURCE / "steps", TESTS.parent))
     ]
-    assert missing == ["tables/frames.py"]  # which polars would bring
+    assert missing == []
 
 
 def test_the_page_draws_every_room() -> None:

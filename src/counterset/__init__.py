@@ -41,7 +41,7 @@ from counterset.results.certificate import Certificate
 from counterset.results.explanation import Explanation
 from counterset.results.explanations import Explanations
 from counterset.steps.cutoffs import CandidatesWithin, NearestCandidates
-from counterset.steps.diversity import AngleDiversity, DistanceDiversity
+from counterset.steps.diversity import AngleDiversity, DistanceDiversity, FeatureDiversity
 from counterset.steps.line_search import LineSearch
 from counterset.tables.schema import Schema
 
@@ -62,6 +62,7 @@ __all__ = [
     "ExhaustiveExplainer",
     "Explanation",
     "Explanations",
+    "FeatureDiversity",
     "FewerCounterfactualsWarning",
     "GaussianNoise",
     "Grid",

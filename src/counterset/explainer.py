@@ -21,6 +21,8 @@ from counterset.exact.certify import certify, check_explanation
 from counterset.exact.domains import Box, DomainLike
 from counterset.exceptions import NotFittedError
 from counterset.models.goals import AnyOther
+from counterset.recipes.chooser import with_recipes
+from counterset.recipes.learning import RecipeBook
 from counterset.results.explanation import Explanation
 from counterset.results.explanations import Explanations
 from counterset.steps.acceptance import Requirements
@@ -59,8 +61,8 @@ class DiverseExplainer(BaseEstimator):
         Step 2: :class:`NearestCandidates`, :class:`CandidatesWithin`, or a step of your own, see
         :class:`~counterset.steps.Cutoff`.
     diversity
-        Step 3: :class:`AngleDiversity`, :class:`DistanceDiversity`, or a step of your own, see
-        :class:`~counterset.steps.Diversity`; None keeps the nearest.
+        Step 3: :class:`AngleDiversity`, :class:`DistanceDiversity`, :class:`FeatureDiversity`, or
+        a step of your own, see :class:`~counterset.steps.Diversity`; None keeps the nearest.
     search
         Step 4: :class:`LineSearch` or a step of your own, see :class:`~counterset.steps.Search`;
         None reports the training rows themselves.
@@ -110,8 +112,8 @@ class DiverseExplainer(BaseEstimator):
     >>> explanation = explainer.explain([0.25, 0.5])
     >>> explanation.label, explanation.labels.tolist()
     ('no', ['yes', 'yes'])
-    >>> explanation.values.sum(axis=1).round(2)
-    array([1.01, 1.01])
+    >>> explanation.values[0]
+    array([0.25 , 0.751])
     """
 
     def __init__(
@@ -183,7 +185,8 @@ class DiverseExplainer(BaseEstimator):
         Parameters
         ----------
         X
-            The training rows: a DataFrame or a 2-d array.
+            The training rows: a DataFrame of pandas or polars, a pyarrow Table, a 2-d array, or a
+            list of mappings from columns to values. Answers come in the same container.
         y
             Not used: labels come from the model, as in the paper.
         progress
@@ -203,7 +206,8 @@ class DiverseExplainer(BaseEstimator):
         warn_of_scale(known, training.table, self.scale, stacklevel=2)
         training.rules(self.constraints)  # a constraint that does not fit the data shows now
         anchors = self._find_anchors(training, progress=progress)
-        self._training, self._fitted_with = training, used_by_fit(self)
+        self._training, self._recipes = training, RecipeBook(training)
+        self._fitted_with = used_by_fit(self)
         self.schema_ = training.table
         self.distance_ = training.distance
         self.pool_ = training.pool
@@ -355,7 +359,7 @@ class DiverseExplainer(BaseEstimator):
         selector = self._selector(self._training, self._training.usable(probability))
         paper = paper_pipeline(selector, self.search, requirements.rules, sparsify=self.sparsify)
         if self.anchors is None or self.anchors_ is None:
-            return paper
+            return with_recipes(paper, self._recipes, self.constraints)
         usual = isinstance(requirements.goal, AnyOther) and probability is None
         kept = usual and self.anchors_.settings == settings_of(paper)
         return anchored(paper, self.anchors_, sets_are_kept=kept)

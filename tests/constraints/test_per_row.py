@@ -178,8 +178,12 @@ def test_the_row_that_a_function_fails_for_is_counted_among_all() -> None:
     reached = np.flatnonzero(approve(X) == "yes")[0]
     open_ = np.flatnonzero(approve(X) == "no")[0]
     rows = FRAME.iloc[[reached, open_]]
+
+    def failing(row: Any) -> Any:
+        return 1 / 0
+
     with pytest.raises(InvalidInputError, match="raised ZeroDivisionError for row 1") as caught:
-        fitted(FRAME).explain_many(rows, target="yes", skip=True, constraints=lambda row: 1 / 0)
+        fitted(FRAME).explain_many(rows, target="yes", skip=True, constraints=failing)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
@@ -229,7 +233,7 @@ def test_evaluate_takes_constraints_per_row() -> None:
         evaluate(explainer, inputs, constraints=given_, repeats=1).drop(columns="seconds")
         for given_ in (each, by_age)
     ]
-    pd.testing.assert_frame_equal(*tables)
+    pd.testing.assert_frame_equal(tables[0], tables[1])
     for i in range(6):
         one = evaluate(explainer, inputs[i : i + 1], constraints=each[i], repeats=1)
         assert one["k_distance"].tolist() == tables[0]["k_distance"][i : i + 1].tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from counterset import AngleDiversity, DistanceDiversity, InvalidInputError, distances
+from counterset import (
+    AngleDiversity,
+    DistanceDiversity,
+    FeatureDiversity,
+    InvalidInputError,
+    distances,
+)
 from counterset.steps.diversity import Diversity, FilteringDiversity, View
 from counterset.tables.space import Embedded
 
@@ -172,3 +179,44 @@ def test_the_allowance_for_single_precision_grows_with_the_features() -> None:
     assert not rule.differ(view, np.array([0]), np.array([1]))[0]
     near = View(points(x - 1000), points(rows - 1000), np.array([10.0]), distances.get("l2"))
     assert rule.filter(near)(np.array([0])).all()
+
+
+SETS = st.lists(st.sets(st.integers(0, 3), min_size=1), min_size=2, max_size=6)
+
+
+@given(SETS)
+def test_candidates_differ_if_neither_changes_a_subset_of_the_others_features(
+    sets: list[set[int]],
+) -> None:
+    rows = np.array([[float(i in each) for i in range(4)] for each in sets])
+    view = View(points(np.zeros((1, 4))), points(rows), np.ones(1), distances.get("l1"))
+    for a, b in itertools.product(range(len(sets)), repeat=2):
+        differ = FeatureDiversity().differ(view, np.array([a]), np.array([b]))
+        assert differ.tolist() == [not sets[a] <= sets[b] and not sets[b] <= sets[a]]
+
+
+@given(SETS, SETS)
+def test_candidates_that_change_more_than_another_needs_are_not_minimal(
+    first: list[set[int]], second: list[set[int]]
+) -> None:
+    sets = [*first, *second]
+    rows = np.array([[float(i in each) for i in range(4)] for each in sets])
+    view = View(points(np.zeros((2, 4))), points(rows), np.ones(2), distances.get("l1"))
+    owners = np.repeat([0, 1], [len(first), len(second)])
+    expected = [not any(other < each for other in own) for own in (first, second) for each in own]
+    assert FeatureDiversity().minimal(view, owners).tolist() == expected
+
+
+def test_a_category_is_one_feature_however_many_coordinates_it_has() -> None:
+    # From the first value to the second, and to the third: both change the same feature.
+    x, rows = np.array([[1.0, 0, 0, 5]]), np.array([[0.0, 1, 0, 5], [0, 0, 1, 5], [1, 0, 0, 6]])
+    view = View(
+        points(x),
+        points(rows),
+        np.ones(1),
+        distances.get("l1"),
+        feature_of_coordinate=np.array([1, 1, 1, 0]),
+    )
+    assert view.changed_features(np.array([0])).tolist() == [[False, True]]
+    assert not FeatureDiversity().differ(view, np.array([0]), np.array([1])).any()
+    assert FeatureDiversity().differ(view, np.array([0]), np.array([2])).all()

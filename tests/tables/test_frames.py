@@ -46,7 +46,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactuals
 
 def fitted(data: Any, model: Any = above, **parameters: Any) -> DiverseExplainer:
     options: dict[str, Any] = {"max_counterfactuals": 2, "diversity": None}
-    return DiverseExplainer(model, **{**options, **parameters}).fit(data)
+    return DiverseExplainer.paper(model, **{**options, **parameters}).fit(data)
 
 
 def schema(rows: Any) -> Any:
@@ -252,7 +252,7 @@ def test_exact_distances_take_every_container(convert: Any) -> None:
     many = counterfactual_distances(model, table, domain=table)
     assert many.upper.tolist() == [2.0, 2.0, 1.0 + 1.0, 2.0]
     assert type(many[0].witness) is type(table)
-    assert Box.of(table).high.tolist() == [3.0, 1.0]
+    assert np.asarray(Box.of(table).high).tolist() == [3.0, 1.0]
     explainer = fitted(table, DecisionTreeClassifier().fit(polars, [0, 0, 1, 1])
                        if table is polars else model)  # fmt: skip
     certified = explainer.certify(explainer.explain(table[:1]), epsilon=0.5, time_limit=1.0)

@@ -12,7 +12,7 @@ from toys import FRAME, X, fitted
 
 from counterset import InvalidInputError
 
-ROWS = FRAME.to_dict("records")
+ROWS: list[dict[str, Any]] = [{"age": age, "income": income} for age, income in X.tolist()]
 
 
 @pytest.mark.parametrize("rows", [ROWS[:3], tuple(ROWS[:3])])

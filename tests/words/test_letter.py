@@ -172,5 +172,7 @@ def test_a_regression_is_predicted_in_letters() -> None:
 def test_many_changes_are_listed() -> None:
     letter = by_hand([1]).letter(width=None)
     assert "1. With these 10 changes:" in letter
-    assert "  - the duration being 24 instead of 48 months" in letter
-    assert "one.\n" not in letter
+    assert "\n     - the duration being 24 instead of 48 months" in letter
+    shown = by_hand([1]).letter(format="html")
+    assert "<li>the duration being 24 instead of 48 months</li>" in shown
+    Tree(shown)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from counterset._base.arrays import Indices
 from counterset.constraints.constraints import Constraints
@@ -26,7 +27,12 @@ __all__ = [
 #: What may change: for all rows, for each of them, or as a function of the row. None stands for
 #: the explainer's own constraints.
 RowConstraints: TypeAlias = (
-    Constraints | Sequence[Constraints | None] | Callable[[Any], Constraints | None] | None
+    Constraints
+    | Sequence[Constraints | None]
+    | pd.Series
+    | NDArray[Any]
+    | Callable[[Any], Constraints | None]
+    | None
 )
 
 _TAKES = (

@@ -60,7 +60,8 @@ def evaluate(
     ----------
     explainer
         A fitted explainer of this library, anything with ``explain_many``, or a function from one
-        row (a Series for a DataFrame, else a 1-d array) to a set of rows.
+        row (a Series for a DataFrame, a dict for polars and pyarrow, else a 1-d array) to a set of
+        rows.
     X
         The inputs: a table like the training data. For one person pass one row: ``X.iloc[[0]]``.
     target, target_probability, interval, constraints
@@ -110,11 +111,9 @@ def evaluate(
     Examples
     --------
     >>> import numpy as np
-    >>> from counterset import DiverseExplainer, LineSearch, evaluate
+    >>> from counterset import DiverseExplainer, evaluate
     >>> X = np.random.default_rng(0).random((300, 2))
-    >>> explainer = DiverseExplainer(
-    ...     lambda rows: rows.sum(axis=1) > 1, search=LineSearch(0.001), max_counterfactuals=2
-    ... )
+    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=1)
     >>> table = evaluate(explainer.fit(X), X[:2], repeats=1)
     >>> table[["input", "repeat", "validity", "k_distance", "set_distance_max"]].round(3)
        input  repeat  validity  k_distance  set_distance_max

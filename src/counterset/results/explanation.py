@@ -22,7 +22,7 @@ from counterset.results.context import Context
 from counterset.results.table_view import options_table, rest_of
 from counterset.results.tidy import free_name, tidy_table
 from counterset.tables.features.number import format_number
-from counterset.tables.frames import Rows, row_at, to_pandas
+from counterset.tables.frames import row_at, to_pandas
 from counterset.tables.table import Table
 
 __all__ = ["Explanation", "Status"]
@@ -97,7 +97,7 @@ class Explanation:
         return replace(self, _certificate=Lazy(lambda: certificate))
 
     @property
-    def counterfactuals(self) -> Rows:
+    def counterfactuals(self) -> Any:
         """The counterfactuals, in the container, columns and dtypes of the training data.
 
         A pandas frame is indexed by the rank, from 1. Tables of polars and pyarrow have no index:

@@ -14,7 +14,13 @@ other.
 """
 
 from counterset.steps.cutoffs import CandidatesWithin, Cutoff, NearestCandidates
-from counterset.steps.diversity import AngleDiversity, DistanceDiversity, Diversity, View
+from counterset.steps.diversity import (
+    AngleDiversity,
+    DistanceDiversity,
+    Diversity,
+    FeatureDiversity,
+    View,
+)
 from counterset.steps.line_search import LineSearch, Search, Segments
 from counterset.steps.ranking import Ranking
 
@@ -24,6 +30,7 @@ __all__ = [
     "Cutoff",
     "DistanceDiversity",
     "Diversity",
+    "FeatureDiversity",
     "LineSearch",
     "NearestCandidates",
     "Ranking",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -88,6 +88,18 @@ class Acceptance:
     def input_codes(self) -> Codes:
         """The class codes of the inputs."""
         return self.codes(self.input_labels)
+
+    @cached_property
+    def fixed_coordinates(self) -> Mask:
+        """Which coordinates of the space can never change."""
+        fixed = np.flatnonzero(self.requirements.rules.fixed)
+        return np.isin(self.distance.feature_of_coordinate, fixed)
+
+    def take(self, which: Indices) -> Acceptance:
+        """Return the acceptance of some of the inputs; both have the same class codes."""
+        part = replace(self, inputs=self.inputs[which], input_labels=self.input_labels[which])
+        part.embedded = self.embedded.take(which)
+        return part
 
     def codes(self, labels: Labels) -> Codes:
         """Return the class codes of labels; one that no training row has gets a code of its own."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -11,12 +11,20 @@ import numpy as np
 from counterset._base.arrays import Indices
 from counterset.steps.acceptance import REFUSED, Acceptance
 from counterset.steps.chosen import Chosen
-from counterset.steps.diversity import View
+from counterset.steps.pool import CandidatePool
 from counterset.steps.selection import NONE_LEFT, Selection, Selector
 from counterset.tables.space import Embedded
 from counterset.tables.table import changed
 
-__all__ = ["Chooser", "MovedChooser", "Pick", "PoolChooser", "Viewpoints", "pick_diverse"]
+__all__ = [
+    "Chooser",
+    "MovedChooser",
+    "Pick",
+    "PoolChooser",
+    "Viewpoints",
+    "moved_onto_rules",
+    "pick_diverse",
+]
 
 #: Returns the points from which the candidates of each input are ranked.
 Viewpoints: TypeAlias = Callable[[Acceptance], Embedded]
@@ -107,51 +115,58 @@ class MovedChooser:
         """Choose candidates for every input."""
         selector, x = self.selector, self.viewpoints(acceptance)
         # What cannot change makes no candidate farther than another.
-        fixed = np.flatnonzero(acceptance.requirements.rules.fixed)
-        ignored = np.isin(selector.pool.distance.feature_of_coordinate, fixed)
+        ignored = acceptance.fixed_coordinates
         n_candidates, farthest = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
-        nothing = np.empty(0, dtype=np.intp)
-        parts = [self._move(acceptance, nothing, nothing)]
+        parts = [Chosen.nothing(acceptance)]
         for members, eligible in selector.eligible(acceptance):
             for batch, start, ranking in selector.rank(x.take(members), eligible, ignored):
                 farthest[members[batch]] = selector.farthest(ranking)
                 who, which = ranking.left()
-                moved = self._move(acceptance, members[batch[who]], start + which)
+                moved = moved_onto_rules(
+                    selector.pool, acceptance, members[batch[who]], start + which
+                )
                 n_candidates += moved.counts
                 moved = moved.nearest_first(selector.pool.training_index)
                 parts.append(self.pick(selector, moved, acceptance))
         return Chosen.joined(parts, n_candidates, farthest)
 
-    def _move(self, acceptance: Acceptance, owners: Indices, pool_index: Indices) -> Chosen:
-        """Move candidates onto the constraints, and keep those that are still acceptable."""
-        pool, rules = self.selector.pool, acceptance.requirements.rules
-        rows, x = pool.matrix[pool_index], acceptance.inputs[owners]
-        if rules:
-            rows = acceptance.move_onto_constraints(rows, owners)
-            codes = acceptance.ask(rows, owners)
-        else:
-            codes = pool.codes[pool_index]
-        # From another viewpoint, the input itself can be among the candidates.
-        kept = np.flatnonzero((codes != REFUSED) & changed(x, rows).any(axis=1))
-        owners, pool_index, rows = owners[kept], pool_index[kept], rows[kept]
-        embedded = pool.distance.embed(rows) if rules else pool.embedded.take(pool_index)
-        n_inputs = len(acceptance.inputs)
-        return Chosen(
-            owners,
-            pool_index,
-            rows,
-            codes[kept],
-            embedded,
-            acceptance.lengths(embedded, owners),
-            np.zeros(len(kept), dtype=bool),
-            np.zeros(n_inputs, dtype=np.intp),
-            np.zeros(n_inputs),
-        )
+
+def moved_onto_rules(
+    pool: CandidatePool, acceptance: Acceptance, owners: Indices, pool_index: Indices
+) -> Chosen:
+    """Move rows of the pool onto the constraints, and keep those that are still acceptable.
+
+    Parameters
+    ----------
+    owners, pool_index
+        The input that each is a candidate of, ascending, and its position in the pool.
+    """
+    rules = acceptance.requirements.rules
+    rows, x = pool.matrix[pool_index], acceptance.inputs[owners]
+    if rules:
+        rows = acceptance.move_onto_constraints(rows, owners)
+        codes = acceptance.ask(rows, owners)
+    else:
+        codes = pool.codes[pool_index]
+    # From another viewpoint, the input itself can be among the candidates.
+    kept = np.flatnonzero((codes != REFUSED) & changed(x, rows).any(axis=1))
+    owners, pool_index, rows = owners[kept], pool_index[kept], rows[kept]
+    embedded = pool.distance.embed(rows) if rules else pool.embedded.take(pool_index)
+    return replace(
+        Chosen.nothing(acceptance),
+        owners=owners,
+        pool_index=pool_index,
+        rows=rows,
+        codes=codes[kept],
+        embedded=embedded,
+        lengths=acceptance.lengths(embedded, owners),
+        settled=np.zeros(len(kept), dtype=bool),
+    )
 
 
 def pick_diverse(selector: Selector, found: Chosen, acceptance: Acceptance) -> Chosen:
     """Take step 3 among candidates of each input's own, sorted by distance."""
     nearest = np.full(len(acceptance.inputs), np.inf)
     np.minimum.at(nearest, found.owners, found.lengths)
-    view = View(acceptance.embedded, found.embedded, nearest, selector.pool.distance.in_space)
+    view = selector.view(acceptance.embedded, found.embedded, nearest)
     return found.take(np.sort(selector.choose_from_own(view, found.owners)))

@@ -73,6 +73,31 @@ class Chosen:
             settled=self.settled[which],
         )
 
+    def among(self, inputs: Indices, n: int) -> Chosen:
+        """Return candidates of some inputs as those of a batch of ``n``, of which these are part.
+
+        Parameters
+        ----------
+        inputs
+            The position of each input in the batch.
+        """
+        n_candidates, farthest = np.zeros(n, dtype=np.intp), np.zeros(n)
+        n_candidates[inputs], farthest[inputs] = self.n_candidates, self.farthest
+        return replace(
+            self, owners=inputs[self.owners], n_candidates=n_candidates, farthest=farthest
+        )
+
+    @classmethod
+    def nothing(cls, acceptance: Acceptance) -> Chosen:
+        """Return no candidates, for every input of a batch."""
+        none, n = np.empty(0, dtype=np.intp), len(acceptance.inputs)
+        rows = acceptance.inputs[:0]
+        embedded = acceptance.embedded.take(none)
+        counts, farthest = np.zeros(n, dtype=np.intp), np.zeros(n)
+        return cls(
+            none, none, rows, none, embedded, np.empty(0), none.astype(bool), counts, farthest
+        )
+
     def with_rows(self, rows: Matrix, codes: Codes, acceptance: Acceptance) -> Chosen:
         """Return the candidates with other rows in their place."""
         embedded = acceptance.distance.embed(rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -13,7 +13,14 @@ from counterset._base.checks import check_between
 from counterset.distances import L2, ROUNDING, Distance
 from counterset.tables.space import Embedded
 
-__all__ = ["AngleDiversity", "DistanceDiversity", "Diversity", "FilteringDiversity", "View"]
+__all__ = [
+    "AngleDiversity",
+    "DistanceDiversity",
+    "Diversity",
+    "FeatureDiversity",
+    "FilteringDiversity",
+    "View",
+]
 
 #: Takes one kept candidate of each input, and returns the candidates, ``(n, m)``, that are surely
 #: too much like it. A few borderline ones may be missing; ``differ`` decides those.
@@ -40,6 +47,8 @@ class View:
     squared_lengths
         The squared lengths of the directions to the candidates, ``(n, m)``, if they are at hand;
         the entries of dropped candidates mean nothing.
+    feature_of_coordinate
+        The feature that each coordinate of a point belongs to; None: each has its own.
     """
 
     x: Embedded
@@ -47,10 +56,21 @@ class View:
     nearest: Vector
     distance: Distance
     squared_lengths: Matrix | None = None
+    feature_of_coordinate: Indices | None = None
 
     def of(self, who: Indices) -> View:
         """Return the view of some of the inputs; an input may be named more than once."""
-        return View(self.x.take(who), self.candidates, self.nearest[who], self.distance)
+        return replace(self, x=self.x.take(who), nearest=self.nearest[who], squared_lengths=None)
+
+    def changed_features(self, which: Indices) -> Mask:
+        """Return which features one candidate of each input, ``(n,)``, changes."""
+        changed: Mask = self.candidates.coordinates[which] != self.x.coordinates
+        if self.feature_of_coordinate is None:
+            return changed
+        features = np.zeros((len(changed), self.feature_of_coordinate.max() + 1), dtype=bool)
+        for coordinate, feature in enumerate(self.feature_of_coordinate):
+            features[:, feature] |= changed[:, coordinate]
+        return features
 
 
 @runtime_checkable
@@ -204,6 +224,51 @@ class DistanceDiversity:
 
     def _least(self, view: View) -> Vector:
         return (1 + self.beta) * view.nearest * (1 - ROUNDING)
+
+
+@dataclass(frozen=True)
+class FeatureDiversity:
+    """Two candidates differ if neither changes a subset of the features that the other changes.
+
+    So each counterfactual names something that no other one needs, and where fewer features are
+    enough, though by larger changes, those are preferred. It is meant for answers with few changes,
+    ``sparsify=True``: training rows as they are differ from an input in nearly all features.
+
+    Examples
+    --------
+    The first candidate changes one feature, the second another one, the third both:
+
+    >>> from counterset.distances import get
+    >>> inputs, candidates = np.zeros((2, 2)), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> points = Embedded(inputs, inputs), Embedded(candidates, candidates)
+    >>> view = View(*points, np.ones(2), get("l1"))
+    >>> FeatureDiversity().differ(view, np.array([0, 0]), np.array([1, 2]))
+    array([ True, False])
+    """
+
+    def differ(self, view: View, a: Indices, b: Indices) -> Mask:
+        """Return whether each of two candidates changes a feature that the other does not."""
+        first, second = view.changed_features(a), view.changed_features(b)
+        return np.asarray((first & ~second).any(axis=1) & (second & ~first).any(axis=1))
+
+    def minimal(self, view: View, owners: Indices) -> Mask:
+        """Return which candidates change no more features than another one needs.
+
+        Parameters
+        ----------
+        view
+            The inputs, and the candidates of all of them.
+        owners
+            Which input each candidate belongs to, ascending.
+        """
+        features = view.of(owners).changed_features(np.arange(len(owners)))
+        minimal = np.ones(len(owners), dtype=bool)
+        for own in np.split(np.arange(len(owners)), np.flatnonzero(np.diff(owners)) + 1):
+            sets = features[own].astype(np.float32)
+            shared, sizes = sets @ sets.T, sets.sum(axis=1)
+            # A set that shares all its features with a larger one makes that one needless.
+            minimal[own] = ~((shared == sizes) & (sizes < sizes[:, None])).any(axis=1)
+        return minimal
 
 
 def _length(vectors: Matrix) -> Vector:

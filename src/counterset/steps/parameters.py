@@ -23,7 +23,8 @@ _ALLOWED: dict[str, tuple[Any, str]] = {
     "candidates": (Cutoff, "NearestCandidates, CandidatesWithin or an object with cut(ranking)"),
     "diversity": (
         Diversity | None,
-        "AngleDiversity, DistanceDiversity, an object with differ(view, a, b), or None",
+        "AngleDiversity, DistanceDiversity, FeatureDiversity, an object with differ(view, a, b), "
+        "or None",
     ),
     "search": (
         Search | None,

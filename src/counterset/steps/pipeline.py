@@ -32,11 +32,14 @@ class Found:
         For each input, how many candidates step 3 chose.
     n_contradicted
         How many of the rows that were found the model classified otherwise when asked again.
+    sparse
+        Whether only changes that are needed were looked for.
     """
 
     counterfactuals: Chosen
     n_chosen: Counts
     n_contradicted: int
+    sparse: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,13 +70,13 @@ class Pipeline:
         """Find the counterfactuals of all inputs of a batch."""
         chosen = self.chooser.choose(acceptance)
         n_chosen = chosen.counts
-        if self.search is not None:
+        if self.search is not None and not chosen.settled.all():
             chosen = minimise(chosen, self.search, acceptance)
             chosen = undo(chosen, acceptance) if self.sparsify else chosen
         order = np.lexsort((chosen.lengths, chosen.owners))
         repeats = _repeats(chosen.owners[order], chosen.lengths[order], chosen.rows[order])
         chosen, n_contradicted = _verified(chosen.take(order[~repeats]), acceptance)
-        return Found(chosen, n_chosen, n_contradicted)
+        return Found(chosen, n_chosen, n_contradicted, self.sparsify)
 
 
 def _verified(chosen: Chosen, acceptance: Acceptance) -> tuple[Chosen, int]:

@@ -7,10 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Indices, Matrix
+from counterset._base.arrays import Codes, Indices, Matrix, Vector
 from counterset.tables.space import Embedded, TableDistance
 
 __all__ = ["CandidatePool"]
+
+#: The same lots are drawn each time.
+SEED = 0
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,15 @@ class CandidatePool:
     def embedded(self) -> Embedded:
         """The rows as points of the space."""
         return self.distance.embed(self.matrix)
+
+    @cached_property
+    def lots(self) -> Vector:
+        """A random number from 0 to 1 for each row, to draw lots.
+
+        It depends on the row's position in the training data alone, so that one more training row
+        changes none of the others.
+        """
+        return np.random.default_rng(SEED).random(len(self))[self.training_index]
 
     def __getstate__(self) -> dict[str, object]:
         # The points follow from the rows: a pickle need not hold them.

@@ -66,7 +66,8 @@ def join(runs: Sequence[Run]) -> Found:
         if all(part.stable_radius is None for part in parts)
         else Lazy(lambda: _radii(runs, count)),
     )
-    return Found(joined, n_chosen, sum(run.found.n_contradicted for run in runs))
+    contradicted = sum(run.found.n_contradicted for run in runs)
+    return Found(joined, n_chosen, contradicted, any(run.found.sparse for run in runs))
 
 
 def _radii(runs: Sequence[Run], count: int) -> Vector:

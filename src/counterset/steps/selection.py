@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Counts, Indices, Mask, Vector
+from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
 from counterset.models.classes import Classes
 from counterset.steps.acceptance import Acceptance
 from counterset.steps.cutoffs import Cutoff
-from counterset.steps.diversity import Diversity, FilteringDiversity, View
+from counterset.steps.diversity import Diversity, FeatureDiversity, FilteringDiversity, View
 from counterset.steps.pool import CandidatePool
 from counterset.steps.ranking import Ranking
 from counterset.tables.space import Embedded
@@ -115,17 +115,34 @@ class Selector:
             n_candidates, farthest = ranking.count(), self.farthest(ranking)
             candidates = self.pool.embedded.take(slice(start, start + len(ranking.points)))
             same = candidates.directions is candidates.coordinates
-            view = View(
+            view = self.view(
                 x.take(batch),
                 candidates,
                 ranking.nearest_distance(),
-                ranking.distance,
                 ranking.squared_lengths() if same else None,
             )
             chosen = self._choose(ranking, view)
             pool_index = np.where(chosen == NONE_LEFT, NONE_LEFT, chosen + start)
             selection.put(batch, Selection(pool_index, n_candidates, farthest))
         return selection
+
+    def view(
+        self,
+        x: Embedded,
+        candidates: Embedded,
+        nearest: Vector,
+        squared_lengths: Matrix | None = None,
+    ) -> View:
+        """Return what step 3 is told about inputs and candidates."""
+        distance = self.pool.distance
+        return View(
+            x,
+            candidates,
+            nearest,
+            distance.in_space,
+            squared_lengths,
+            distance.feature_of_coordinate,
+        )
 
     def farthest(self, ranking: Ranking) -> Vector:
         """Return the distance of the farthest candidate that is left, if it is looked for."""
@@ -212,6 +229,8 @@ class Selector:
         chosen: list[Indices] = []
         kept = np.full(len(view.x), NONE_LEFT, dtype=np.intp)
         open_ = np.arange(len(owners))
+        if isinstance(self.diversity, FeatureDiversity):
+            open_ = np.flatnonzero(self.diversity.minimal(view, owners))
         while len(open_) and len(chosen) < self.limit:
             who, first = np.unique(owners[open_], return_index=True)
             kept[who] = open_[first]

@@ -96,9 +96,16 @@ def why_fewer(found: Found, selector: Selector) -> str | None:
     short = (counts < wanted) & (counts > 0)
     if not short.any():
         return None
-    few_candidates = short & (found.counterfactuals.n_candidates < wanted)
-    few_different = short & ~few_candidates & (found.n_chosen < wanted)
+    few_ways = short & found.sparse & (found.n_chosen < wanted)
+    few_candidates = short & ~few_ways & (found.counterfactuals.n_candidates < wanted)
+    few_different = short & ~few_ways & ~few_candidates & (found.n_chosen < wanted)
     reasons = (
+        (
+            few_ways,
+            f"no more ways were found that the constraints allow, that the model accepts, and of "
+            f"which no change can be spared, each different for diversity={selector.diversity!r}; "
+            f"loosen the constraints, or ask for less diversity",
+        ),
         (
             few_candidates,
             f"candidates={selector.cutoff!r} left fewer than {wanted} acceptable training rows to "
@@ -110,7 +117,7 @@ def why_fewer(found: Found, selector: Selector) -> str | None:
             f"diversity, or keep more candidates than candidates={selector.cutoff!r}",
         ),
         (
-            short & ~few_candidates & ~few_different,
+            short & ~few_ways & ~few_candidates & ~few_different,
             "the model did not confirm all of them"
             if found.n_contradicted
             else "the search moved several candidates to the same point",

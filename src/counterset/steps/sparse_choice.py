@@ -8,18 +8,17 @@ from __future__ import annotations
 import numpy as np
 
 from counterset._base.arrays import Indices
-from counterset.steps.acceptance import REFUSED, Acceptance
+from counterset.steps.acceptance import Acceptance
 from counterset.steps.choosers import pick_diverse
 from counterset.steps.chosen import Chosen
 from counterset.steps.paths import unit_costs
 from counterset.steps.selection import Selector
 from counterset.steps.sparsity import undo_needless_changes
-from counterset.tables.table import changed
 
 __all__ = ["pick_sparse", "undo"]
 
-#: Sparse answers start from the 15 nearest candidates of each input, and from every 16th row of the
-#: pool that is a candidate, up to 40 of those. Fewer find fewer different ways; more ask the model
+#: Sparse answers start from the 15 nearest candidates of each input, and from every 16th training
+#: row that is a candidate, up to 40 of those. Fewer find fewer different ways; more ask the model
 #: more often than they find.
 NEAREST, LANDMARK_STRIDE, MOST_LANDMARKS = 15, 16, 40
 
@@ -28,26 +27,20 @@ def pick_sparse(selector: Selector, found: Chosen, acceptance: Acceptance) -> Ch
     """Undo the changes that are not needed, then take step 3.
 
     The nearest candidates lead to the same few changes, so some from farther away are tried too.
-    Where there are still too few options, ways are looked for that do without what an option
-    changes.
     """
     training_index = selector.pool.training_index
-    found = found.take(_near_and_far(found.owners, found.pool_index))
+    found = found.take(_near_and_far(found.owners, training_index[found.pool_index]))
     sparse = undo(found, acceptance).nearest_first(training_index)
-    chosen = pick_diverse(selector, sparse, acceptance)
-    short = found.take(np.flatnonzero(chosen.counts[found.owners] < selector.limit))
-    without = undo(_do_without(chosen, short, acceptance), acceptance)
-    both = Chosen.joined([chosen, without], found.n_candidates, found.farthest)
-    return pick_diverse(selector, both.nearest_first(training_index), acceptance)
+    return pick_diverse(selector, sparse, acceptance)
 
 
-def _near_and_far(owners: Indices, pool_index: Indices) -> Indices:
+def _near_and_far(owners: Indices, training_rows: Indices) -> Indices:
     """Pick candidates of each input: the nearest, and landmarks among all of them.
 
-    Landmarks are fixed rows of the pool, so that nearly equal inputs share them; picking by rank
-    would give each its own.
+    Landmarks are fixed training rows, so that nearly equal inputs share them, and one more training
+    row leaves them as they are; picking by rank would give each input its own.
     """
-    landmark = pool_index % LANDMARK_STRIDE == 0
+    landmark = training_rows % LANDMARK_STRIDE == 0
     first = np.searchsorted(owners, owners)
     rank = np.arange(len(owners)) - first
     landmarks_before = landmark.cumsum() - landmark
@@ -71,17 +64,3 @@ def undo(found: Chosen, acceptance: Acceptance) -> Chosen:
         lambda tried, which: acceptance.ask(tried, found.owners[which]),
     )
     return found.with_rows(rows, codes, acceptance)
-
-
-def _do_without(options: Chosen, found: Chosen, acceptance: Acceptance) -> Chosen:
-    """Undo in each candidate all that an option of the same input changes, where possible."""
-    first, last = (np.searchsorted(found.owners, options.owners, s) for s in ("left", "right"))
-    counts = last - first
-    option = np.repeat(np.arange(len(counts)), counts)
-    which = np.arange(len(option)) - np.repeat(counts.cumsum() - counts, counts) + first[option]
-    tried = found.take(which)
-    x = acceptance.inputs[tried.owners]
-    rows = np.where(changed(x, options.rows[option]), x, tried.rows)
-    codes = acceptance.ask(rows, tried.owners)
-    kept = np.flatnonzero(codes != REFUSED)
-    return tried.take(kept).with_rows(rows[kept], codes[kept], acceptance)

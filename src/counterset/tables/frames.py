@@ -192,6 +192,11 @@ class Container:
         """Return columns as a table."""
         return self._table(self.names, columns)
 
+    def frame_of_numbers(self, numbers: Labels) -> Any:
+        """Return an array of numbers, none of them missing, as a table."""
+        columns = zip(numbers.T, self.dtypes, strict=True)
+        return self.frame([self._build(column, None, dtype) for column, dtype in columns])
+
     def labelled(self, rows: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> Any:
         """Return a table with more columns, before and after its own."""
         first, last = (

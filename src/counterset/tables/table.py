@@ -199,10 +199,13 @@ class Table:
 
         Tables of polars and pyarrow have no index.
         """
-        if self._decoder is not None:
+        alike = self.is_numeric and len({each.dtype for each in self.features}) == 1
+        if self._decoder is not None and not alike:
             return self._decoder.decode(matrix)
-        if self.is_numeric and len({each.dtype for each in self.features}) == 1:
+        if alike:
             numbers = decode_numbers(matrix, self.features[0].dtype)
+            if self.container is not None:
+                return self.container.frame_of_numbers(numbers)
             if self.array_dtype is not None:
                 return numbers
             return pd.DataFrame(numbers, columns=self.columns, index=index, copy=True)

@@ -72,7 +72,7 @@ class ChangeWriter:
         ]
 
     def _instead(self, feature: Feature, before: float, after: float) -> str:
-        now, then = self.writer.pair(feature, after, before)
+        then, now = self.writer.pair_turned(feature, before, after)
         named = self.writer.feature(feature)
         return self.templates("change.instead", feature=named, before=then, after=now)
 

@@ -62,7 +62,7 @@ def _table(explanation: Explanation, templates: Templates) -> str:
     body = []
     for at in changes.features[:MOST_FEATURES]:
         feature = table.features[at]
-        cells = [f"<td>{html.escape(writer.value(feature, explanation._input[at]))}</td>"]
+        cells = [f"<td>{html.escape(writer.own(feature, explanation._input[at]))}</td>"]
         for row, is_changed in zip(explanation._matrix, changes.mask, strict=True):
             text = html.escape(writer.value(feature, row[at]))
             cells.append(

@@ -16,7 +16,15 @@ BERLIN = DAYS.tz_localize("Europe/Berlin")
 def test_the_step_is_the_longest_that_all_training_values_are_multiples_of() -> None:
     assert learn(DAYS).step == 86_400_000_000
     assert learn(DAYS + pd.Timedelta("1s")).step == 1_000_000
+    assert learn(DAYS + pd.Timedelta("1ms")).step == 1_000
     assert learn(DAYS + pd.Timedelta("1us")).step == 1
+
+
+def test_times_in_milliseconds_move_by_milliseconds() -> None:
+    # They used to move by microseconds, which their dtype cannot hold.
+    times = learn((DAYS + pd.Timedelta("1ms")).astype("datetime64[ms]"))
+    code = times.snap(np.array([times.low + 1_400.0]))
+    assert times.encode(pd.DataFrame({"x": times.decode(code)[0]}), "X") == code
 
 
 def test_a_time_between_days_snaps_to_the_nearest_day() -> None:

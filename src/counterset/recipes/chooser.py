@@ -1,0 +1,181 @@
+"""Choosing among recipes: the nearest different ones that work for an input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from counterset._base.arrays import Codes, Indices, Matrix, Vector
+from counterset.constraints.constraints import Constraints
+from counterset.constraints.rules import Rules
+from counterset.recipes.learning import RecipeBook
+from counterset.recipes.recipe import RUNGS, Recipes, first_of_equal
+from counterset.steps.acceptance import REFUSED, Acceptance
+from counterset.steps.choosers import Chooser, pick_diverse
+from counterset.steps.chosen import Chosen
+from counterset.steps.line_search import Search
+from counterset.steps.minimisation import minimise
+from counterset.steps.pipeline import Pipeline
+from counterset.steps.selection import Selector
+from counterset.steps.sparse_choice import undo
+from counterset.tables.table import changed
+
+__all__ = ["RecipeChooser", "with_recipes"]
+
+#: The search starts from the nearest 60 ways that work, or from 4 for each counterfactual asked
+#: for: many ways turn out to be one when what they do not need is undone.
+WAYS, WAYS_EACH = 60, 4
+#: The model is asked about the nearest 600 changed rows of an input first, and about the others
+#: only where these hold too few ways.
+NEAREST_ROWS = 600
+#: Recipes are applied to some inputs at a time: 4 million numbers, 32 MB.
+NUMBERS_AT_ONCE = 4_000_000
+
+
+def with_recipes(paper: Pipeline, book: RecipeBook, constraints: Constraints | None) -> Pipeline:
+    """Return a pipeline that chooses among recipes first, if its answers are to be sparse.
+
+    Without a search, answers have values of training rows: recipes have others.
+
+    Parameters
+    ----------
+    constraints
+        The explainer's own, for which recipes are learned.
+    """
+    if not paper.sparsify or paper.search is None:
+        return paper
+    own_rules = book.training.rules(constraints)
+    return replace(paper, chooser=RecipeChooser(book, paper.search, own_rules, paper.chooser))
+
+
+@dataclass(frozen=True)
+class RecipeChooser:
+    """Choose among the recipes that work for each input, as seen from the input.
+
+    Attributes
+    ----------
+    book
+        The recipes.
+    search
+        Takes step 4, before options are compared: only then is it known how near they are.
+    own_rules
+        The explainer's constraints, for which recipes are learned.
+    otherwise
+        Chooses among training rows, for inputs that have too few options then.
+    """
+
+    book: RecipeBook
+    search: Search | None
+    own_rules: Rules
+    otherwise: Chooser
+
+    @property
+    def selector(self) -> Selector:
+        """What candidates there are, and how they are cut off and compared."""
+        return self.otherwise.selector
+
+    def choose(self, acceptance: Acceptance) -> Chosen:
+        """Choose options for every input."""
+        selector, training_index = self.selector, self.selector.pool.training_index
+        chosen = pick_diverse(
+            selector, self._options(acceptance).nearest_first(training_index), acceptance
+        )
+        short = np.flatnonzero(chosen.counts < selector.limit)
+        if not len(short):
+            return chosen
+        more = self._otherwise(acceptance, short)
+        both = Chosen.joined([chosen, more], more.n_candidates, more.farthest)
+        return pick_diverse(selector, both.nearest_first(training_index), acceptance)
+
+    def _otherwise(self, acceptance: Acceptance, inputs: Indices) -> Chosen:
+        """Choose among training rows for some of the inputs."""
+        part = acceptance.take(inputs)
+        found = self._settled(self.otherwise.choose(part), part)
+        return found.among(inputs, len(acceptance.inputs))
+
+    def _options(self, acceptance: Acceptance) -> Chosen:
+        """Return the recipes that work for each input, with only the changes that are needed."""
+        parts = [Chosen.nothing(acceptance)]
+        for inputs, recipes in self.book.groups(acceptance, self.own_rules):
+            for some in _in_parts(inputs, recipes):
+                parts.append(self._working(recipes, acceptance, some))
+        nothing = parts[0]
+        found = Chosen.joined(parts, nothing.n_candidates, _farthest(parts, nothing.farthest))
+        return self._settled(found, acceptance)
+
+    def _working(self, recipes: Recipes, acceptance: Acceptance, inputs: Indices) -> Chosen:
+        """Return the nearest recipe that works for each set of features, nearest sets first."""
+        ways = max(WAYS, WAYS_EACH * self.selector.limit)
+        rows, owners, which = _applied(recipes, acceptance, inputs)
+        embedded = acceptance.distance.embed(rows)
+        lengths = acceptance.lengths(embedded, owners)
+        order = np.lexsort((which, lengths, owners))
+        rows, owners, which, lengths = rows[order], owners[order], which[order], lengths[order]
+        rank = np.arange(len(owners)) - np.searchsorted(owners, owners)
+        first = rank < NEAREST_ROWS
+        codes = np.full(len(rows), REFUSED, dtype=np.intp)
+        codes[first] = acceptance.ask(rows[first], owners[first])
+        kept = _ways(acceptance, rows, owners, codes, ways)
+        enough = np.bincount(owners[kept], minlength=len(acceptance.inputs)) >= ways
+        rest = ~first & ~enough[owners]
+        if rest.any():
+            codes[rest] = acceptance.ask(rows[rest], owners[rest])
+            kept = _ways(acceptance, rows, owners, codes, ways)
+        nothing = Chosen.nothing(acceptance)
+        return replace(
+            nothing,
+            owners=owners[kept],
+            pool_index=recipes.pool_index[which[kept]],
+            rows=rows[kept],
+            codes=codes[kept],
+            embedded=embedded.take(order[kept]),
+            lengths=lengths[kept],
+            settled=np.zeros(len(kept), dtype=bool),
+        )
+
+    def _settled(self, found: Chosen, acceptance: Acceptance) -> Chosen:
+        """Take step 4, and undo what is not needed."""
+        if self.search is not None:
+            found = minimise(found, self.search, acceptance)
+        found = undo(found, acceptance)
+        return replace(found, settled=np.ones(len(found.owners), dtype=bool))
+
+
+def _in_parts(inputs: Indices, recipes: Recipes) -> Iterator[Indices]:
+    """Yield inputs that recipes are applied to at once."""
+    at_once = max(1, NUMBERS_AT_ONCE // (len(RUNGS) * recipes.features.size))
+    for start in range(0, len(inputs), at_once):
+        yield inputs[start : start + at_once]
+
+
+def _applied(
+    recipes: Recipes, acceptance: Acceptance, inputs: Indices
+) -> tuple[Matrix, Indices, Indices]:
+    """Apply recipes to inputs within the constraints: different rows, their inputs and recipes."""
+    rows, owners, which = recipes.apply(acceptance.inputs[inputs], acceptance.distance.table)
+    owners = inputs[owners]
+    rows = acceptance.move_onto_constraints(rows, owners)
+    kept = first_of_equal(np.concatenate([rows, owners[:, None]], axis=1))
+    kept = kept[changed(acceptance.inputs[owners[kept]], rows[kept]).any(axis=1)]
+    return rows[kept], owners[kept], which[kept]
+
+
+def _farthest(parts: list[Chosen], nothing: Vector) -> Vector:
+    """Return the length of the longest way of each input, which some searches need to know."""
+    farthest = nothing.copy()
+    for part in parts:
+        np.maximum.at(farthest, part.owners, part.lengths)
+    return farthest
+
+
+def _ways(
+    acceptance: Acceptance, rows: Matrix, owners: Indices, codes: Codes, most: int
+) -> Indices:
+    """Return the first accepted row for each set of changed features, a few of each input."""
+    accepted = np.flatnonzero(codes != REFUSED)
+    differs = changed(acceptance.inputs[owners[accepted]], rows[accepted])
+    first = accepted[first_of_equal(np.column_stack([owners[accepted], differs]) * 1.0)]
+    rank = np.arange(len(first)) - np.searchsorted(owners[first], owners[first])
+    return first[rank < most]
