@@ -104,6 +104,7 @@ def test_certified_options_keep_their_certificates() -> None:
     one = nearest(explanation, 1)
     assert one.certificate is not None
     assert explanation.certificate is not None
+    assert explanation.certificate.safety is not None
     assert one.certificate.safety == explanation.certificate.safety[:1]
     assert "Proved: no way is nearer than" in visible(explanation.to_html())
 
