@@ -96,7 +96,8 @@ def test_it_is_valid_json_by_the_schema_and_comes_back_the_same(name: str) -> No
 def test_the_schema_is_one_and_refuses_what_is_none() -> None:
     jsonschema.Draft202012Validator.check_schema(VALIDATOR.schema)
     data = by_hand().to_dict()
-    for change in ({"version": 2}, {"status": "fine"}, {"more": 1}, {"input": []}):
+    changes: list[dict[str, Any]] = [{"version": 2}, {"status": "fine"}, {"more": 1}, {"input": []}]
+    for change in changes:
         assert not VALIDATOR.is_valid(data | change)
     for name in data:
         assert not VALIDATOR.is_valid({key: data[key] for key in data if key != name}), name

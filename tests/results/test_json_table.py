@@ -54,7 +54,8 @@ def test_rows_and_columns_come_back_as_they_were(name: str) -> None:
         ]
     )
     np.testing.assert_array_equal(codes, matrix)
-    expected, found = table.decode(matrix), again.decode(codes)
+    expected: Any = table.decode(matrix)
+    found: Any = again.decode(codes)
     if isinstance(expected, np.ndarray):
         np.testing.assert_array_equal(found, expected)
         assert found.dtype == expected.dtype

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -51,6 +51,7 @@ def test_values_go_through_json_and_back(value: Any) -> None:
         (pd.NaT, None),
         (np.float64("inf"), "inf"),
         (pd.Timestamp("2024-02-29 12:00"), {"type": "time", "value": "2024-02-29T12:00:00"}),
+        (datetime(2024, 2, 29, 12), {"type": "time", "value": "2024-02-29T12:00:00"}),
         (date(2024, 2, 29), {"type": "date", "value": "2024-02-29"}),
         (Decimal("1.50"), {"type": "decimal", "value": "1.50"}),
         (("a", 1), ["a", 1]),
