@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 
 from counterset._base.arrays import Counts, Indices, Labels, Matrix, Vector, to_python
 from counterset._base.lazy import Lazy
+from counterset.exceptions import InvalidInputError
 from counterset.results.certificate import Certificate
 from counterset.results.context import Context, as_written
 from counterset.results.explanation import Explanation, Status
@@ -58,6 +60,7 @@ class Explanations(Sequence[Explanation]):
     _stable_radius: Lazy[Vector] | None
     _context: Context | None = None
     _constraints: tuple[Any, ...] | None = None
+    _why_none: Lazy[Mapping[int, str]] | None = None
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
@@ -65,6 +68,20 @@ class Explanations(Sequence[Explanation]):
 
     def __len__(self) -> int:
         return len(self._inputs)
+
+    @property
+    def context(self) -> Context:
+        """How the explanations were made; constraints of single rows are known to those only."""
+        if self._context is None:
+            raise InvalidInputError(
+                "It is not known how these explanations were made. Take those of an explainer."
+            )
+        return self._context
+
+    @property
+    def why_none(self) -> Mapping[int, str]:
+        """Why inputs have no counterfactual, by their positions; found out when first asked for."""
+        return {} if self._why_none is None else self._why_none.value
 
     @overload
     def __getitem__(self, item: int) -> Explanation: ...
@@ -110,11 +127,41 @@ class Explanations(Sequence[Explanation]):
         counted = self.input_index, self.counts
         return self._table, *counted, self._matrix, self._labels, self._distances
 
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        groups: Any = None,
+        stability: pd.DataFrame | None = None,
+    ) -> str:
+        """Write a report on all inputs: one HTML file, without a row of anybody.
+
+        It shows which features change most, how many ways people have, who has none and which
+        constraint stands in the way, and figures by group.
+
+        Parameters
+        ----------
+        path
+            The file to write; None: none is written.
+        groups
+            The name of a feature, such as ``"sex"``, or the group of each input.
+        stability
+            What :func:`~counterset.evaluate` returned for some of the inputs.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        from counterset.report.many import report_of_many  # noqa: PLC0415 - a room above
+
+        return report_of_many(self, path, groups=groups, stability=stability)
+
     def _take(self, which: Indices) -> Explanations:
         firsts = self.counts.cumsum() - self.counts
         parts = [np.arange(firsts[i], firsts[i] + self.counts[i]) for i in which]
         rows = np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
-        radius = self._stable_radius
+        radius, why = self._stable_radius, self._why_none
         return replace(
             self,
             labels=self.labels[which],
@@ -128,6 +175,7 @@ class Explanations(Sequence[Explanation]):
             _examples=self._examples[rows],
             _plausibility=None if self._plausibility is None else self._plausibility[rows],
             _stable_radius=None if radius is None else Lazy(lambda: radius.value[which]),
+            _why_none=None if why is None else Lazy(lambda: _renumbered(why.value, which)),
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
         )
 
@@ -171,6 +219,7 @@ def make_explanations(
     asked: tuple[int, int] = (0, 0),
     context: Context | None = None,
     constraints: Sequence[Any] | None = None,
+    why_none: Lazy[Mapping[int, str]] | None = None,
 ) -> Explanations:
     """Make the explanations of some inputs: the only way to make one.
 
@@ -199,6 +248,8 @@ def make_explanations(
         How they were made.
     constraints
         The constraints of each of those inputs, if they are not the same for all.
+    why_none
+        From the positions of inputs without a counterfactual to why they have none.
     """
     explained = np.arange(len(inputs)) if explained is None else explained
     counts = np.bincount(explained[owners], minlength=len(inputs))
@@ -224,7 +275,13 @@ def make_explanations(
         else Lazy(lambda: _spread(stable_radius.value, explained, len(inputs))),
         _context=context,
         _constraints=None if constraints is None else _kept(constraints, explained, len(inputs)),
+        _why_none=why_none,
     )
+
+
+def _renumbered(values: Mapping[int, str], which: Indices) -> dict[int, str]:
+    """Return values by their positions among those that were taken."""
+    return {i: values[old] for i, old in enumerate(which.tolist()) if old in values}
 
 
 def _spread(values: Vector, where: Indices, count: int) -> Vector:

@@ -1,0 +1,226 @@
+"""The report of one explanation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from counterset._base.arrays import to_python
+from counterset._base.lazy import Lazy
+from counterset.models.goals import InInterval, OneOf
+from counterset.plots.changes import ChangesDisplay
+from counterset.report.drawings import changes_svg
+from counterset.report.page import Section, listed, make_page, paragraphs, write_page
+from counterset.report.record import record_of
+from counterset.report.tables import facts, options_table, unchanged
+from counterset.report.texts import TEXTS, counted
+from counterset.results.context import Context, versions
+from counterset.results.explanation import Explanation
+from counterset.words.description import Description
+from counterset.words.letter import reason_lines
+from counterset.words.outcomes import Outcomes, between
+from counterset.words.templates import Templates, TemplatesLike
+
+__all__ = ["check_section", "goal_text", "making_section", "nearest", "report_of_one"]
+
+#: The drawing shows the 6 features that change most: with the words and the table, a printed
+#: report has three pages at most.
+DRAWN = 6
+#: A report shows the 7 nearest options, which fit the width of a page. The record has all.
+MOST_OPTIONS = 7
+
+
+@dataclass(frozen=True)
+class Wording:
+    """In which words a report is written.
+
+    Attributes
+    ----------
+    outcomes
+        From labels to how people call them.
+    templates
+        The path of the sentences in another language, as for :meth:`Explanation.describe`.
+    """
+
+    outcomes: Mapping[Any, str] | None = None
+    templates: TemplatesLike = None
+
+    def told(self, explanation: Explanation) -> Outcomes:
+        """Return how the labels of an explanation are called."""
+        return Outcomes(explanation, Templates.read(self.templates), self.outcomes or {})
+
+
+def report_of_one(
+    explanation: Explanation,
+    path: str | Path | None = None,
+    *,
+    outcomes: Mapping[Any, str] | None = None,
+    stability: pd.DataFrame | None = None,
+    templates: TemplatesLike = None,
+) -> str:
+    """Return the report of one explanation as a page of HTML, and write it to a file.
+
+    Parameters
+    ----------
+    explanation
+        What to report; it must know its model, see :meth:`Explanation.with_model`.
+    path
+        The file to write, or None.
+    outcomes, stability, templates
+        As for :meth:`Explanation.describe`.
+    """
+    wording = Wording(outcomes, templates)
+    record, explanation, count = record_of(explanation), nearest(explanation), len(explanation)
+    description = Description.of(explanation, templates, outcomes, stability)
+    more = TEXTS["more_options"].format(shown=MOST_OPTIONS, count=f"{count:,}")
+    note = f'<p class="note">{escape(more)}</p>' if count > MOST_OPTIONS else ""
+    sections = [Section(TEXTS["words"], _words(description) + note)]
+    reasons = reason_lines(explanation, templates, outcomes)
+    if reasons:
+        sections.append(Section(TEXTS["reasons"], listed(reasons, "ol")))
+    if len(explanation):
+        decisions = [wording.told(explanation).told(each) for each in explanation.labels]
+        own = wording.told(explanation).told(explanation.label)
+        table = options_table(explanation, [own, *decisions])
+        sections += [_changes(explanation), Section(TEXTS["table"], table + _stays(explanation))]
+    sections += [
+        Section(TEXTS["certain"], _certain(description)),
+        making_section(explanation.context, record),
+        check_section(),
+    ]
+    lead = _lead(explanation, wording)
+    page = make_page(TEXTS["title"], lead, sections, record, versions()["counterset"])
+    return write_page(page, path)
+
+
+def nearest(explanation: Explanation, count: int = MOST_OPTIONS) -> Explanation:
+    """Return an explanation with its nearest options only."""
+    if len(explanation) <= count:
+        return explanation
+    certificate, far = explanation.certificate, explanation.plausibility
+    if certificate is not None and certificate.safety is not None:
+        certificate = replace(certificate, safety=certificate.safety[:count])
+    return replace(
+        explanation,
+        labels=explanation.labels[:count],
+        distances=explanation.distances[:count],
+        examples=explanation.examples[:count],
+        plausibility=None if far is None else far[:count],
+        _certificate=Lazy(lambda: certificate),
+        _matrix=explanation._matrix[:count],
+    )
+
+
+def goal_text(context: Context) -> str:
+    """Return what was asked for, in words."""
+    goal = context.goal
+    told = "another decision"
+    if isinstance(goal, InInterval):
+        told = between(Templates.read(), goal.low, goal.high)
+    elif isinstance(goal, OneOf):
+        told = " or ".join(repr(to_python(each)) for each in goal.wanted)
+    if context.probability is not None:
+        told += f", with a probability of at least {context.probability:.0%}"
+    return told
+
+
+def _lead(explanation: Explanation, wording: Wording) -> str:
+    told = wording.told(explanation)
+    ways = TEXTS[explanation.status].format(
+        ways=counted(len(explanation), "way"), goal=told.wanted()
+    )
+    return TEXTS["lead"].format(
+        who=f"Input {to_python(explanation.index)}",
+        classified=told.classified(explanation.label),
+        told=ways,
+    )
+
+
+def _words(description: Description) -> str:
+    """Return the ways; one with many changes is folded, and the table shows it."""
+    ways = []
+    for first, *lines in description.ways:
+        items = f"<details><summary>{escape(first)}</summary>{listed(lines)}</details>"
+        ways.append(f"<li>{items if lines else escape(first)}</li>")
+    told = f'<ul class="ways">{"".join(ways)}</ul>' if ways else ""
+    return paragraphs(description.heading) + told + paragraphs(" ".join(description.kept))
+
+
+def _changes(explanation: Explanation) -> Section:
+    display = ChangesDisplay.from_explanation(explanation, max_features=DRAWN)
+    told = "; ".join(
+        f"{row.name}: " + ", ".join(f"option {c.option} {c.text}" for c in row.changes)
+        for row in display.rows
+    )
+    body = (
+        f"<figure>{changes_svg(display, TEXTS['changes_alt'].format(changes=told))}"
+        f"<figcaption>{escape(TEXTS['changes_caption'])}</figcaption></figure>"
+    )
+    if display.n_more:
+        more = TEXTS["more_features"].format(count=counted(display.n_more, "feature"))
+        body += f'<p class="note">{escape(more)}</p>'
+    return Section(TEXTS["changes"], body)
+
+
+def _stays(explanation: Explanation) -> str:
+    stays = unchanged(explanation)
+    return f'<p class="note">{escape(stays)}</p>' if stays else ""
+
+
+def _certain(description: Description) -> str:
+    lines = [*description.sure, *description.far]
+    return listed(lines or [TEXTS["no_options"]])
+
+
+def making_section(context: Context, record: dict[str, Any]) -> Section:
+    """Return the section on the model, the data, and how explanations were made."""
+    training = None if context.training is None else context.training.value
+    labels = ""
+    if training is not None and training.labels is not None:
+        for label, count in training.labels.items():
+            labels += f", {count:,} classified as {to_python(label)!r}"
+    elif training is not None and training.low is not None and training.high is not None:
+        labels = f", predicted {training.low:.4g} to {training.high:.4g}"
+    pairs = [
+        (TEXTS["model"], f"{type(context.model).__name__}, asked by {context.explainer}"),
+        (TEXTS["fingerprint"], record["fingerprint"]["digest"]),
+    ]
+    if training is not None:
+        told = TEXTS["training_told"].format(rows=f"{training.rows:,}", labels=labels)
+        pairs += [(TEXTS["training"], told), (TEXTS["training_hash"], training.hash)]
+    pairs += [
+        (TEXTS["asked_for"], goal_text(context)),
+        (TEXTS["constraints"], _listed(context.constraints)),
+        (TEXTS["settings"], _listed(_settings(context))),
+        (TEXTS["versions"], ", ".join(f"{name} {each}" for name, each in versions().items())),
+    ]
+    return Section(TEXTS["made"], facts(pairs))
+
+
+def check_section() -> Section:
+    """Return the section on how a report is verified."""
+    command = f"<pre>{escape(TEXTS['command'])}</pre>"
+    note = f'<p class="note">{escape(TEXTS["digest_told"])}</p>'
+    return Section(TEXTS["check"], paragraphs(TEXTS["check_told"]) + command + note)
+
+
+def _settings(context: Context) -> dict[str, Any]:
+    """Return the settings that are not told elsewhere."""
+    settings = context.settings.value
+    return {name: settings[name] for name in settings if name not in ("constraints", "schema")}
+
+
+def _listed(values: Any) -> str:
+    shown = {name: value for name, value in values.items() if value not in (None, [], {})}
+    if not shown:
+        return TEXTS["none"]
+    return "; ".join(
+        f"{name}: {value if isinstance(value, str) else json.dumps(value, default=str)}"
+        for name, value in shown.items()
+    )

@@ -1,0 +1,112 @@
+"""Every sentence of the reports, in one place, so that they can be translated.
+
+Names in braces are filled in. Nothing here is HTML: what is filled in is escaped where the page is
+made.
+"""
+
+from __future__ import annotations
+
+__all__ = ["LANGUAGE", "TEXTS", "counted"]
+
+LANGUAGE = "en"
+
+TEXTS = {
+    "title": "What would have led to another decision",
+    "lead": "{who} {classified}. {told}",
+    "explained": "There are {ways} to {goal}.",
+    "none_found": "No way to {goal} was found.",
+    "already_reached": "That is what was asked for already.",
+    "words": "In words",
+    "more_options": "The {shown} nearest of {count} options are shown; the record in this file has "
+    "all of them.",
+    "reasons": "Reasons",
+    "changes": "What each option changes",
+    "changes_caption": "A row for each feature, over its range in the training data. The ring is "
+    "the value now, the mark the value in the option. A dashed line is a switch to another "
+    "category; a cross is a value that is missing or special.",
+    "changes_alt": "Changes by feature: {changes}.",
+    "more_features": "{count} more change; the record in this file has all of them.",
+    "table": "All options side by side",
+    "table_caption": "Changed cells are marked, and bold. A dot: as it is now. ≈: "
+    "rounded; the record in this file has all digits.",
+    "now": "now",
+    "option": "option {rank}",
+    "features_changed": "features changed",
+    "distance": "distance",
+    "decision": "decision",
+    "stays": "As they are now stay: {names}.",
+    "certain": "What is certain",
+    "no_options": "There is no option, so there is nothing to prove or to measure.",
+    "made": "The data and the model",
+    "model": "model",
+    "fingerprint": "fingerprint of the model",
+    "training": "training data",
+    "training_told": "{rows} rows{labels}",
+    "training_hash": "hash of the training data",
+    "asked_for": "asked for",
+    "constraints": "constraints",
+    "settings": "settings",
+    "versions": "versions",
+    "none": "none",
+    "check": "How to check this report",
+    "check_told": "This command says whether the file is as it was written, and whether a model "
+    "still gives the recorded answers:",
+    "command": "counterset verify REPORT.html --model MODEL",
+    "digest_told": "The digest shows a change of this file. It is no signature: it does not show "
+    "who wrote it.",
+    "footer": "Written by counterset {version}. One file, without scripts that run and without "
+    "anything loaded from a network.",
+    # Verification.
+    "check_holds": "holds:",
+    "check_fails": "refused:",
+    "intact": "the file is as it was written.",
+    "not_intact": "the file was changed after it was written: its digest does not fit.",
+    "unreadable": "the record in the file cannot be read any more.",
+    "not_asked": "the model cannot be asked about the recorded rows. {error}",
+    "the_input": "the input",
+    "same_decisions": "the model gives the recorded decisions: {label!r} for the input, and those "
+    "on {options}.",
+    "other_decision": "the model gives another decision for {who}: {now!r}, recorded was {then!r}.",
+    "same_answers": "the model answers {count} fixed rows as recorded.",
+    "other_labels": "the model answers {differ} of {count} fixed rows otherwise: it was trained "
+    "again, or is another one.",
+    "other_probabilities": "the model's probabilities for {count} fixed rows are others: it was "
+    "trained again, or is another one.",
+    # Many inputs.
+    "many_title": "What would lead to another decision, for many",
+    "many_lead": "{inputs}: {explained} with at least one way, {none_found} without, "
+    "{already_reached} with what was asked for already.",
+    "features": "Which features change most",
+    "features_caption": "The share of all options that change the feature.",
+    "features_alt": "Share of options that change each feature: {bars}.",
+    "ways": "How many ways people have",
+    "ways_caption": "The number of inputs by the number of their options.",
+    "ways_alt": "Number of inputs by number of options: {bars}.",
+    "nobody": "Who has none, and why",
+    "nobody_none": "Every input that was to be explained has at least one option.",
+    "nobody_caption": "Inputs without an option, by what rules the last candidates out.",
+    "reason": "reason",
+    "inputs": "inputs",
+    "unknown_reason": "not known",
+    "which": "which",
+    "groups": "By {name}",
+    "groups_caption": "The cost of an input is the distance of its nearest option. A difference "
+    "between groups is a reason to look closer, and no proof of unfair treatment.",
+    "share_with": "with a way",
+    "mean_ways": "mean number of ways",
+    "median_cost": "median cost",
+    "stability": "Stability",
+    "stability_told": "{copies} noisy copies of {count} inputs were explained too. Copies were "
+    "moved by {moved} on average, their sets by {mean} on average and by {most} at most.",
+}
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "way"), counted(1200, "way")
+    ('1 way', '1,200 ways')
+    """
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
