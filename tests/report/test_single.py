@@ -98,7 +98,7 @@ def test_wide_tables_are_cut_and_their_ways_folded() -> None:
     page = wide()[0].to_html()
     assert page.count("<details>") == len(wide()[0])
     assert "30 features more change" in visible(page)
-    assert "44 features more change" in visible(page)
+    assert "47 features more change" in visible(page)
 
 
 def test_of_many_options_the_nearest_are_shown_and_all_are_recorded() -> None:
