@@ -126,6 +126,16 @@ def test_certified_options_keep_their_certificates() -> None:
     assert "Proved: no way is nearer than" in visible(explanation.to_html())
 
 
+def test_a_least_probability_is_told() -> None:
+    X = np.random.default_rng(0).random((200, 2))
+    model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
+    explainer = DiverseExplainer(model, max_counterfactuals=1).fit(X)
+    low = X[X.sum(axis=1) < 0.6][0]
+    explanation = explainer.explain(low, target=True, target_probability=0.75)
+    text = visible(explanation.to_html())
+    assert "asked for True, with a probability of at least 75%" in text
+
+
 def test_a_regression_tells_its_interval() -> None:
     X: Any = mixed()[0]._table.decode(mixed()[1].pool_.matrix)
     X = X[["score", "age"]]
