@@ -29,6 +29,7 @@ def test_it_takes_its_colours_from_the_notebook() -> None:
     assert "currentColor" in shown
     assert not re.search(r"#[0-9a-fA-F]{3,6}\b|\b(black|white)\b", shown)
     assert "<script" not in shown
+    assert '<table style="color:inherit">' in shown  # in some pages, tables have a colour
 
 
 def test_options_lie_at_their_distance() -> None:

@@ -261,7 +261,11 @@ def _block(block: str | tuple[str, ...]) -> str:
     """Return a paragraph or a list as HTML."""
     if isinstance(block, str):
         return f"<p>{html.escape(block)}</p>"
-    return "\n".join(["<ul>", *map(_item, block), "</ul>"])
+    numbers = [f"{rank}. " for rank in range(1, len(block) + 1)]
+    if all(item.startswith(number) for item, number in zip(block, numbers, strict=True)):
+        items = [item[len(number) :] for item, number in zip(block, numbers, strict=True)]
+        return "\n".join(["<ol>", *map(_item, items), "</ol>"])
+    return "\n".join(["<ul>", *(_item(item.removeprefix("- ")) for item in block), "</ul>"])
 
 
 def _item(item: str) -> str:

@@ -76,12 +76,17 @@ def _table(explanation: Explanation, templates: Templates) -> str:
     outcomes = Outcomes(explanation, templates, {})
     told = [f"{distance:.3g}" for distance in explanation.distances]
     body.append(_figures(templates("table.distance"), ["", *told]))
+    certificate = explanation.certificate
+    if certificate is not None and certificate.safety is not None:
+        body.append(_figures(templates("table.safe"), ["", *certificate.column()]))
     labels = [explanation.label, *explanation.labels]
     body.append(_figures(templates("table.label"), [outcomes.told(each) for each in labels]))
     rows = "".join(f"<tr>{row}</tr>" for row in body)
     more = len(changes.features) - SHOWN_FEATURES
     note = f"<p>{html.escape(templates('table.more', count=more))}</p>" if more > 0 else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}"
+    # Pages without a doctype give tables a colour of their own.
+    table_of = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return f'<table style="color:inherit">{table_of}</table>{note}'
 
 
 def _figures(heading: str, texts: list[str]) -> str:
