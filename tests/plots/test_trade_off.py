@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from counterset.evaluation import Tuning, tune
-from counterset.plots import draw_trade_off
-from counterset.plots.style import pyplot
+from counterset.plots import TradeOffDisplay, draw_trade_off
 
 
 @pytest.fixture(scope="module")
@@ -27,17 +26,21 @@ def test_the_ending_of_the_file_chooses_the_format(
     assert (tmp_path / name).read_bytes().startswith(start)
 
 
-def test_the_recommended_setting_is_marked_and_no_figure_stays_open(
-    tuning: Tuning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plt = pyplot()
-    drawn: list[Any] = []
-    monkeypatch.setattr(plt, "close", drawn.append)
+def test_no_figure_stays_open(tuning: Tuning, tmp_path: Path) -> None:
+    before = plt.get_fignums()
     draw_trade_off(tuning, str(tmp_path / "a.png"))
-    monkeypatch.undo()
-    (figure,) = drawn
+    assert plt.get_fignums() == before
+
+
+def test_all_settings_are_drawn_and_the_recommended_one_is_marked(tuning: Tuning) -> None:
+    figure, axes = plt.subplots(1, 2)
+    display = TradeOffDisplay.from_tuning(tuning).plot(axes)
+    assert display.ax_ == list(axes)
+    assert display.figure_ is figure
+    for ax, metric in zip(axes, ("set_distance_max", "k_diversity"), strict=True):
+        dominated, front, best = ax.collections
+        assert len(dominated.get_offsets()) + len(front.get_offsets()) == len(tuning.table)
+        assert len(front.get_offsets()) == tuning.table["pareto"].sum()
+        expected = tuning.recommended[["k_distance", metric]].to_numpy(dtype=float)
+        np.testing.assert_array_equal(best.get_offsets()[0], expected)
     plt.close(figure)
-    dominated, front, best = figure.axes[0].collections
-    assert len(dominated.get_offsets()) + len(front.get_offsets()) == len(tuning.table)
-    expected = tuning.recommended[["k_distance", "set_distance_max"]].to_numpy(dtype=float)
-    np.testing.assert_array_equal(best.get_offsets()[0], expected)

@@ -1,13 +1,71 @@
-"""Plot the trade-off between closeness, diversity and stability that a tuning found."""
+"""TradeOffDisplay: the trade-off between closeness, diversity and stability that a tuning found."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, Self
 
 from counterset.evaluation.tuning import Tuning
-from counterset.plots.style import COLOURS, pyplot
+from counterset.plots.style import COLOURS, GREY, axes_or_new, save
 
-__all__ = ["draw_trade_off"]
+__all__ = ["TradeOffDisplay", "draw_trade_off"]
+
+#: What each panel shows against the k-distance.
+PANELS = {
+    "set_distance_max": "set-distance, max (less is better)",
+    "k_diversity": "k-diversity (more is better)",
+}
+
+
+class TradeOffDisplay:
+    """All settings of a tuning, in two panels: closeness against stability and diversity.
+
+    Settings that no other dominates are filled, and the recommended one has a ring.
+
+    Parameters
+    ----------
+    tuning
+        What :func:`counterset.evaluation.tune` returned.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn last: two Axes, and their figure.
+    """
+
+    size = (10.0, 4.2)
+
+    def __init__(self, tuning: Tuning) -> None:
+        self.tuning = tuning
+
+    @classmethod
+    def from_tuning(cls, tuning: Tuning) -> Self:
+        """Prepare the plot of a tuning."""
+        return cls(tuning)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw into two axes, or into a new figure."""
+        self.ax_ = axes_or_new(ax, self.size, len(PANELS))
+        self.figure_ = self.ax_[0].figure
+        table, best = self.tuning.table, self.tuning.recommended
+        front = table["pareto"].to_numpy(dtype=bool)
+        for axis, (metric, heading) in zip(self.ax_, PANELS.items(), strict=True):
+            axis.scatter(
+                table["k_distance"][~front], table[metric][~front], marker="x", color=GREY,
+                label="dominated",
+            )  # fmt: skip
+            axis.scatter(
+                table["k_distance"][front], table[metric][front], marker="o", color=COLOURS[0],
+                label="Pareto-optimal",
+            )  # fmt: skip
+            axis.scatter(
+                best["k_distance"], best[metric], s=160, facecolor="none", edgecolor=COLOURS[1],
+                linewidth=2, label="recommended",
+            )  # fmt: skip
+            axis.set(xlabel="k-distance (less is better)", ylabel=heading)
+            axis.spines[["top", "right"]].set_visible(False)
+        self.ax_[0].legend(frameon=False)
+        return self
 
 
 def draw_trade_off(tuning: Tuning, file: str | Path) -> None:
@@ -20,23 +78,4 @@ def draw_trade_off(tuning: Tuning, file: str | Path) -> None:
     file
         The picture to write; its ending chooses the format.
     """
-    plt, table = pyplot(), tuning.table
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-    front = table["pareto"].to_numpy(dtype=bool)
-    for axis, metric in zip(axes, ("set_distance_max", "k_diversity"), strict=True):
-        for i, (label, chosen) in enumerate((("dominated", ~front), ("Pareto-optimal", front))):
-            rows = table[chosen]
-            axis.scatter(
-                rows["k_distance"], rows[metric], color=("#BBBBBB", COLOURS[0])[i], label=label
-            )
-        best = tuning.recommended
-        axis.scatter(
-            best["k_distance"], best[metric], s=160, facecolor="none", edgecolor=COLOURS[1],
-            linewidth=2, label="recommended",
-        )  # fmt: skip
-        axis.set(xlabel="k-distance (less is better)")
-    axes[0].set_ylabel("set-distance, max (less is better)")
-    axes[1].set_ylabel("k-diversity (more is better)")
-    axes[0].legend()
-    figure.savefig(file, dpi=120)
-    plt.close(figure)
+    save(TradeOffDisplay.from_tuning(tuning), file, TradeOffDisplay.size, len(PANELS))

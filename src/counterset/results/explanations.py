@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
@@ -12,6 +12,7 @@ import pandas as pd
 
 from counterset._base.arrays import Counts, Indices, Labels, Matrix, Vector, to_python
 from counterset._base.lazy import Lazy
+from counterset.exceptions import InvalidInputError
 from counterset.results.certificate import Certificate
 from counterset.results.context import Context, as_written
 from counterset.results.explanation import Explanation, Status
@@ -56,6 +57,7 @@ class Explanations(Sequence[Explanation]):
     _stable_radius: Lazy[Vector] | None
     _context: Context | None = None
     _constraints: tuple[Any, ...] | None = None
+    _why_none: Lazy[Mapping[int, str]] | None = None
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
@@ -63,6 +65,20 @@ class Explanations(Sequence[Explanation]):
 
     def __len__(self) -> int:
         return len(self._inputs)
+
+    @property
+    def context(self) -> Context:
+        """How the explanations were made; constraints of single rows are known to those only."""
+        if self._context is None:
+            raise InvalidInputError(
+                "It is not known how these explanations were made. Take those of an explainer."
+            )
+        return self._context
+
+    @property
+    def why_none(self) -> Mapping[int, str]:
+        """Why inputs have no counterfactual, by their positions; found out when first asked for."""
+        return {} if self._why_none is None else self._why_none.value
 
     @overload
     def __getitem__(self, item: int) -> Explanation: ...
@@ -112,7 +128,7 @@ class Explanations(Sequence[Explanation]):
         firsts = self.counts.cumsum() - self.counts
         parts = [np.arange(firsts[i], firsts[i] + self.counts[i]) for i in which]
         rows = np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
-        radius = self._stable_radius
+        radius, why = self._stable_radius, self._why_none
         return replace(
             self,
             labels=self.labels[which],
@@ -126,6 +142,7 @@ class Explanations(Sequence[Explanation]):
             _examples=self._examples[rows],
             _plausibility=None if self._plausibility is None else self._plausibility[rows],
             _stable_radius=None if radius is None else Lazy(lambda: radius.value[which]),
+            _why_none=None if why is None else Lazy(lambda: _renumbered(why.value, which)),
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
         )
 
@@ -169,6 +186,7 @@ def make_explanations(
     asked: tuple[int, int] = (0, 0),
     context: Context | None = None,
     constraints: Sequence[Any] | None = None,
+    why_none: Lazy[Mapping[int, str]] | None = None,
 ) -> Explanations:
     """Make the explanations of some inputs: the only way to make one.
 
@@ -197,6 +215,8 @@ def make_explanations(
         How they were made.
     constraints
         The constraints of each of those inputs, if they are not the same for all.
+    why_none
+        From the positions of inputs without a counterfactual to why they have none.
     """
     explained = np.arange(len(inputs)) if explained is None else explained
     counts = np.bincount(explained[owners], minlength=len(inputs))
@@ -222,7 +242,13 @@ def make_explanations(
         else Lazy(lambda: _spread(stable_radius.value, explained, len(inputs))),
         _context=context,
         _constraints=None if constraints is None else _kept(constraints, explained, len(inputs)),
+        _why_none=why_none,
     )
+
+
+def _renumbered(values: Mapping[int, str], which: Indices) -> dict[int, str]:
+    """Return values by their positions among those that were taken."""
+    return {i: values[old] for i, old in enumerate(which.tolist()) if old in values}
 
 
 def _spread(values: Vector, where: Indices, count: int) -> Vector:

@@ -28,7 +28,7 @@ from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.pipeline import Pipeline
 from counterset.steps.requests import Request
 from counterset.steps.runs import Run, join
-from counterset.steps.shortfall import report_reached, report_shortfall
+from counterset.steps.shortfall import reasons, report_reached, report_shortfall
 from counterset.steps.training import TrainingData
 
 __all__ = ["explain_batch"]
@@ -103,6 +103,7 @@ def explain_batch(
         asked=(model.calls, model.rows),
         context=_context(training, request, goal, parameters),
         constraints=_by_row(groups, len(explained)) if is_per_row(request.constraints) else None,
+        why_none=None if best.counts.all() else Lazy(lambda: reasons(runs, found, explained)),
     )
 
 

@@ -19,7 +19,7 @@ from counterset.steps.pipeline import Found
 from counterset.steps.runs import Run
 from counterset.steps.selection import Selector
 
-__all__ = ["report_reached", "report_shortfall", "why_fewer", "why_nothing"]
+__all__ = ["reasons", "report_reached", "report_shortfall", "why_fewer", "why_nothing"]
 
 
 def report_reached(reached: Mask, labels: Labels, if_none: str, stacklevel: int) -> None:
@@ -65,9 +65,7 @@ def report_shortfall(
         )
     if not counts.all():
         nothing = np.flatnonzero(counts == 0)
-        run = next(run for run in runs if nothing[0] in run.members)
-        member = int(np.searchsorted(run.members, nothing[0]))
-        reason = why_nothing(run.selector, run.acceptance, member)
+        reason = _reason(runs, int(nothing[0]))
         message = (
             f"No counterfactual for {len(nothing)} of {len(counts)} inputs (first at position "
             f"{positions[nothing[0]]}): {reason}"
@@ -78,6 +76,18 @@ def report_shortfall(
     shortfall = why_fewer(found, runs[0].selector)
     if shortfall:
         warnings.warn(shortfall, FewerCounterfactualsWarning, stacklevel=stacklevel + 1)
+
+
+def reasons(runs: Sequence[Run], found: Found, positions: Indices) -> dict[int, str]:
+    """Return why inputs have no counterfactual, by where they stand in the user's table."""
+    nothing = np.flatnonzero(found.counterfactuals.counts == 0)
+    return {int(positions[each]): _reason(runs, int(each)) for each in nothing}
+
+
+def _reason(runs: Sequence[Run], position: int) -> str:
+    run = next(run for run in runs if position in run.members)
+    member = int(np.searchsorted(run.members, position))
+    return why_nothing(run.selector, run.acceptance, member)
 
 
 def why_fewer(found: Found, selector: Selector) -> str | None:

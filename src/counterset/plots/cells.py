@@ -1,0 +1,61 @@
+"""Which features a plot shows, and what it calls them and their values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterset._base.arrays import Indices
+from counterset.plots.style import shortened
+from counterset.results.explanation import Explanation
+from counterset.tables.features.feature import Feature
+from counterset.tables.features.number import Number
+
+__all__ = ["most_changed", "name_of", "value_text"]
+
+#: A number of more than 9 characters is rounded in a plot. All digits stand in the table.
+LONGEST_NUMBER = 9
+
+
+def most_changed(explanation: Explanation) -> Indices:
+    """Return the positions of the features that change, those that change most first.
+
+    That is by the number of options that change them, then by the share of the training range that
+    they move; a category moves by all of it.
+    """
+    table, changed = explanation._table, explanation.changed
+    often = changed.sum(axis=0)
+    spread = np.array([each.high - each.low or 1.0 for each in table.features])
+    own, rows = (table.without_special(each) for each in (explanation._input, explanation._matrix))
+    moved = np.where(changed, np.abs(rows - own) / spread, 0.0)
+    switched = np.array([each.is_category for each in table.features]) | np.isnan(moved)
+    far = np.where(switched & changed, 1.0, moved).sum(axis=0)
+    order: Indices = np.lexsort((-far, -often))
+    return order[: np.count_nonzero(often)]
+
+
+def name_of(feature: Feature) -> str:
+    """Return what a plot calls a feature: its label, with its unit if it has one.
+
+    Examples
+    --------
+    >>> name_of(Number("credit_amount", "continuous", (0,), np.dtype(float), 0.0, 9000.0))
+    'credit amount'
+    """
+    return f"{feature.label} ({feature.unit})" if feature.unit else feature.label
+
+
+def value_text(feature: Feature, code: float, width: int = 20) -> str:
+    """Return a value as a plot shows it: long numbers rounded, long texts shortened.
+
+    Examples
+    --------
+    >>> amount = Number("amount", "continuous", (0,), np.dtype(float), 0.0, 9000.0)
+    >>> value_text(amount, 2879.5), value_text(amount, 2879.53125)
+    ('2,879.5', '≈2,880')
+    """
+    text = feature.text_of(code)
+    if isinstance(feature, Number) and len(text) > LONGEST_NUMBER and np.isfinite(code):
+        rounded = float(f"{code:.4g}")
+        is_ordinary = 1e-4 <= abs(rounded) < 1e15 or rounded == 0
+        return "≈" + (f"{rounded:,.10g}" if is_ordinary else f"{rounded:.3e}")
+    return shortened(text, width)

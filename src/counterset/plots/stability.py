@@ -1,0 +1,130 @@
+"""StabilityDisplay: how much sets change when their inputs hardly do."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from counterset.evaluation.evaluate import evaluate
+from counterset.exceptions import InvalidInputError
+from counterset.explainer import DiverseExplainer
+from counterset.plots.style import COLOURS, GREY, INPUT, axes_or_new
+from counterset.results.explanation import Explanation
+
+__all__ = ["StabilityDisplay"]
+
+#: The stability of one explanation is measured on 20 noisy copies of its input.
+COPIES = 20
+NEEDED = ("input_distance", "set_distance_mean", "set_distance_max")
+
+
+class StabilityDisplay:
+    """Stability under noise: how far inputs were moved, and how far their sets moved then.
+
+    Each copy of an input is two marks above each other: the mean and the largest set-distance. On
+    the line, a set changes as much as its input; below it, less.
+
+    Parameters
+    ----------
+    table
+        One row per (input, copy), as :func:`counterset.evaluate` returns it.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn last.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).random((200, 2))
+    >>> approve = lambda rows: rows.sum(axis=1) > 1
+    >>> explainer = DiverseExplainer(approve, max_counterfactuals=1).fit(X)
+    >>> display = StabilityDisplay.from_evaluation(evaluate(explainer, X[:5], repeats=2))
+    >>> len(display.table)
+    10
+    """
+
+    size = (5.6, 4.2)
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        self.table = table
+
+    @classmethod
+    def from_evaluation(cls, table: pd.DataFrame) -> Self:
+        """Prepare the plot of what :func:`counterset.evaluate` returned."""
+        missing = [name for name in NEEDED if name not in table]
+        if missing:
+            raise InvalidInputError(
+                f"The table has no columns {missing}. Pass what counterset.evaluate returned."
+            )
+        known = table[list(NEEDED)].notna().all(axis=1)
+        if not known.any():
+            raise InvalidInputError(
+                "The table holds no input with a set for itself and for a copy of it, so there is "
+                "nothing to draw. Evaluate other inputs."
+            )
+        return cls(table[known])
+
+    @classmethod
+    def from_explanation(
+        cls,
+        explanation: Explanation,
+        explainer: DiverseExplainer,
+        *,
+        repeats: int = COPIES,
+        random_state: int = 0,
+        **asked: Any,
+    ) -> Self:
+        """Explain noisy copies of an input, and prepare the plot.
+
+        Parameters
+        ----------
+        explainer
+            The fitted explainer that made the explanation.
+        repeats, random_state
+            How many copies, and the seed of the noise, as in :func:`counterset.evaluate`.
+        asked
+            What the explanation was asked for with, such as ``target``.
+        """
+        table = explanation._table
+        row = table.decode(explanation._input[None, :], pd.Index([explanation.index]))
+        return cls.from_evaluation(
+            evaluate(explainer, row, repeats=repeats, random_state=random_state, **asked)
+        )
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw into axes, or into a new figure."""
+        (self.ax_,) = axes_or_new(ax, self.size)
+        self.figure_ = self.ax_.figure
+        moved = self.table["input_distance"].to_numpy()
+        far = float(np.max(self.table[list(NEEDED)].to_numpy()))
+        end = far or 1.0
+        for low, high, x in zip(
+            self.table["set_distance_mean"], self.table["set_distance_max"], moved, strict=True
+        ):
+            self.ax_.plot([x, x], [low, high], color=GREY, linewidth=0.8, alpha=0.6, zorder=1)
+        self.ax_.scatter(
+            moved, self.table["set_distance_max"], marker="^", facecolor="none",
+            edgecolor=COLOURS[1], label="largest", zorder=3,
+        )  # fmt: skip
+        self.ax_.scatter(
+            moved, self.table["set_distance_mean"], marker="o", color=COLOURS[0], s=18,
+            label="mean", zorder=3,
+        )  # fmt: skip
+        self.ax_.plot(
+            [0, end], [0, end], color=INPUT, linestyle="--", linewidth=1,
+            label="as much as the input", zorder=2,
+        )  # fmt: skip
+        self.ax_.set(
+            xlabel="how far the input was moved",
+            ylabel="how far its set moved (set-distance)",
+            xlim=(0, 1.08 * float(moved.max()) or 1.0),
+            ylim=(-0.02 * end, 1.08 * end),
+        )
+        self.ax_.spines[["top", "right"]].set_visible(False)
+        self.ax_.legend(
+            loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize=8.5
+        )
+        return self

@@ -1,0 +1,158 @@
+"""StepsDisplay: the paper's Figure 2, the four steps on a map of one explanation."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from counterset._base.arrays import Mask, Matrix
+from counterset.explainer import DiverseExplainer
+from counterset.plots.layouts import Layout
+from counterset.plots.map import (
+    Background,
+    ask_background,
+    draw_background,
+    is_reached_as,
+    map_of,
+    sides_of,
+)
+from counterset.plots.style import COLOURS, GREY, INPUT, PAPER, axes_or_new
+from counterset.results.explanation import Explanation
+from counterset.steps.ranking import Ranking
+from counterset.tables.table import changed
+
+__all__ = ["StepsDisplay"]
+
+TITLES = ("1. candidates", "2. the nearest", "3. diverse ones", "4. line search")
+
+
+class StepsDisplay:
+    """The four steps as a strip of four maps, as Figure 2 of the paper draws them.
+
+    Step 1: all training rows with another decision. Step 2: those that are left after the cut-off.
+    Step 3: the diverse ones that were chosen. Step 4: the ways to them, and the options, crosses,
+    where the line search stopped. What a step drops is grey.
+
+    With constraints or few changes, candidates are moved before step 3. They are drawn where the
+    training data has them, and the options on the way to them, at their true distance.
+
+    Parameters
+    ----------
+    background, sides
+        What the model says, and the decision on the input and on the options.
+    options
+        The positions of the options, ``(n, 2)``; the input stands at (0, 0).
+    candidates
+        The positions of the candidates, ``(m, 2)``.
+    kept, chosen
+        Which of them are left after step 2, and after step 3.
+    examples
+        The position of the training row that each option was searched towards, ``(n, 2)``.
+    on_lines
+        Whether the options change the same features as these rows, so that they lie on the ways
+        to them; the panel of step 4 says so if they do not.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn last: four Axes, and their figure.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).random((200, 2))
+    >>> approve = lambda rows: rows.sum(axis=1) > 1
+    >>> explainer = DiverseExplainer(approve, max_counterfactuals=2).fit(X)
+    >>> display = StepsDisplay.from_explanation(explainer.explain([0.25, 0.5]), explainer)
+    >>> bool(display.kept.all()), int(display.chosen.sum())
+    (True, 2)
+    """
+
+    size = (13.0, 3.6)
+
+    def __init__(
+        self,
+        background: Background,
+        sides: tuple[str, str],
+        options: Matrix,
+        candidates: Matrix,
+        kept: Mask,
+        chosen: Mask,
+        examples: Matrix,
+        *,
+        on_lines: bool = True,
+    ) -> None:
+        self.background = background
+        self.sides = sides
+        self.options = options
+        self.candidates = candidates
+        self.kept = kept
+        self.chosen = chosen
+        self.examples = examples
+        self.on_lines = on_lines
+
+    @classmethod
+    def from_explanation(cls, explanation: Explanation, explainer: DiverseExplainer) -> Self:
+        """Prepare the strip of one explanation; steps 1 and 2 are taken again.
+
+        Parameters
+        ----------
+        explainer
+            The fitted explainer that made the explanation.
+        """
+        pool = explainer.pool_
+        by_row = {int(row): i for i, row in enumerate(pool.training_index)}
+        examples = pool.matrix[[by_row[int(row)] for row in explanation.examples]]
+        layout = map_of(explanation, explainer, ends=examples)
+        labels = explainer.classes_[pool.codes]
+        at = np.flatnonzero(is_reached_as(explanation, labels))
+        x = pool.distance.coordinates(explanation._input[None, :])
+        rows = pool.training_index[at]
+        ranking = Ranking(x, pool.embedded.coordinates[at], rows, pool.distance.in_space)
+        explainer.candidates.cut(ranking)
+        kept = np.zeros(len(at), dtype=bool)
+        kept[ranking.left()[1]] = True
+        return cls(
+            ask_background(layout, explanation, explainer),
+            sides_of(explanation),
+            _options(explanation, layout),
+            layout.place(pool.matrix[at]),
+            kept,
+            np.isin(rows, explanation.examples),
+            layout.options,
+            on_lines=bool((explanation.changed == changed(explanation._input, examples)).all()),
+        )
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw into four axes, or into a new figure."""
+        self.ax_ = axes_or_new(ax, self.size, len(TITLES))
+        self.figure_ = self.ax_[0].figure
+        alive = (np.ones_like(self.kept), self.kept, self.chosen, self.chosen)
+        for axis, title, now in zip(self.ax_, TITLES, alive, strict=True):
+            draw_background(axis, self.background, self.sides)
+            axis.set_title(title, fontsize=10)
+            self._draw_candidates(axis, now)
+            axis.plot(0, 0, "o", color=INPUT, markerfacecolor=PAPER, markersize=8, zorder=5)
+        for option, example in zip(self.options, self.examples, strict=True):
+            self.ax_[3].plot(*zip((0, 0), example, strict=True), ":", color=INPUT, zorder=3)
+            self.ax_[3].plot(*option, "X", color=COLOURS[1], markeredgecolor=PAPER, markersize=9,
+                             zorder=6)  # fmt: skip
+        if not self.on_lines:
+            self.ax_[3].set_xlabel("options change less than the rows they come from", fontsize=8)
+        return self
+
+    def _draw_candidates(self, axis: Any, now: Mask) -> None:
+        axis.plot(*self.candidates[~now].T, "x", color=GREY, markersize=3, alpha=0.5, zorder=2)
+        axis.plot(
+            *self.candidates[now].T, "o", color=COLOURS[0], markeredgecolor=PAPER, markersize=6,
+            zorder=4,
+        )  # fmt: skip
+
+
+def _options(explanation: Explanation, layout: Layout) -> Matrix:
+    """Return where the options stand: in a plane exactly, else at their distance on the lines."""
+    if layout.is_exact:
+        return layout.place(explanation._matrix)
+    lengths = np.linalg.norm(layout.options, axis=1, keepdims=True)
+    ways: Matrix = layout.options / np.where(lengths > 0, lengths, 1.0)
+    return ways * explanation.distances[:, None]

@@ -1,0 +1,13 @@
+"""Reports: one HTML file that people read and machines check.
+
+Begin with :mod:`counterset.report.single`, the report of one explanation, and
+:mod:`counterset.report.many`, that of many. :mod:`counterset.report.page` puts a page together and
+seals it; :mod:`counterset.report.verify` checks one again later. All sentences are in
+:mod:`counterset.report.texts`, the template and the style in ``templates/``. Needs no matplotlib.
+May import ``plots`` and what lies below it.
+"""
+
+from counterset.report.many import report_of_many
+from counterset.report.single import report_of_one
+
+__all__ = ["report_of_many", "report_of_one"]

@@ -1,0 +1,233 @@
+"""The report of many explanations: what people would have to change, and who has no way."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from counterset._base.arrays import Labels, Vector, to_python
+from counterset.exceptions import InvalidInputError
+from counterset.plots.cells import name_of
+from counterset.plots.stability import StabilityDisplay
+from counterset.plots.style import shortened
+from counterset.report.drawings import bars_svg
+from counterset.report.page import Section, make_page, paragraphs, write_page
+from counterset.report.record import record_of_many
+from counterset.report.single import check_section, making_section
+from counterset.report.tables import plain_table
+from counterset.report.texts import TEXTS, counted
+from counterset.results.context import versions
+from counterset.results.explanations import Explanations
+from counterset.tables.table import changed
+
+__all__ = ["group_figures", "report_of_many"]
+
+#: The 15 features that change most are drawn.
+MOST_FEATURES = 15
+#: The first 8 inputs with the same reason are named.
+MOST_INPUTS = 8
+#: What differs from input to input in a reason.
+FIGURES = re.compile(r" rules out the last \d+ of \d+ candidates.*|\b\d[\d,]* of \d[\d,]* ")
+
+
+def report_of_many(
+    explanations: Explanations,
+    path: str | Path | None = None,
+    *,
+    groups: Any = None,
+    stability: pd.DataFrame | None = None,
+) -> str:
+    """Return the report of many explanations as a page of HTML, and write it to a file.
+
+    Parameters
+    ----------
+    explanations
+        What to report.
+    path
+        The file to write, or None.
+    groups
+        The name of a feature, or one value for each input: figures are shown for each group.
+    stability
+        What :func:`counterset.evaluate` returned for some of the inputs.
+    """
+    figures = _figures(explanations)
+    sections = [
+        _features(explanations, figures),
+        _ways(explanations, figures),
+        _nobody(explanations, figures),
+    ]
+    if groups is not None:
+        name, values = _groups(explanations, groups)
+        figures["groups"] = {"by": name, "figures": group_figures(explanations, values)}
+        sections.append(_by_group(name, figures["groups"]["figures"]))
+    if stability is not None:
+        sections.append(_stability(stability, figures))
+    record = record_of_many(explanations, figures)
+    sections += [making_section(explanations.context, record), check_section()]
+    status = Counter(explanations.status)
+    lead = TEXTS["many_lead"].format(
+        inputs=counted(len(explanations), "input"),
+        **{each: f"{status[each]:,}" for each in ("explained", "none_found", "already_reached")},
+    )
+    version = versions()["counterset"]
+    return write_page(make_page(TEXTS["many_title"], lead, sections, record, version), path)
+
+
+def group_figures(explanations: Explanations, values: Labels) -> dict[str, dict[str, Any]]:
+    """Return figures for each group, of the inputs that were to be explained.
+
+    Parameters
+    ----------
+    values
+        The group of each input.
+    """
+    open_ = np.array([status != "already_reached" for status in explanations.status])
+    cost = _cost(explanations)
+    figures = {}
+    for value in sorted(set(values.tolist()), key=str):
+        mine = (values == value) & open_
+        if not mine.any():
+            continue
+        known = cost[mine & ~np.isnan(cost)]
+        figures[str(value)] = {
+            "inputs": int(mine.sum()),
+            "with_a_way": float((explanations.counts[mine] > 0).mean()),
+            "mean_ways": float(explanations.counts[mine].mean()),
+            "median_cost": float(np.median(known)) if len(known) else None,
+        }
+    return figures
+
+
+def _cost(explanations: Explanations) -> Vector:
+    """Return the distance of the nearest option of each input; NaN if it has none."""
+    cost = np.full(len(explanations), np.nan)
+    has = explanations.counts > 0
+    firsts = explanations.counts.cumsum() - explanations.counts
+    cost[has] = explanations._distances[firsts[has]]
+    return cost
+
+
+def _figures(explanations: Explanations) -> dict[str, Any]:
+    """Return what is counted: by feature, by number of ways, and by what stands in the way."""
+    owners = np.repeat(np.arange(len(explanations)), explanations.counts)
+    moved = changed(explanations._inputs[owners], explanations._matrix)
+    shares = moved.mean(axis=0) if len(moved) else np.zeros(moved.shape[1])
+    names = explanations._table.names
+    open_ = [s != "already_reached" for s in explanations.status]
+    ways, why = Counter(explanations.counts[open_].tolist()), explanations.why_none
+    blocked: dict[str, list[str]] = {}
+    for i, status in enumerate(explanations.status):
+        if status == "none_found":
+            reason = FIGURES.sub("", why.get(i, TEXTS["unknown_reason"])).strip()
+            blocked.setdefault(reason, []).append(str(to_python(explanations.input_index[i])))
+    return {
+        "features": {name: float(share) for name, share in zip(names, shares, strict=True)},
+        "ways": {str(count): n for count, n in sorted(ways.items())},
+        "blocked": blocked,
+    }
+
+
+def _features(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
+    shares = np.array(list(figures["features"].values()))
+    order = np.argsort(-shares, kind="stable")
+    order = order[shares[order] > 0][:MOST_FEATURES]
+    labels = [name_of(explanations._table.features[i]) for i in order]
+    top = shares[order[0]] if len(order) else 1.0
+    bars = [
+        (shortened(label, 24), share / top, f"{share:.0%}")
+        for label, share in zip(labels, shares[order], strict=True)
+    ]
+    told = ", ".join(f"{label} {bar[2]}" for label, bar in zip(labels, bars, strict=True))
+    drawing = bars_svg(bars, TEXTS["features_alt"].format(bars=told))
+    return _drawn(TEXTS["features"], drawing, TEXTS["features_caption"])
+
+
+def _ways(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
+    ways: dict[str, int] = figures["ways"]
+    most = max(ways.values(), default=1)
+    bars = [(counted(int(k), "way"), n / most, f"{n:,}") for k, n in ways.items()]
+    told = ", ".join(f"{name}: {value}" for name, _, value in bars)
+    drawing = bars_svg(bars, TEXTS["ways_alt"].format(bars=told))
+    return _drawn(TEXTS["ways"], drawing, TEXTS["ways_caption"])
+
+
+def _nobody(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
+    blocked: dict[str, list[str]] = figures["blocked"]
+    if not blocked:
+        return Section(TEXTS["nobody"], paragraphs(TEXTS["nobody_none"]))
+    rows = [
+        (
+            reason,
+            ", ".join(who[:MOST_INPUTS]) + (", …" if len(who) > MOST_INPUTS else ""),
+            f"{len(who):,}",
+        )
+        for reason, who in sorted(blocked.items(), key=lambda item: -len(item[1]))
+    ]
+    headings = (TEXTS["reason"], TEXTS["which"], TEXTS["inputs"])
+    return Section(TEXTS["nobody"], plain_table(TEXTS["nobody_caption"], headings, rows, 1))
+
+
+def _groups(explanations: Explanations, groups: Any) -> tuple[str, Labels]:
+    """Return the name of the groups, and the group of each input, as text."""
+    table = explanations._table
+    if isinstance(groups, str) or (np.ndim(groups) == 0):
+        at = table.position(groups)
+        feature = table.features[at]
+        codes = explanations._inputs[:, at]
+        return feature.label, np.array([feature.text_of(code) for code in codes], dtype=object)
+    if len(groups) != len(explanations):
+        raise InvalidInputError(
+            f"groups holds {len(groups)} values for {len(explanations)} inputs. Pass one for each, "
+            f"or the name of a feature."
+        )
+    name = str(getattr(groups, "name", None) or "group")
+    return name, np.array([str(to_python(each)) for each in groups], dtype=object)
+
+
+def _by_group(name: str, figures: Mapping[str, Mapping[str, Any]]) -> Section:
+    rows = [
+        (
+            value,
+            f"{each['inputs']:,}",
+            f"{each['with_a_way']:.0%}",
+            f"{each['mean_ways']:.2f}",
+            "-" if each["median_cost"] is None else f"{each['median_cost']:.3g}",
+        )
+        for value, each in figures.items()
+    ]
+    headings = (
+        name, TEXTS["inputs"], TEXTS["share_with"], TEXTS["mean_ways"], TEXTS["median_cost"],
+    )  # fmt: skip
+    table = plain_table(TEXTS["groups_caption"], headings, rows, 4)
+    return Section(TEXTS["groups"].format(name=name), table)
+
+
+def _stability(table: pd.DataFrame, figures: dict[str, Any]) -> Section:
+    known = StabilityDisplay.from_evaluation(table).table
+    moved, mean, most = (
+        float(known["input_distance"].mean()),
+        float(known["set_distance_mean"].mean()),
+        float(known["set_distance_max"].max()),
+    )
+    count = int(known["input"].nunique()) if "input" in known else len(known)
+    figures["stability"] = {
+        "copies": len(known), "inputs": count, "input_distance": moved,
+        "set_distance_mean": mean, "set_distance_max": most,
+    }  # fmt: skip
+    told = TEXTS["stability_told"].format(
+        copies=f"{len(known):,}", count=f"{count:,}", moved=f"{moved:.3g}", mean=f"{mean:.3g}",
+        most=f"{most:.3g}",
+    )  # fmt: skip
+    return Section(TEXTS["stability"], paragraphs(told))
+
+
+def _drawn(heading: str, drawing: str, caption: str) -> Section:
+    caption = f"<figcaption>{escape(caption)}</figcaption>"
+    return Section(heading, f"<figure>{drawing}{caption}</figure>")

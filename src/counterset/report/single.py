@@ -1,0 +1,153 @@
+"""The report of one explanation."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from counterset._base.arrays import to_python
+from counterset.models.goals import AnyOther, InInterval, OneOf
+from counterset.plots.changes import ChangesDisplay
+from counterset.report.drawings import changes_svg
+from counterset.report.page import Section, make_page, paragraphs, write_page
+from counterset.report.record import record_of
+from counterset.report.tables import facts, options_table, unchanged
+from counterset.report.texts import TEXTS, counted
+from counterset.results.context import Context, versions
+from counterset.results.explanation import Explanation
+from counterset.tables.features.number import format_number
+
+__all__ = ["check_section", "goal_text", "making_section", "report_of_one"]
+
+#: The drawing shows the 6 features that change most: with the words and the table, a printed
+#: report has three pages at most.
+DRAWN = 6
+
+
+def report_of_one(explanation: Explanation, path: str | Path | None = None) -> str:
+    """Return the report of one explanation as a page of HTML, and write it to a file.
+
+    Parameters
+    ----------
+    explanation
+        What to report; it must know its model, see :meth:`Explanation.with_model`.
+    path
+        The file to write, or None.
+    """
+    record = record_of(explanation)
+    sections = [Section(TEXTS["words"], _words(explanation))]
+    if len(explanation):
+        sections += [_changes(explanation), Section(TEXTS["table"], _table(explanation))]
+    sections += [
+        Section(TEXTS["certain"], _certain(explanation)),
+        making_section(explanation.context, record),
+        check_section(),
+    ]
+    page = make_page(TEXTS["title"], _lead(explanation), sections, record, versions()["counterset"])
+    return write_page(page, path)
+
+
+def goal_text(context: Context) -> str:
+    """Return what was asked for, in words."""
+    goal = context.goal
+    if isinstance(goal, InInterval):
+        return f"between {format_number(goal.low)} and {format_number(goal.high)}"
+    if isinstance(goal, OneOf):
+        return " or ".join(repr(to_python(each)) for each in goal.wanted)
+    return "another decision" if isinstance(goal, AnyOther) else str(goal)
+
+
+def _lead(explanation: Explanation) -> str:
+    context = explanation.context
+    told = TEXTS[explanation.status].format(
+        ways=counted(len(explanation), "way"), goal=goal_text(context)
+    )
+    return TEXTS["lead"].format(
+        who=f"Input {to_python(explanation.index)}",
+        says=TEXTS["says_number" if context.is_regression else "says_class"],
+        label=repr(to_python(explanation.label)),
+        told=told,
+    )
+
+
+def _words(explanation: Explanation) -> str:
+    return paragraphs(str(explanation))
+
+
+def _changes(explanation: Explanation) -> Section:
+    display = ChangesDisplay.from_explanation(explanation, max_features=DRAWN)
+    told = "; ".join(
+        f"{row.name}: " + ", ".join(f"option {c.option} {c.text}" for c in row.changes)
+        for row in display.rows
+    )
+    body = (
+        f"<figure>{changes_svg(display, TEXTS['changes_alt'].format(changes=told))}"
+        f"<figcaption>{escape(TEXTS['changes_caption'])}</figcaption></figure>"
+    )
+    if display.n_more:
+        more = TEXTS["more_features"].format(count=counted(display.n_more, "feature"))
+        body += f'<p class="note">{escape(more)}</p>'
+    return Section(TEXTS["changes"], body)
+
+
+def _table(explanation: Explanation) -> str:
+    stays = unchanged(explanation)
+    return options_table(explanation) + (f'<p class="note">{escape(stays)}</p>' if stays else "")
+
+
+def _certain(explanation: Explanation) -> str:
+    certificate = explanation.certificate
+    proved = "" if certificate is None else str(certificate)
+    lines = [TEXTS["confirmed"]] if len(explanation) else []
+    lines += [proved or TEXTS["no_certificate"], TEXTS["how_measured"]]
+    return paragraphs("\n".join(lines))
+
+
+def making_section(context: Context, record: dict[str, Any]) -> Section:
+    """Return the section on the model, the data, and how explanations were made."""
+    training = None if context.training is None else context.training.value
+    labels = ""
+    if training is not None and training.labels is not None:
+        for label, count in training.labels.items():
+            labels += f", {count:,} classified as {to_python(label)!r}"
+    elif training is not None and training.low is not None and training.high is not None:
+        labels = f", predicted {training.low:.4g} to {training.high:.4g}"
+    pairs = [
+        (TEXTS["model"], f"{type(context.model).__name__}, asked by {context.explainer}"),
+        (TEXTS["fingerprint"], record["fingerprint"]["digest"]),
+    ]
+    if training is not None:
+        told = TEXTS["training_told"].format(rows=f"{training.rows:,}", labels=labels)
+        pairs += [(TEXTS["training"], told), (TEXTS["training_hash"], training.hash)]
+    pairs += [
+        (TEXTS["asked_for"], goal_text(context)),
+        (TEXTS["constraints"], _listed(context.constraints)),
+        (TEXTS["settings"], _listed(_settings(context))),
+        (TEXTS["versions"], ", ".join(f"{name} {each}" for name, each in versions().items())),
+    ]
+    return Section(TEXTS["made"], facts(pairs))
+
+
+def check_section() -> Section:
+    """Return the section on how a report is verified."""
+    command = f"<pre>{escape(TEXTS['command'])}</pre>"
+    note = f'<p class="note">{escape(TEXTS["digest_told"])}</p>'
+    return Section(TEXTS["check"], paragraphs(TEXTS["check_told"]) + command + note)
+
+
+def _settings(context: Context) -> dict[str, Any]:
+    """Return the settings that are not told elsewhere."""
+    settings = context.settings.value
+    return {name: settings[name] for name in settings if name not in ("constraints", "schema")}
+
+
+def _listed(values: Any) -> str:
+    shown = {name: value for name, value in values.items() if value not in (None, [], {})}
+    if not shown:
+        return TEXTS["none"]
+    return "; ".join(
+        f"{name}: {value if isinstance(value, str) else json.dumps(value, default=str)}"
+        for name, value in shown.items()
+    )

@@ -1,0 +1,112 @@
+"""Tables and lists of a report, as HTML; every text in them is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import numpy as np
+
+from counterset._base.arrays import to_python
+from counterset.plots.cells import most_changed, name_of, value_text
+from counterset.report.texts import TEXTS, counted
+from counterset.results.explanation import Explanation
+
+__all__ = ["facts", "options_table", "plain_table", "unchanged"]
+
+#: The table shows the 20 features that change most, so that a printed report has three pages.
+MOST_ROWS = 20
+#: A cell holds at most 60 characters.
+LONGEST = 60
+#: A sentence names the first 30 features that stay: more are not read.
+MOST_NAMES = 30
+
+
+def options_table(explanation: Explanation) -> str:
+    """Return the options side by side, with the changed cells marked."""
+    features, order = explanation._table.features, most_changed(explanation)
+    ranks = range(1, len(explanation) + 1)
+    headings = [_heading(TEXTS["now"]), *(_heading(TEXTS["option"].format(rank=i)) for i in ranks)]
+    rows = []
+    for i in order[:MOST_ROWS]:
+        feature, marks = features[i], explanation.changed[:, i]
+        cells = [f"<td>{escape(value_text(feature, explanation._input[i], LONGEST))}</td>"]
+        cells += [
+            f'<td class="changed">{escape(value_text(feature, code, LONGEST))}</td>'
+            if mark
+            else '<td class="kept"><span aria-label="as now">·</span></td>'
+            for code, mark in zip(explanation._matrix[:, i], marks, strict=True)
+        ]
+        rows.append(f'<tr><th scope="row">{escape(name_of(feature))}</th>{"".join(cells)}</tr>')
+    last = [
+        (TEXTS["decision"], [explanation.label, *explanation.labels]),
+        (TEXTS["features_changed"], ["", *explanation.changed.sum(axis=1)]),
+        (TEXTS["distance"], ["", *(f"{each:.3g}" for each in explanation.distances)]),
+    ]
+    foot = [
+        f'<tr><th scope="row">{escape(name)}</th>'
+        + "".join(f"<td>{escape(_text(value))}</td>" for value in values)
+        + "</tr>"
+        for name, values in last
+    ]
+    more = len(order) - MOST_ROWS
+    told = escape(TEXTS["more_features"].format(count=counted(more, "feature")))
+    note = f'<p class="note">{told}</p>' if more > 0 else ""
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(TEXTS["table"])}">'
+        f"<table><caption>{escape(TEXTS['table_caption'])}</caption>"
+        f"<thead><tr><td></td>{''.join(headings)}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody><tfoot>{''.join(foot)}</tfoot></table></div>" + note
+    )
+
+
+def unchanged(explanation: Explanation) -> str:
+    """Return which features stay as they are, as text; empty if none do."""
+    often = explanation.changed.sum(axis=0)
+    features = [explanation._table.features[i] for i in np.flatnonzero(often == 0)]
+    if not features:
+        return ""
+    names = ", ".join(each.label for each in features[:MOST_NAMES])
+    if len(features) > MOST_NAMES:
+        names += f" and {len(features) - MOST_NAMES} more"
+    return TEXTS["stays"].format(count=counted(len(features), "feature"), names=names)
+
+
+def plain_table(
+    caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0
+) -> str:
+    """Return a table of texts, of which the last ``numbers`` columns are numbers."""
+    first = len(headings) - numbers
+
+    def kind(at: int) -> str:
+        return ' class="number"' if at >= first else ""
+
+    head = "".join(
+        f'<th scope="col"{kind(i)}>{escape(name)}</th>' for i, name in enumerate(headings)
+    )
+    body = "".join(
+        "<tr>"
+        + f'<th scope="row">{escape(row[0])}</th>'
+        + "".join(f"<td{kind(i)}>{escape(cell)}</td>" for i, cell in enumerate(row[1:], start=1))
+        + "</tr>"
+        for row in rows
+    )
+    return (
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return a list of names with what they are."""
+    held = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in pairs)
+    return f"<dl>{held}</dl>"
+
+
+def _heading(text: str) -> str:
+    return f'<th scope="col">{escape(text)}</th>'
+
+
+def _text(value: object) -> str:
+    value = to_python(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,100 @@
+"""Every sentence of the reports, in one place, so that they can be translated.
+
+Names in braces are filled in. Nothing here is HTML: what is filled in is escaped where the page is
+made.
+"""
+
+from __future__ import annotations
+
+__all__ = ["LANGUAGE", "TEXTS", "counted"]
+
+LANGUAGE = "en"
+
+TEXTS = {
+    "title": "What would have led to another decision",
+    "lead": "{who}: the model {says} {label}. {told}",
+    "says_class": "says",
+    "says_number": "predicts",
+    "explained": "There are {ways} to {goal}.",
+    "none_found": "No way to {goal} was found.",
+    "already_reached": "That is what was asked for already.",
+    "words": "In words",
+    "reasons": "Reasons",
+    "changes": "What each option changes",
+    "changes_caption": "A row for each feature, over its range in the training data. The ring is "
+    "the value now, the mark the value in the option. A dashed line is a switch to another "
+    "category; a cross is a value that is missing or special.",
+    "changes_alt": "Changes by feature: {changes}.",
+    "more_features": "And {count} more that change; the record below has all of them.",
+    "table": "All options side by side",
+    "table_caption": "Changed cells are marked, and bold. A dot: as it is now. ≈: "
+    "rounded; the record in this file has all digits.",
+    "now": "now",
+    "option": "option {rank}",
+    "features_changed": "features changed",
+    "distance": "distance",
+    "decision": "decision",
+    "stays": "{count} stay as they are: {names}.",
+    "certain": "What is certain",
+    "confirmed": "The model was asked about every option shown, and gave the decision shown.",
+    "no_certificate": "How safe the options are was not proved for this report.",
+    "how_measured": "Distances are in the explainer's scale, in which 1 is about the range of one "
+    "feature in the training data, or one changed category.",
+    "made": "The data and the model",
+    "model": "model",
+    "fingerprint": "fingerprint of the model",
+    "training": "training data",
+    "training_told": "{rows} rows{labels}",
+    "training_hash": "hash of the training data",
+    "asked_for": "asked for",
+    "constraints": "constraints",
+    "settings": "settings",
+    "versions": "versions",
+    "none": "none",
+    "check": "How to check this report",
+    "check_told": "This command says whether the file is as it was written, and whether a model "
+    "still gives the recorded answers:",
+    "command": "counterset verify REPORT.html --model MODEL",
+    "digest_told": "The digest shows a change of this file. It is no signature: it does not show "
+    "who wrote it.",
+    "footer": "Written by counterset {version}. One file, without scripts that run and without "
+    "anything loaded from a network.",
+    # Many inputs.
+    "many_title": "What would lead to another decision, for many",
+    "many_lead": "{inputs}: {explained} with at least one way, {none_found} without, "
+    "{already_reached} with what was asked for already.",
+    "features": "Which features change most",
+    "features_caption": "The share of all options that change the feature.",
+    "features_alt": "Share of options that change each feature: {bars}.",
+    "ways": "How many ways people have",
+    "ways_caption": "The number of inputs by the number of their options.",
+    "ways_alt": "Number of inputs by number of options: {bars}.",
+    "nobody": "Who has none, and why",
+    "nobody_none": "Every input that was to be explained has at least one option.",
+    "nobody_caption": "Inputs without an option, by what rules the last candidates out.",
+    "reason": "reason",
+    "inputs": "inputs",
+    "unknown_reason": "not known",
+    "which": "which",
+    "groups": "By {name}",
+    "groups_caption": "The cost of an input is the distance of its nearest option. A difference "
+    "between groups is a reason to look closer, and no proof of unfair treatment.",
+    "group": "{name}",
+    "share_with": "with a way",
+    "mean_ways": "mean number of ways",
+    "median_cost": "median cost",
+    "stability": "Stability",
+    "stability_told": "{copies} noisy copies of {count} inputs were explained too. Copies were "
+    "moved by {moved} on average, their sets by {mean} on average and by {most} at most.",
+}
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "way"), counted(1200, "way")
+    ('1 way', '1,200 ways')
+    """
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"

@@ -1,0 +1,58 @@
+"""Explanations to draw: a plane of numbers, a mixed table with a missing value, 50 features."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from counterset import Constraints, DiverseExplainer, Explanation, NearestCandidates
+
+LONG = "monthly_income_after_all_taxes_and_social_contributions"
+
+
+def approve(rows: pd.DataFrame) -> Any:
+    score = rows[LONG] / 3000 + (rows["home"] == "own") * 0.8 + (rows["score"] - 600) / 100
+    return np.where(score - rows["debt"].fillna(6000) / 5000 > 1.2, "yes", "no")
+
+
+@cache
+def mixed() -> tuple[Explanation, DiverseExplainer]:
+    """5 features: numbers, a category, one that misses, and a long name."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({
+        "age": rng.integers(18, 80, 400),
+        LONG: rng.integers(8, 90, 400) * 100,
+        "home": rng.choice(["rent", "own", "with <b>parents</b>"], 400),
+        "score": rng.normal(600, 80, 400).round(1),
+        "debt": np.where(rng.random(400) < 0.2, np.nan, rng.integers(0, 200, 400) * 50.0),
+    })  # fmt: skip
+    explainer = DiverseExplainer(
+        approve, constraints=Constraints(immutable=["age"]), max_counterfactuals=4
+    ).fit(X)
+    declined = X[(approve(X) == "no") & X["debt"].isna()]
+    return explainer.explain(declined.iloc[0]), explainer
+
+
+@cache
+def wide() -> tuple[Explanation, DiverseExplainer]:
+    """50 numbers, all of which change."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 50))
+    weights = rng.normal(size=50)
+    explainer = DiverseExplainer.paper(lambda rows: rows @ weights > 3).fit(X)
+    return explainer.explain(X[(X @ weights < 0)][0]), explainer
+
+
+@cache
+def plane() -> tuple[Explanation, DiverseExplainer]:
+    """Two numbers, of which the model takes a curve."""
+    X = np.random.default_rng(2).random((150, 2))
+    explainer = DiverseExplainer.paper(
+        lambda rows: rows[:, 0] + 0.8 * rows[:, 1] ** 2 > 1,
+        max_counterfactuals=2,
+        candidates=NearestCandidates(40),
+    ).fit(X)
+    return explainer.explain([0.2, 0.3]), explainer

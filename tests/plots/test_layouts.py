@@ -1,0 +1,106 @@
+"""Where things stand in a map, and which row a point stands for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from displays import mixed, plane, wide
+
+from counterset import DiverseExplainer
+from counterset._base.arrays import Matrix
+from counterset.plots.layouts import Fan, Layout, Plane
+from counterset.plots.map import map_of
+from counterset.steps.paths import Paths
+
+
+def layout(which: str) -> Layout:
+    return map_of(*{"mixed": mixed, "wide": wide, "plane": plane}[which]())
+
+
+def same(a: Matrix, b: Matrix) -> None:
+    np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+def test_numbers_in_two_directions_make_a_plane_and_others_a_fan() -> None:
+    assert isinstance(layout("plane"), Plane)
+    assert isinstance(layout("mixed"), Fan)
+    assert isinstance(layout("wide"), Fan)
+
+
+@pytest.mark.parametrize("which", ["mixed", "wide", "plane"])
+def test_the_input_and_the_options_are_the_rows_where_they_stand(which: str) -> None:
+    explanation, _ = {"mixed": mixed, "wide": wide, "plane": plane}[which]()
+    here = layout(which)
+    same(here.rows(np.zeros((1, 2))), explanation._input[None, :])
+    same(here.rows(here.options), explanation._matrix)
+    # The arc cosine of nearly 1 keeps half of the digits.
+    np.testing.assert_allclose(here.place(explanation._matrix), here.options, atol=1e-6)
+
+
+def test_positions_in_a_plane_lead_back_to_the_same_rows() -> None:
+    explanation, explainer = plane()
+    here = map_of(explanation, explainer)
+    rows = explainer.pool_.matrix[:20]
+    same(here.rows(here.place(rows)), rows)
+    points = np.random.default_rng(0).normal(size=(20, 2))
+    same(here.place(here.rows(points)), points)
+
+
+def test_distances_in_a_plane_are_those_of_the_scaled_space() -> None:
+    explanation, explainer = plane()
+    here = map_of(explanation, explainer)
+    space = explainer.distance_.space
+    moved = (explanation._matrix - explanation._input) * space.factor
+    same(np.linalg.norm(here.options, axis=1), np.linalg.norm(moved, axis=1))
+
+
+@pytest.mark.parametrize("which", ["mixed", "wide"])
+def test_options_of_a_fan_are_as_far_as_they_are(which: str) -> None:
+    explanation, _ = {"mixed": mixed, "wide": wide}[which]()
+    same(np.linalg.norm(layout(which).options, axis=1), explanation.distances)
+
+
+@pytest.mark.parametrize("which", ["mixed", "wide"])
+def test_on_the_lines_of_a_fan_the_rows_are_those_that_step_4_searches(which: str) -> None:
+    explanation, explainer = {"mixed": mixed, "wide": wide}[which]()
+    here, distance = layout(which), explainer.distance_
+    starts = np.repeat(explanation._input[None, :], len(explanation), axis=0)
+    ends = explanation._matrix
+    rules = explainer._training.rules(explainer.constraints)
+    coordinates = distance.coordinates(starts), distance.coordinates(ends)
+    paths = Paths(distance, starts, ends, coordinates, rules)
+    for share in (0.25, 0.5, 0.8):
+        points = paths.starts + share * (paths.ends - paths.starts)
+        expected = paths.rows(points, np.arange(len(ends)))
+        same(here.rows(share * here.options), expected)
+
+
+def test_beyond_an_option_its_own_row_is_asked() -> None:
+    here = layout("mixed")
+    same(here.rows(1.2 * here.options), mixed()[0]._matrix)
+
+
+def test_the_mesh_of_a_fan_holds_the_lines() -> None:
+    here = layout("mixed")
+    right, up = here.mesh()
+    angles = np.arctan2(up[1], right[1])
+    for option in here.options:
+        turn = np.angle(np.exp(1j * (angles - np.arctan2(option[1], option[0]))))
+        assert np.abs(turn).min() < 1e-9
+
+
+def test_rows_in_no_direction_of_an_option_have_no_place() -> None:
+    explanation, explainer = wide()
+    here = map_of(explanation, explainer)
+    ends = explanation._matrix
+    away = explanation._input - (ends - explanation._input).sum(axis=0)
+    assert np.isnan(here.place(away[None, :])).all()
+
+
+def test_one_option_and_one_number_make_a_map_too() -> None:
+    X = np.linspace(0, 1, 50)[:, None]
+    explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5, max_counterfactuals=1).fit(X)
+    explanation = explainer.explain([0.2])
+    here = map_of(explanation, explainer)
+    same(here.rows(here.options), explanation._matrix)
+    assert np.isfinite(np.concatenate(here.mesh())).all()

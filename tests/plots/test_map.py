@@ -1,0 +1,84 @@
+"""The map of a set."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from displays import mixed, plane
+
+from counterset import DiverseExplainer, Explanation, InvalidInputError
+from counterset._base.arrays import Matrix
+from counterset.plots import MapDisplay
+from counterset.plots.map import is_reached_as
+
+
+def test_the_background_is_what_the_model_says() -> None:
+    explanation, explainer = plane()
+    background = MapDisplay.from_explanation(explanation, explainer).background
+    space, layout = explainer.distance_.space, background
+    # Asked again, point by point, by hand: the plane is that of the two features.
+    rows = _rows_of_plane(explanation, explainer, layout.right, layout.up)
+    expected = explainer.model(rows) != explanation.label
+    np.testing.assert_array_equal(background.reached.ravel(), expected)
+    assert 0.05 < background.reached.mean() < 0.95
+    assert len(space.factor) == 2
+
+
+def _rows_of_plane(
+    explanation: Explanation, explainer: DiverseExplainer, right: Matrix, up: Matrix
+) -> Matrix:
+    """Solve for the axes from where the options stand, and go back to the features' units."""
+    display = MapDisplay.from_explanation(explanation, explainer)
+    factor = explainer.distance_.space.factor
+    moved = (explanation._matrix - explanation._input) * factor
+    axes = np.linalg.lstsq(display.options, moved, rcond=None)[0]
+    rows: Matrix = explanation._input + np.column_stack([right.ravel(), up.ravel()]) @ axes / factor
+    return rows
+
+
+def test_the_input_lies_on_one_side_and_the_options_on_the_other() -> None:
+    for explanation, explainer in (plane(), mixed()):
+        display = MapDisplay.from_explanation(explanation, explainer)
+        points = np.column_stack([display.background.right.ravel(), display.background.up.ravel()])
+        nearest = np.linalg.norm(points, axis=1).argmin()
+        assert not display.background.reached.ravel()[nearest]
+
+
+def test_it_draws_each_option_with_its_way_into_the_axes_that_are_passed() -> None:
+    explanation, explainer = mixed()
+    _, ax = plt.subplots()
+    display = MapDisplay.from_explanation(explanation, explainer).plot(ax)
+    assert display.ax_ is ax
+    # The training rows, a way and a mark for each option, and the input.
+    assert len(ax.lines) == 2 + 2 * len(explanation)
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    options = [f"option {i}" for i in range(1, len(explanation) + 1)]
+    assert legend == ["input", *options, "no", "yes"]
+    assert "interpolated" in ax.get_xlabel()
+    plt.close(display.figure_)
+
+
+def test_a_true_plane_says_so() -> None:
+    display = MapDisplay.from_explanation(*plane()).plot()
+    assert display.is_exact
+    assert "every point was asked" in display.ax_.get_xlabel()
+    plt.close(display.figure_)
+
+
+def test_without_options_there_is_no_map() -> None:
+    explanation, explainer = mixed()
+    row = explanation._table.decode(explanation._input[None, :])
+    (empty,) = explainer.explain_many(row, target="no", skip=True)
+    with pytest.raises(InvalidInputError, match="at least one option"):
+        MapDisplay.from_explanation(empty, explainer)
+
+
+def test_the_other_side_is_what_was_asked_for() -> None:
+    X = np.random.default_rng(0).random((200, 2))
+    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1), diversity=None).fit(X)
+    explanation = explainer.explain([0.25, 0.5], interval=(1.2, 1.6))
+    reached = is_reached_as(explanation, np.array([0.3, 1.2, 1.5, 1.9]))
+    assert reached.tolist() == [False, True, True, False]
+    explanation, _ = mixed()
+    assert is_reached_as(explanation, np.array(["no", "yes"])).tolist() == [False, True]

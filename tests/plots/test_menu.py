@@ -1,0 +1,51 @@
+"""The menu: which features which option uses."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from displays import mixed, wide
+
+from counterset.plots import MenuDisplay
+from counterset.plots.cells import most_changed
+
+
+def test_the_cells_that_change_are_filled_and_show_the_new_value() -> None:
+    explanation, _ = mixed()
+    display = MenuDisplay.from_explanation(explanation).plot()
+    order = most_changed(explanation)
+    np.testing.assert_array_equal(display.uses, explanation.changed[:, order].T)
+    assert len(display.ax_.patches) == explanation.changed.sum()
+    for i, j in np.argwhere(display.uses):
+        feature = explanation._table.features[order[i]]
+        assert display.texts[i][j][2:] == feature.format(explanation._matrix[j, order[i]])
+    plt.close(display.figure_)
+
+
+def test_signs_say_more_less_or_other() -> None:
+    explanation, _ = mixed()
+    display = MenuDisplay.from_explanation(explanation)
+    signs = {
+        name: {text[0] for text in row if text}
+        for name, row in zip(display.names, display.texts, strict=True)
+    }
+    assert signs["score"] == {"▲"}
+    assert signs["home"] == signs["debt"] == {"≠"}
+
+
+def test_columns_are_headed_by_option_and_distance_in_the_axes_that_are_passed() -> None:
+    explanation, _ = mixed()
+    _, ax = plt.subplots()
+    display = MenuDisplay.from_explanation(explanation).plot(ax)
+    assert display.ax_ is ax
+    headings = [label.get_text() for label in ax.get_xticklabels()]
+    assert headings[0] == f"option 1\n{explanation.distances[0]:.3g} away"
+    assert len(headings) == len(explanation)
+    plt.close(display.figure_)
+
+
+def test_of_50_features_20_are_listed() -> None:
+    display = MenuDisplay.from_explanation(wide()[0]).plot()
+    assert len(display.names) == 20
+    assert display.ax_.get_xlabel() == "and 30 more features"
+    plt.close(display.figure_)

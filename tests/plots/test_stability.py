@@ -1,0 +1,49 @@
+"""The plot of stability under noise."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from displays import mixed
+
+from counterset import InvalidInputError, evaluate
+from counterset.plots import StabilityDisplay
+
+
+def test_an_explanation_is_measured_as_evaluate_does() -> None:
+    explanation, explainer = mixed()
+    display = StabilityDisplay.from_explanation(explanation, explainer, repeats=4)
+    row = explanation._table.decode(explanation._input[None, :], pd.Index([explanation.index]))
+    expected = evaluate(explainer, row, repeats=4, random_state=0)
+    columns = ["input_distance", "set_distance_mean", "set_distance_max"]
+    pd.testing.assert_frame_equal(display.table[columns], expected[columns])
+
+
+def test_marks_stand_at_the_distances_in_the_axes_that_are_passed() -> None:
+    table = pd.DataFrame({
+        "input_distance": [0.1, 0.2, np.nan],
+        "set_distance_mean": [0.05, 0.1, np.nan],
+        "set_distance_max": [0.3, 0.2, np.nan],
+    })  # fmt: skip
+    _, ax = plt.subplots()
+    display = StabilityDisplay.from_evaluation(table).plot(ax)
+    assert display.ax_ is ax
+    largest, mean = ax.collections
+    np.testing.assert_array_equal(largest.get_offsets(), [[0.1, 0.3], [0.2, 0.2]])
+    np.testing.assert_array_equal(mean.get_offsets(), [[0.1, 0.05], [0.2, 0.1]])
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["largest", "mean", "as much as the input"]
+    plt.close(display.figure_)
+
+
+def test_another_table_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match=r"counterset\.evaluate"):
+        StabilityDisplay.from_evaluation(pd.DataFrame({"a": [1]}))
+
+
+def test_a_table_without_copies_is_refused() -> None:
+    names = ["input_distance", "set_distance_mean", "set_distance_max"]
+    with pytest.raises(InvalidInputError, match="nothing to draw"):
+        StabilityDisplay.from_evaluation(pd.DataFrame({name: [np.nan] for name in names}))

@@ -1,0 +1,61 @@
+"""The four steps as a strip."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from displays import mixed, plane, wide
+
+from counterset import InvalidInputError
+from counterset.plots import StepsDisplay
+
+
+def test_each_step_keeps_part_of_the_last() -> None:
+    explanation, explainer = plane()
+    display = StepsDisplay.from_explanation(explanation, explainer)
+    others = explainer.classes_[explainer.pool_.codes] != explanation.label
+    assert len(display.candidates) == np.count_nonzero(others)
+    assert np.count_nonzero(display.kept) == min(40, np.count_nonzero(others))
+    assert np.count_nonzero(display.chosen) == len(explanation)
+    assert (display.kept | ~display.chosen).all()
+
+
+def test_the_nearest_candidates_are_kept() -> None:
+    explanation, explainer = plane()
+    display = StepsDisplay.from_explanation(explanation, explainer)
+    pool = explainer.pool_
+    others = pool.matrix[explainer.classes_[pool.codes] != explanation.label]
+    far = explainer.distance_.pairwise(explanation._input[None, :], others)[0]
+    assert far[display.kept].max() <= far[~display.kept].min()
+
+
+def test_the_options_lie_on_the_ways_to_their_examples() -> None:
+    for explanation, explainer in (plane(), wide()):
+        display = StepsDisplay.from_explanation(explanation, explainer)
+        assert display.on_lines
+        (a, b), (c, d) = display.options.T, display.examples.T
+        np.testing.assert_allclose(a * d, b * c, atol=1e-6)
+        lengths = np.linalg.norm(display.options, axis=1)
+        assert (lengths <= np.linalg.norm(display.examples, axis=1) + 1e-9).all()
+
+
+def test_four_panels_are_drawn_and_sparse_options_are_told() -> None:
+    explanation, explainer = mixed()
+    display = StepsDisplay.from_explanation(explanation, explainer).plot()
+    titles = [ax.get_title()[:2] for ax in display.ax_]
+    assert titles == ["1.", "2.", "3.", "4."]
+    assert not display.on_lines
+    assert "change less" in display.ax_[3].get_xlabel()
+    # Dropped and kept candidates and the input; a way and a cross for each option in the last.
+    assert [len(ax.lines) for ax in display.ax_] == [3, 3, 3, 3 + 2 * len(explanation)]
+    plt.close(display.figure_)
+
+
+def test_axes_can_be_passed_and_their_number_is_checked() -> None:
+    display = StepsDisplay.from_explanation(*plane())
+    figure, axes = plt.subplots(1, 4)
+    assert display.plot(axes).ax_ == list(axes)
+    with pytest.raises(InvalidInputError, match="4 panels, got 1 axes"):
+        display.plot(axes[0])
+    plt.close(figure)
