@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
@@ -17,7 +17,15 @@ from counterset._base.files import written_aside
 from counterset.exceptions import InvalidInputError
 from counterset.report.texts import LANGUAGE, TEXTS
 
-__all__ = ["Section", "make_page", "paragraphs", "read_record", "seal_holds", "write_page"]
+__all__ = [
+    "Section",
+    "listed",
+    "make_page",
+    "paragraphs",
+    "read_record",
+    "seal_holds",
+    "write_page",
+]
 
 #: Stands for the digest while it is computed: the digest cannot contain itself.
 UNSEALED = "0" * 64
@@ -134,6 +142,12 @@ def seal_holds(page: str) -> bool:
 def paragraphs(text: str) -> str:
     """Return lines of text as paragraphs of HTML."""
     return "\n".join(f"<p>{escape(line)}</p>" for line in text.splitlines() if line.strip())
+
+
+def listed(lines: Iterable[str], kind: str = "ul") -> str:
+    """Return lines of text as a list of HTML: ``"ul"``, or ``"ol"`` with numbers."""
+    items = "".join(f"<li>{escape(line.removeprefix('- '))}</li>" for line in lines)
+    return f"<{kind}>{items}</{kind}>"
 
 
 def _section(section: Section) -> str:

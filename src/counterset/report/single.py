@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from counterset._base.arrays import to_python
-from counterset.models.goals import AnyOther, InInterval, OneOf
+from counterset.models.goals import InInterval, OneOf
 from counterset.plots.changes import ChangesDisplay
 from counterset.report.drawings import changes_svg
-from counterset.report.page import Section, make_page, paragraphs, write_page
+from counterset.report.page import Section, listed, make_page, paragraphs, write_page
 from counterset.report.record import record_of
 from counterset.report.tables import facts, options_table, unchanged
 from counterset.report.texts import TEXTS, counted
 from counterset.results.context import Context, versions
 from counterset.results.explanation import Explanation
-from counterset.tables.features.number import format_number
+from counterset.words.description import Description
+from counterset.words.letter import reason_lines
+from counterset.words.outcomes import Outcomes, between
+from counterset.words.templates import Templates, TemplatesLike
 
 __all__ = ["check_section", "goal_text", "making_section", "report_of_one"]
 
@@ -26,7 +33,34 @@ __all__ = ["check_section", "goal_text", "making_section", "report_of_one"]
 DRAWN = 6
 
 
-def report_of_one(explanation: Explanation, path: str | Path | None = None) -> str:
+@dataclass(frozen=True)
+class Wording:
+    """In which words a report is written.
+
+    Attributes
+    ----------
+    outcomes
+        From labels to how people call them.
+    templates
+        The path of the sentences in another language, as for :meth:`Explanation.describe`.
+    """
+
+    outcomes: Mapping[Any, str] | None = None
+    templates: TemplatesLike = None
+
+    def told(self, explanation: Explanation) -> Outcomes:
+        """Return how the labels of an explanation are called."""
+        return Outcomes(explanation, Templates.read(self.templates), self.outcomes or {})
+
+
+def report_of_one(
+    explanation: Explanation,
+    path: str | Path | None = None,
+    *,
+    outcomes: Mapping[Any, str] | None = None,
+    stability: pd.DataFrame | None = None,
+    templates: TemplatesLike = None,
+) -> str:
     """Return the report of one explanation as a page of HTML, and write it to a file.
 
     Parameters
@@ -35,45 +69,64 @@ def report_of_one(explanation: Explanation, path: str | Path | None = None) -> s
         What to report; it must know its model, see :meth:`Explanation.with_model`.
     path
         The file to write, or None.
+    outcomes, stability, templates
+        As for :meth:`Explanation.describe`.
     """
+    wording = Wording(outcomes, templates)
+    description = Description.of(explanation, templates, outcomes, stability)
     record = record_of(explanation)
-    sections = [Section(TEXTS["words"], _words(explanation))]
+    sections = [Section(TEXTS["words"], _words(description))]
+    reasons = reason_lines(explanation, templates, outcomes)
+    if reasons:
+        sections.append(Section(TEXTS["reasons"], listed(reasons, "ol")))
     if len(explanation):
-        sections += [_changes(explanation), Section(TEXTS["table"], _table(explanation))]
+        decisions = [wording.told(explanation).told(each) for each in explanation.labels]
+        own = wording.told(explanation).told(explanation.label)
+        table = options_table(explanation, [own, *decisions])
+        sections += [_changes(explanation), Section(TEXTS["table"], table + _stays(explanation))]
     sections += [
-        Section(TEXTS["certain"], _certain(explanation)),
+        Section(TEXTS["certain"], _certain(description)),
         making_section(explanation.context, record),
         check_section(),
     ]
-    page = make_page(TEXTS["title"], _lead(explanation), sections, record, versions()["counterset"])
+    lead = _lead(explanation, wording)
+    page = make_page(TEXTS["title"], lead, sections, record, versions()["counterset"])
     return write_page(page, path)
 
 
 def goal_text(context: Context) -> str:
     """Return what was asked for, in words."""
     goal = context.goal
+    told = "another decision"
     if isinstance(goal, InInterval):
-        return f"between {format_number(goal.low)} and {format_number(goal.high)}"
-    if isinstance(goal, OneOf):
-        return " or ".join(repr(to_python(each)) for each in goal.wanted)
-    return "another decision" if isinstance(goal, AnyOther) else str(goal)
+        told = between(Templates.read(), goal.low, goal.high)
+    elif isinstance(goal, OneOf):
+        told = " or ".join(repr(to_python(each)) for each in goal.wanted)
+    if context.probability is not None:
+        told += f", with a probability of at least {context.probability:.0%}"
+    return told
 
 
-def _lead(explanation: Explanation) -> str:
-    context = explanation.context
-    told = TEXTS[explanation.status].format(
-        ways=counted(len(explanation), "way"), goal=goal_text(context)
+def _lead(explanation: Explanation, wording: Wording) -> str:
+    told = wording.told(explanation)
+    ways = TEXTS[explanation.status].format(
+        ways=counted(len(explanation), "way"), goal=told.wanted()
     )
     return TEXTS["lead"].format(
         who=f"Input {to_python(explanation.index)}",
-        says=TEXTS["says_number" if context.is_regression else "says_class"],
-        label=repr(to_python(explanation.label)),
-        told=told,
+        classified=told.classified(explanation.label),
+        told=ways,
     )
 
 
-def _words(explanation: Explanation) -> str:
-    return paragraphs(str(explanation))
+def _words(description: Description) -> str:
+    """Return the ways; one with many changes is folded, and the table shows it."""
+    ways = []
+    for first, *lines in description.ways:
+        items = f"<details><summary>{escape(first)}</summary>{listed(lines)}</details>"
+        ways.append(f"<li>{items if lines else escape(first)}</li>")
+    told = f'<ul class="ways">{"".join(ways)}</ul>' if ways else ""
+    return paragraphs(description.heading) + told + paragraphs(" ".join(description.kept))
 
 
 def _changes(explanation: Explanation) -> Section:
@@ -92,17 +145,14 @@ def _changes(explanation: Explanation) -> Section:
     return Section(TEXTS["changes"], body)
 
 
-def _table(explanation: Explanation) -> str:
+def _stays(explanation: Explanation) -> str:
     stays = unchanged(explanation)
-    return options_table(explanation) + (f'<p class="note">{escape(stays)}</p>' if stays else "")
+    return f'<p class="note">{escape(stays)}</p>' if stays else ""
 
 
-def _certain(explanation: Explanation) -> str:
-    certificate = explanation.certificate
-    proved = "" if certificate is None else str(certificate)
-    lines = [TEXTS["confirmed"]] if len(explanation) else []
-    lines += [proved or TEXTS["no_certificate"], TEXTS["how_measured"]]
-    return paragraphs("\n".join(lines))
+def _certain(description: Description) -> str:
+    lines = [*description.sure, *description.far]
+    return listed(lines or [TEXTS["no_options"]])
 
 
 def making_section(context: Context, record: dict[str, Any]) -> Section:

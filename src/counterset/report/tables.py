@@ -7,7 +7,6 @@ from html import escape
 
 import numpy as np
 
-from counterset._base.arrays import to_python
 from counterset.plots.cells import most_changed, name_of, value_text
 from counterset.report.texts import TEXTS, counted
 from counterset.results.explanation import Explanation
@@ -22,8 +21,14 @@ LONGEST = 60
 MOST_NAMES = 30
 
 
-def options_table(explanation: Explanation) -> str:
-    """Return the options side by side, with the changed cells marked."""
+def options_table(explanation: Explanation, decisions: Sequence[str]) -> str:
+    """Return the options side by side, with the changed cells marked.
+
+    Parameters
+    ----------
+    decisions
+        The decision on the input, and on each option.
+    """
     features, order = explanation._table.features, most_changed(explanation)
     ranks = range(1, len(explanation) + 1)
     headings = [_heading(TEXTS["now"]), *(_heading(TEXTS["option"].format(rank=i)) for i in ranks)]
@@ -38,14 +43,14 @@ def options_table(explanation: Explanation) -> str:
             for code, mark in zip(explanation._matrix[:, i], marks, strict=True)
         ]
         rows.append(f'<tr><th scope="row">{escape(name_of(feature))}</th>{"".join(cells)}</tr>')
-    last = [
-        (TEXTS["decision"], [explanation.label, *explanation.labels]),
+    last: list[tuple[str, Sequence[object]]] = [
+        (TEXTS["decision"], decisions),
         (TEXTS["features_changed"], ["", *explanation.changed.sum(axis=1)]),
         (TEXTS["distance"], ["", *(f"{each:.3g}" for each in explanation.distances)]),
     ]
     foot = [
         f'<tr><th scope="row">{escape(name)}</th>'
-        + "".join(f"<td>{escape(_text(value))}</td>" for value in values)
+        + "".join(f"<td>{escape(str(value))}</td>" for value in values)
         + "</tr>"
         for name, values in last
     ]
@@ -105,8 +110,3 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 def _heading(text: str) -> str:
     return f'<th scope="col">{escape(text)}</th>'
-
-
-def _text(value: object) -> str:
-    value = to_python(value)
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -12,9 +12,7 @@ LANGUAGE = "en"
 
 TEXTS = {
     "title": "What would have led to another decision",
-    "lead": "{who}: the model {says} {label}. {told}",
-    "says_class": "says",
-    "says_number": "predicts",
+    "lead": "{who} {classified}. {told}",
     "explained": "There are {ways} to {goal}.",
     "none_found": "No way to {goal} was found.",
     "already_reached": "That is what was asked for already.",
@@ -36,10 +34,7 @@ TEXTS = {
     "decision": "decision",
     "stays": "{count} stay as they are: {names}.",
     "certain": "What is certain",
-    "confirmed": "The model was asked about every option shown, and gave the decision shown.",
-    "no_certificate": "How safe the options are was not proved for this report.",
-    "how_measured": "Distances are in the explainer's scale, in which 1 is about the range of one "
-    "feature in the training data, or one changed category.",
+    "no_options": "There is no option, so there is nothing to prove or to measure.",
     "made": "The data and the model",
     "model": "model",
     "fingerprint": "fingerprint of the model",

@@ -6,6 +6,7 @@ import html
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -204,6 +205,35 @@ class Explanation:
 
         options: dict[str, Any] = {"format": format, "contact": contact}
         return write_letter(self, audience, outcomes=outcomes, templates=templates, **options)
+
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        outcomes: Mapping[Any, str] | None = None,
+        stability: pd.DataFrame | None = None,
+        templates: Any = None,
+    ) -> str:
+        """Write a report: one HTML file with words, reasons, drawings, tables and a record.
+
+        It needs no network and no matplotlib. ``counterset verify`` checks it again later.
+
+        Parameters
+        ----------
+        path
+            The file to write; None: none is written.
+        outcomes, stability, templates
+            As for :meth:`describe`.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        from counterset.report.single import report_of_one  # noqa: PLC0415 - a room above
+
+        options: dict[str, Any] = {"stability": stability, "templates": templates}
+        return report_of_one(self, path, outcomes=outcomes, **options)
 
     def __len__(self) -> int:
         return len(self._matrix)

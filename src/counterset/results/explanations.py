@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -123,6 +124,36 @@ class Explanations(Sequence[Explanation]):
     def _parts(self) -> tuple[Table, pd.Index, Counts, Matrix, Labels, Vector]:
         counted = self.input_index, self.counts
         return self._table, *counted, self._matrix, self._labels, self._distances
+
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        groups: Any = None,
+        stability: pd.DataFrame | None = None,
+    ) -> str:
+        """Write a report on all inputs: one HTML file, without a row of anybody.
+
+        It shows which features change most, how many ways people have, who has none and which
+        constraint stands in the way, and figures by group.
+
+        Parameters
+        ----------
+        path
+            The file to write; None: none is written.
+        groups
+            The name of a feature, such as ``"sex"``, or the group of each input.
+        stability
+            What :func:`~counterset.evaluate` returned for some of the inputs.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        from counterset.report.many import report_of_many  # noqa: PLC0415 - a room above
+
+        return report_of_many(self, path, groups=groups, stability=stability)
 
     def _take(self, which: Indices) -> Explanations:
         firsts = self.counts.cumsum() - self.counts

@@ -18,7 +18,7 @@ from counterset.words.reasons import Reason, find_reasons
 from counterset.words.templates import Templates, TemplatesLike
 from counterset.words.values import Writer
 
-__all__ = ["Letter", "Section", "write_letter"]
+__all__ = ["Letter", "Section", "reason_lines", "write_letter"]
 
 #: For whom a letter is written.
 Audience: TypeAlias = Literal["applicant", "reviewer"]
@@ -244,3 +244,13 @@ def _block(block: str | tuple[str, ...]) -> str:
         return f"<p>{html.escape(block)}</p>"
     items = "\n".join(f"<li>{html.escape(item)}</li>" for item in block)
     return f"<ul>\n{items}\n</ul>"
+
+
+def reason_lines(
+    explanation: Explanation,
+    templates: TemplatesLike = None,
+    outcomes: Mapping[Any, str] | None = None,
+) -> list[str]:
+    """Return the main reasons, each with the person's value and what its change alone does."""
+    writer = _Writer(explanation, Templates.read(templates), outcomes or {})
+    return [writer._long(reason) for reason in writer._reasons]
