@@ -3,7 +3,7 @@
 Begin with :mod:`counterset.datasets.catalogue`, which finds a dataset by its name.
 :mod:`counterset.datasets.bundled` holds those that ship with the package, and
 :mod:`counterset.datasets.fetched` those that are read from a folder or from OpenML. May import
-``_base`` and ``exceptions`` only.
+``tables`` and what lies below it.
 
 >>> from counterset import datasets
 >>> datasets.load("german_credit")

@@ -8,6 +8,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from counterset.datasets.dataset import Dataset
+from counterset.datasets.wording import DIABETES, GERMAN_CREDIT
 
 __all__ = ["BUNDLED", "load_diabetes", "load_german_credit", "load_spambase", "with_categories"]
 
@@ -55,6 +56,7 @@ def load_diabetes() -> Dataset:
             "Health Organization, and 0 if not. A zero in Glucose, BloodPressure, SkinThickness, "
             "Insulin or BMI stands for a value that was not measured. Licence: CC0 1.0."
         ),
+        schema=DIABETES,
     )
 
 
@@ -103,6 +105,7 @@ def load_german_credit() -> Dataset:
             "Licence: CC BY 4.0, Hans Hofmann, UCI Machine Learning Repository, "
             "doi:10.24432/C5NC77."
         ),
+        schema=GERMAN_CREDIT,
     )
 
 

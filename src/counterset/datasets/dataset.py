@@ -1,8 +1,10 @@
 """The form in which every dataset is returned, whatever its source."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
+
+from counterset.tables.schema import Schema
 
 __all__ = ["Dataset"]
 
@@ -22,6 +24,8 @@ class Dataset:
         The class of each row of `X`, on the same index; its name is the target's name.
     description
         What a row is, what the target means, and the licence.
+    schema
+        How people call the features, their units and their values, for ``schema=`` of an explainer.
 
     Examples
     --------
@@ -39,6 +43,7 @@ class Dataset:
     X: pd.DataFrame
     y: pd.Series
     description: str
+    schema: Schema = field(default_factory=Schema)
 
     def __repr__(self) -> str:
         """Return the name, the shape and the class counts, but no rows."""

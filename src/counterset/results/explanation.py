@@ -185,6 +185,7 @@ class Explanation:
         contact: str | None = None,
         outcomes: Mapping[Any, str] | None = None,
         templates: Any = None,
+        width: int | None = 88,
     ) -> str:
         """Write a letter with the main reasons and the variations that lead to another result.
 
@@ -198,13 +199,20 @@ class Explanation:
             ``"text"``, or ``"html"``: a fragment without scripts.
         contact
             Who answers questions and reviews the decision; None leaves a place to fill in.
-        outcomes, templates
+        outcomes, templates, width
             As for :meth:`describe`.
         """
         from counterset.words.letter import write_letter  # noqa: PLC0415 - a room above
 
-        options: dict[str, Any] = {"format": format, "contact": contact}
-        return write_letter(self, audience, outcomes=outcomes, templates=templates, **options)
+        return write_letter(
+            self,
+            audience,
+            format=format,
+            contact=contact,
+            outcomes=outcomes,
+            templates=templates,
+            width=width,
+        )
 
     def to_html(
         self,

@@ -17,7 +17,7 @@ from counterset.words.kept import limits_kept, what_stays
 from counterset.words.outcomes import Outcomes
 from counterset.words.templates import Templates, TemplatesLike
 
-__all__ = ["Description"]
+__all__ = ["Description", "folded"]
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ class Description:
 
     def text(self, width: int | None = 88) -> str:
         """Return the description as text, in lines of at most ``width`` letters; None: unbroken."""
-        ways = [_folded(line, width, hang) for way in self.ways for line, hang in _hanging(way)]
-        rest = [_folded(" ".join(part), width) for part in (self.kept, self.far, self.sure) if part]
-        parts = [_folded(self.heading, width), "\n".join(ways), "\n".join(rest)]
+        ways = [folded(line, width, hang) for way in self.ways for line, hang in _hanging(way)]
+        rest = [folded(" ".join(part), width) for part in (self.kept, self.far, self.sure) if part]
+        parts = [folded(self.heading, width), "\n".join(ways), "\n".join(rest)]
         return "\n\n".join(part for part in parts if part)
 
     def __str__(self) -> str:
@@ -131,7 +131,7 @@ def _hanging(way: tuple[str, ...]) -> list[tuple[str, str]]:
     return [(first, "   "), *((f"   {line}", "     ") for line in lines)]
 
 
-def _folded(text: str, width: int | None, hang: str = "") -> str:
+def folded(text: str, width: int | None, hang: str = "") -> str:
     """Return a text in lines of at most so many letters; words are never broken."""
     if width is None:
         return text

@@ -12,7 +12,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.results.context import versions
 from counterset.results.explanation import Explanation
 from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter, capitalised
-from counterset.words.description import Description
+from counterset.words.description import Description, folded
 from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.reasons import Reason, find_reasons
 from counterset.words.templates import Templates, TemplatesLike
@@ -62,15 +62,24 @@ class Letter:
     title: str
     sections: tuple[Section, ...]
 
-    def text(self) -> str:
-        """Return the letter as plain text; folded details are left out."""
+    def text(self, width: int | None = 88) -> str:
+        """Return the letter as plain text; folded details are left out.
+
+        Parameters
+        ----------
+        width
+            The most letters of a line; None: lines are not broken.
+        """
         parts = [self.title]
         for section in self.sections:
             if section.folded:
                 continue
             lines = [section.title] if section.title else []
             for block in section.blocks:
-                lines += [block] if isinstance(block, str) else [f"  {item}" for item in block]
+                if isinstance(block, str):
+                    lines.append(folded(block, width))
+                else:
+                    lines += [folded(f"  {item}", width, "     ") for item in block]
             parts.append("\n".join(lines))
         return "\n\n".join(parts)
 
@@ -97,6 +106,7 @@ def write_letter(
     contact: str | None = None,
     outcomes: Mapping[Any, str] | None = None,
     templates: TemplatesLike = None,
+    width: int | None = 88,
 ) -> str:
     """Write a letter about a decision; parameters as for ``Explanation.letter``."""
     for name, value, known in (
@@ -112,7 +122,7 @@ def write_letter(
         )
     writer = _Writer(explanation, Templates.read(templates), outcomes or {})
     letter = writer.to_applicant(contact) if audience == "applicant" else writer.to_reviewer()
-    return letter.text() if format == "text" else letter.html()
+    return letter.text(width) if format == "text" else letter.html()
 
 
 class _Writer:
@@ -166,7 +176,7 @@ class _Writer:
         return Section("", (told(heading, wanted=wanted), tuple(items), told("letter.example")))
 
     def to_reviewer(self) -> Letter:
-        told, description, context = self._templates, self._description, self._explanation.context
+        told, description = self._templates, self._description
         ways = tuple(line for way in description.ways for line in way)
         blocks: list[str | tuple[str, ...]] = [description.heading]
         sections = [Section("", (*blocks, *([ways] if ways else [])))]

@@ -138,7 +138,7 @@ class _Effect:
 
 
 def _probabilities(context: Context, rows: Matrix, label: Any) -> Vector | None:
-    """Return how probable the model finds the wanted labels of each row, together; None: unknown."""
+    """Return the probability of the wanted labels for each row, together; None: unknown."""
     model = context.model_to_ask()
     classes = getattr(model, "classes_", None)
     if classes is None or not callable(getattr(model, "predict_proba", None)):

@@ -46,7 +46,7 @@ class Templates:
             return templates
         return _english() if templates is None else cls(_read_file(templates))
 
-    def __call__(self, name: str, **values: Any) -> str:
+    def __call__(self, name: str, /, **values: Any) -> str:
         """Return a text with values in place of the words in braces."""
         text: str = self.texts[name].format(**values)
         return text
