@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 from counterset import datasets
@@ -15,6 +16,7 @@ from counterset.cli.settings_files import schema_to_json
 from counterset.datasets.bundled import BUNDLED
 from counterset.datasets.dataset import Dataset
 from counterset.exceptions import InvalidInputError
+from counterset.tables.schema import Schema
 
 __all__ = ["add_command"]
 
@@ -59,7 +61,7 @@ def _run(arguments: argparse.Namespace) -> int:
         _write_rows(dataset, arguments.output)
     if arguments.schema is not None:
         with written_aside(arguments.schema) as unfinished:
-            unfinished.write_text(f"{schema_to_json(dataset.schema)}\n", encoding="utf-8")
+            unfinished.write_text(f"{schema_to_json(_with_orders(dataset))}\n", encoding="utf-8")
     sys.stdout.write("".join(f"Written to {file}\n" for file in files.values()))
     return 0
 
@@ -75,6 +77,13 @@ def _listed() -> list[str]:
             told = f"{rows:,} rows, {features} features, target {dataset.y.name!r}"
         lines.append(f"{name:{width}}  {told}")
     return lines
+
+
+def _with_orders(dataset: Dataset) -> Schema:
+    """Return the schema of a dataset with the orders of its categories, which a CSV file loses."""
+    types = {name: dtype for name, dtype in dataset.X.dtypes.items() if getattr(dtype, "ordered", False)}
+    orders = {name: dtype.categories.tolist() for name, dtype in types.items()}
+    return replace(dataset.schema, ordinal=orders | dict(dataset.schema.ordinal))
 
 
 def _write_rows(dataset: Dataset, file: Path) -> None:

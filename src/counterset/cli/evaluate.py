@@ -84,7 +84,8 @@ def _summary(table: pd.DataFrame) -> str:
     """Return the mean of each figure, over the rows that were explained."""
     explained = table[table["validity"].notna()]
     reached = table["input"].nunique() - explained["input"].nunique()
-    means = explained[list(FIGURES)].mean()
     lines = [f"{explained['input'].nunique()} rows explained, {reached} had what was wanted."]
-    lines += [f"{means[name]:9.3f}  {name}: {told}" for name, told in FIGURES.items()]
+    if len(explained):
+        means = explained[list(FIGURES)].mean()
+        lines += [f"{means[name]:9.3f}  {name}: {told}" for name, told in FIGURES.items()]
     return "".join(f"{line}\n" for line in lines)
