@@ -12,6 +12,8 @@ import pytest
 from counterset import __version__
 from counterset.cli import main
 
+COMMANDS = ["demo", "explain", "report", "verify", "evaluate", "tune", "reproduce", "datasets"]
+
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
@@ -19,7 +21,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert __version__ in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["demo", "reproduce", "tune"])
+@pytest.mark.parametrize("command", ["demo", "reproduce", "tune", "verify"])
 def test_the_help_lists_the_commands(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])

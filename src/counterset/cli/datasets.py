@@ -8,6 +8,8 @@ import textwrap
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
+
 from counterset import datasets
 from counterset._base.files import written_aside
 from counterset.cli.output import check_file
@@ -81,7 +83,9 @@ def _listed() -> list[str]:
 
 def _with_orders(dataset: Dataset) -> Schema:
     """Return the schema of a dataset with the orders of its categories, which a CSV file loses."""
-    types = {name: dtype for name, dtype in dataset.X.dtypes.items() if getattr(dtype, "ordered", False)}
+    types = {
+        name: dtype for name, dtype in dataset.X.dtypes.items() if getattr(dtype, "ordered", False)
+    }
     orders = {name: dtype.categories.tolist() for name, dtype in types.items()}
     return replace(dataset.schema, ordinal=orders | dict(dataset.schema.ordinal))
 

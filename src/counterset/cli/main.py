@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from counterset import __version__
-from counterset.cli import datasets, demo, evaluate, explain, report, reproduce, tune
+from counterset.cli import datasets, demo, evaluate, explain, report, reproduce, tune, verify
 from counterset.cli.parsers import Help
 from counterset.exceptions import CountersetError
 
@@ -18,7 +18,7 @@ __all__ = ["main"]
 
 #: The modules of the commands. ``add_command`` of each adds a parser whose ``run`` takes the
 #: parsed arguments and returns the exit code.
-COMMANDS = (demo, explain, report, evaluate, tune, reproduce, datasets)
+COMMANDS = (demo, explain, report, verify, evaluate, tune, reproduce, datasets)
 
 #: What shells expect of a command: wrong use, another failure, and an interrupt by Ctrl-C.
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
@@ -28,7 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit code.
 
     Errors are told in one line on the error stream. The exit code is 0 if all went well, 2 if what
-    was passed cannot be used, 1 if the system failed (a full disk), and 130 after an interrupt.
+    was passed cannot be used, 1 if the system failed (a full disk) or a report was refused, and 130
+    after an interrupt.
 
     Parameters
     ----------

@@ -9,5 +9,6 @@ May import ``plots`` and what lies below it.
 
 from counterset.report.many import report_of_many
 from counterset.report.single import report_of_one
+from counterset.report.verify import Verification, verify_report
 
-__all__ = ["report_of_many", "report_of_one"]
+__all__ = ["Verification", "report_of_many", "report_of_one", "verify_report"]

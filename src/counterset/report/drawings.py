@@ -81,7 +81,7 @@ def _legend(n_options: int) -> str:
 def _row(row: FeatureRow, top: float) -> str:
     lanes = len(row.changes)
     base = top + lanes * LANE - 3
-    lines = wrapped(row.name, 24).split("\n")
+    lines = wrapped(row.name, 20).split("\n")
     middle = top + (lanes * LANE) / 2 - 7 * (len(lines) - 1)
     parts = [_text(NAMES - 12, middle + 14 * i, line, anchor="end") for i, line in enumerate(lines)]
     if row.ends is not None:

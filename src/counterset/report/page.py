@@ -69,7 +69,7 @@ def make_page(
     """
     templates = resources.files("counterset.report").joinpath("templates")
     # "<" and ">" are written as escapes, so that no text can end the script.
-    held = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1, sort_keys=True)
+    held = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1)
     for sign in "<>&":
         held = held.replace(sign, f"\\u{ord(sign):04x}")
     page = Template(templates.joinpath("page.html").read_text(encoding="utf-8")).substitute(

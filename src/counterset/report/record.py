@@ -4,29 +4,52 @@ from __future__ import annotations
 
 from typing import Any
 
+from counterset.results.context import Context, versions
 from counterset.results.explanation import Explanation
 from counterset.results.explanations import Explanations
+from counterset.results.json_table import table_to_json
+from counterset.results.json_values import to_json_value
 
-__all__ = ["FORM", "record_of", "record_of_many"]
+__all__ = ["FORM", "VERSION", "record_of", "record_of_many"]
 
-#: The form of the record, and its version.
-FORM = "counterset-report/1"
+#: What marks the record, so that another is noticed, and the version of its form.
+FORM, VERSION = "counterset report", 1
 
 
 def record_of(explanation: Explanation) -> dict[str, Any]:
     """Return the record of one explanation: its JSON form, and the fingerprint of its model."""
     return {
-        "form": FORM,
-        "kind": "explanation",
-        "fingerprint": explanation.context.fingerprint().to_dict(),
+        **_head("explanation", explanation.context),
+        "explanation": explanation.to_dict(),
     }
 
 
 def record_of_many(explanations: Explanations, figures: dict[str, Any]) -> dict[str, Any]:
-    """Return the record of many explanations: figures, and no row of anybody."""
+    """Return the record of many explanations: figures, and no row of anybody.
+
+    Parameters
+    ----------
+    figures
+        What the report shows, as values of JSON.
+    """
+    context = explanations.context
+    training = None if context.training is None else context.training.value
+    return {
+        **_head("explanations", context),
+        "figures": figures,
+        "constraints": to_json_value(context.constraints),
+        "costs": to_json_value(context.costs),
+        "settings": to_json_value(context.settings.value),
+        "training": None if training is None else {"rows": training.rows, "hash": training.hash},
+        "table": table_to_json(context.table),
+        "versions": versions(),
+    }
+
+
+def _head(kind: str, context: Context) -> dict[str, Any]:
     return {
         "form": FORM,
-        "kind": "explanations",
-        "fingerprint": explanations.context.fingerprint().to_dict(),
-        "figures": figures,
+        "version": VERSION,
+        "kind": kind,
+        "fingerprint": context.fingerprint().to_dict(),
     }

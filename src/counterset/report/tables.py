@@ -57,12 +57,12 @@ def options_table(explanation: Explanation, decisions: Sequence[str]) -> str:
     more = len(order) - MOST_ROWS
     told = escape(TEXTS["more_features"].format(count=counted(more, "feature")))
     note = f'<p class="note">{told}</p>' if more > 0 else ""
-    return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(TEXTS["table"])}">'
+    table = (
         f"<table><caption>{escape(TEXTS['table_caption'])}</caption>"
         f"<thead><tr><td></td>{''.join(headings)}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody><tfoot>{''.join(foot)}</tfoot></table></div>" + note
+        f"<tbody>{''.join(rows)}</tbody><tfoot>{''.join(foot)}</tfoot></table>"
     )
+    return _scrolling(table, TEXTS["table"]) + note
 
 
 def unchanged(explanation: Explanation) -> str:
@@ -74,7 +74,7 @@ def unchanged(explanation: Explanation) -> str:
     names = ", ".join(each.label for each in features[:MOST_NAMES])
     if len(features) > MOST_NAMES:
         names += f" and {len(features) - MOST_NAMES} more"
-    return TEXTS["stays"].format(count=counted(len(features), "feature"), names=names)
+    return TEXTS["stays"].format(names=names)
 
 
 def plain_table(
@@ -96,16 +96,23 @@ def plain_table(
         + "</tr>"
         for row in rows
     )
-    return (
+    table = (
         f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
+    return _scrolling(table, caption)
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
     """Return a list of names with what they are."""
     held = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in pairs)
     return f"<dl>{held}</dl>"
+
+
+def _scrolling(table: str, name: str) -> str:
+    """Return a table that scrolls on a narrow screen, by keys too."""
+    name = escape(name)
+    return f'<div class="scroll" role="region" tabindex="0" aria-label="{name}">{table}</div>'
 
 
 def _heading(text: str) -> str:

@@ -23,7 +23,7 @@ TEXTS = {
     "the value now, the mark the value in the option. A dashed line is a switch to another "
     "category; a cross is a value that is missing or special.",
     "changes_alt": "Changes by feature: {changes}.",
-    "more_features": "And {count} more that change; the record below has all of them.",
+    "more_features": "{count} more change; the record in this file has all of them.",
     "table": "All options side by side",
     "table_caption": "Changed cells are marked, and bold. A dot: as it is now. ≈: "
     "rounded; the record in this file has all digits.",
@@ -32,7 +32,7 @@ TEXTS = {
     "features_changed": "features changed",
     "distance": "distance",
     "decision": "decision",
-    "stays": "{count} stay as they are: {names}.",
+    "stays": "As they are now stay: {names}.",
     "certain": "What is certain",
     "no_options": "There is no option, so there is nothing to prove or to measure.",
     "made": "The data and the model",
@@ -54,6 +54,22 @@ TEXTS = {
     "who wrote it.",
     "footer": "Written by counterset {version}. One file, without scripts that run and without "
     "anything loaded from a network.",
+    # Verification.
+    "check_holds": "holds:",
+    "check_fails": "refused:",
+    "intact": "the file is as it was written.",
+    "not_intact": "the file was changed after it was written: its digest does not fit.",
+    "unreadable": "the record in the file cannot be read any more.",
+    "not_asked": "the model cannot be asked about the recorded rows. {error}",
+    "the_input": "the input",
+    "same_decisions": "the model gives the recorded decisions: {label!r} for the input, and those "
+    "of all {count} options.",
+    "other_decision": "the model gives another decision for {who}: {now!r}, recorded was {then!r}.",
+    "same_answers": "the model answers {count} fixed rows as recorded.",
+    "other_labels": "the model answers {differ} of {count} fixed rows otherwise: it was trained "
+    "again, or is another one.",
+    "other_probabilities": "the model's probabilities for {count} fixed rows are others: it was "
+    "trained again, or is another one.",
     # Many inputs.
     "many_title": "What would lead to another decision, for many",
     "many_lead": "{inputs}: {explained} with at least one way, {none_found} without, "
@@ -74,7 +90,6 @@ TEXTS = {
     "groups": "By {name}",
     "groups_caption": "The cost of an input is the distance of its nearest option. A difference "
     "between groups is a reason to look closer, and no proof of unfair treatment.",
-    "group": "{name}",
     "share_with": "with a way",
     "mean_ways": "mean number of ways",
     "median_cost": "median cost",

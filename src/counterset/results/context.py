@@ -17,6 +17,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.models.classes import Classes
 from counterset.models.goals import Goal
 from counterset.results.fingerprint import Fingerprint
+from counterset.tables.schema import Schema
 from counterset.tables.space import TableDistance
 from counterset.tables.table import Table
 
@@ -181,6 +182,8 @@ def settings_of(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def _setting(value: Any) -> Any:
     value = to_python(value)
+    if isinstance(value, Schema):  # how features are called changes no answer
+        value = value.without_wording()
     if value is None or isinstance(value, bool | int | float | str):
         return value
     name = getattr(value, "__qualname__", None)

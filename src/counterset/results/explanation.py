@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -150,6 +150,37 @@ class Explanation:
             self.distances,
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as values of JSON, in a form that has a version.
+
+        ``counterset/results/explanation.schema.json`` describes it. The model is no part of it.
+        """
+        from counterset.results.json_form import explanation_to_dict  # noqa: PLC0415 - needs this
+
+        return explanation_to_dict(self)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the explanation as a JSON text, see :meth:`to_dict`."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Explanation:
+        """Load what :meth:`to_dict` returned, by this or an older version of counterset.
+
+        It has no model: ``explanation.with_model(model)`` puts it back. Tables of polars and
+        pyarrow come back as pandas.
+        """
+        from counterset.results.json_form import explanation_from_dict  # noqa: PLC0415 - needs this
+
+        return explanation_from_dict(data)
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Explanation:
+        """Load what :meth:`to_json` returned, see :meth:`from_dict`."""
+        from counterset.results.json_form import explanation_from_dict, parse  # noqa: PLC0415
+
+        return explanation_from_dict(parse(text))
+
     def describe(
         self,
         *,
@@ -250,10 +281,9 @@ class Explanation:
         return f"{self._heading()}\n{self._options().to_string()}{self._rest()}"
 
     def _repr_html_(self) -> str:
-        return (
-            f"<div><p><b>{html.escape(self._heading())}</b></p>"
-            f"{self._options().to_html(escape=True)}<p>{html.escape(self._rest())}</p></div>"
-        )
+        from counterset.words.notebook import notebook_html  # noqa: PLC0415 - a room above
+
+        return notebook_html(self)
 
     def _heading(self) -> str:
         index = tuple(map(to_python, self.index)) if isinstance(self.index, tuple) else self.index

@@ -129,6 +129,10 @@ class Schema:
         """Return the schema with a step of 0 for all features, unless it declares steps."""
         return self if self.step else replace(self, step=0)
 
+    def without_wording(self) -> Schema:
+        """Return the schema without labels, units and texts."""
+        return replace(self, labels={}, units={}, texts={})
+
     @property
     def declared(self) -> list[Any]:
         """The names of all columns whose kind is declared."""

@@ -178,8 +178,10 @@ class _Writer:
     def to_reviewer(self) -> Letter:
         told, description = self._templates, self._description
         ways = tuple(line for way in description.ways for line in way)
-        blocks: list[str | tuple[str, ...]] = [description.heading]
-        sections = [Section("", (*blocks, *([ways] if ways else [])))]
+        sections = [Section("", (description.heading,))]
+        if ways:
+            title = told("letter.review_ways", wanted=self._outcomes.wanted())
+            sections.append(Section(title, (ways,)))
         reasons = tuple(self._long(reason) for reason in self._reasons)
         for title, lines in (
             ("letter.review_reasons", reasons),

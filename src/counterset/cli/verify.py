@@ -1,0 +1,47 @@
+"""``counterset verify``: is a report as it was written, and is this still its model."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from counterset.cli.parsers import Commands, add_parser
+from counterset.models.files import load_model
+from counterset.report.verify import verify_report
+
+__all__ = ["add_command"]
+
+#: The exit code of a report that was refused.
+REFUSED = 1
+
+
+def add_command(commands: Commands) -> None:
+    """Add ``verify`` to the command line."""
+    parser, group = add_parser(
+        commands,
+        "verify",
+        "Check that a report is unchanged, and that the model still answers so.\n"
+        "Exit code 0: all holds; 1: the report is refused; 2: it cannot be checked.",
+        usage="REPORT --model MODEL [--trust]",
+        example="counterset verify report.html --model model.skops",
+    )
+    group.add_argument("report", type=Path, metavar="REPORT", help="the HTML file")
+    group.add_argument(
+        "--model",
+        type=Path,
+        required=True,
+        metavar="MODEL",
+        help="an .onnx or .skops file, or a pickle (--trust)",
+    )
+    group.add_argument(
+        "--trust", action="store_true", help="load a file that may run code, as any pickle may"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    model = load_model(arguments.model, trust=arguments.trust)
+    found = verify_report(arguments.report, model)
+    sys.stdout.write(f"{found}\n")
+    return 0 if found.holds else REFUSED

@@ -1,0 +1,161 @@
+"""Check a report again later: is it as it was written, and is this still the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterset._base.arrays import to_python
+from counterset.exceptions import CountersetError, InvalidInputError, ModelError
+from counterset.models.adapter import ModelAdapter
+from counterset.report.page import read_record, seal_holds
+from counterset.report.record import FORM, VERSION
+from counterset.report.texts import TEXTS
+from counterset.results.explanation import Explanation
+from counterset.results.fingerprint import Fingerprint
+from counterset.results.json_table import table_from_json
+from counterset.tables.table import Table
+
+__all__ = ["Check", "Verification", "verify_report"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked.
+
+    Attributes
+    ----------
+    holds
+        Whether it is as the report says.
+    text
+        What was found, in one line.
+    """
+
+    holds: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found about a report.
+
+    Attributes
+    ----------
+    checks
+        One each: that the file is as it was written; for the report of one input, that the model
+        gives the recorded decisions; and that it gives the recorded answers about fixed rows.
+    """
+
+    checks: tuple[Check, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every check holds."""
+        return all(check.holds for check in self.checks)
+
+    def __str__(self) -> str:
+        marks = {True: TEXTS["check_holds"], False: TEXTS["check_fails"]}
+        return "\n".join(f"{marks[check.holds]} {check.text}" for check in self.checks)
+
+
+def verify_report(report: str | Path, model: Any) -> Verification:
+    """Check whether a report is as it was written, and whether a model still answers as recorded.
+
+    The digest shows that the file was changed, by accident or by hand; it does not show who wrote
+    it. The model is asked about the input and every option, and about fixed rows that are made up
+    from the ranges of the features: a model that was trained again answers some of them otherwise.
+
+    Parameters
+    ----------
+    report
+        The file that ``to_html`` wrote.
+    model
+        The model, as explainers take it.
+    """
+    file = Path(report)
+    if not file.is_file():
+        raise InvalidInputError(f"There is no file {file}.")
+    try:
+        page = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InvalidInputError(f"{file} is no report of counterset: it is no text.") from None
+    is_intact = seal_holds(page)
+    intact = Check(is_intact, TEXTS["intact"] if is_intact else TEXTS["not_intact"])
+    try:
+        record = _checked(read_record(page, str(file)), file)
+        checks = [_asked(check) for check in _checks(record, model)]
+    except (InvalidInputError, KeyError, TypeError, AttributeError) as error:
+        if is_intact or not _looks_like_one(page):
+            if isinstance(error, CountersetError):
+                raise
+            raise InvalidInputError(f"The record of {file} is not complete: {error!r}.") from error
+        checks = [Check(False, TEXTS["unreadable"])]  # what was changed is the record itself
+    return Verification((intact, *checks))
+
+
+def _looks_like_one(page: str) -> bool:
+    return 'name="counterset-digest"' in page and 'id="counterset-record"' in page
+
+
+def _checked(record: dict[str, Any], file: Path) -> dict[str, Any]:
+    """Check the form and the version of a record."""
+    if record.get("form") != FORM:
+        raise InvalidInputError(f"The record of {file} has another form: {record.get('form')!r}.")
+    version = record.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise InvalidInputError(
+            f"The report {file} has version {version!r}, and this counterset knows versions up to "
+            f"{VERSION}. Verify it with a newer counterset."
+        )
+    return record
+
+
+def _checks(record: Mapping[str, Any], model: Any) -> list[Callable[[], Check]]:
+    """Read a record, and return what is to be asked of the model."""
+    recorded = Fingerprint.from_dict(record["fingerprint"])
+    if record["kind"] == "explanations":
+        table = table_from_json(record["table"])
+        return [lambda: _fixed_rows(recorded, model, table)]
+    explanation = Explanation.from_dict(record["explanation"])
+    table = explanation._table
+    return [
+        lambda: _decisions(explanation, model),
+        lambda: _fixed_rows(recorded, model, table),
+    ]
+
+
+def _asked(check: Callable[[], Check]) -> Check:
+    """Make a check; a model that cannot answer is not the recorded one."""
+    try:
+        return check()
+    except ModelError as error:
+        return Check(False, TEXTS["not_asked"].format(error=" ".join(str(error).split())))
+
+
+def _decisions(explanation: Explanation, model: Any) -> Check:
+    """Check the decisions on the input and the options."""
+    rows = np.vstack([explanation._input, explanation._matrix])
+    now = [to_python(label) for label in ModelAdapter(model, explanation._table).labels(rows)]
+    then = [to_python(label) for label in (explanation.label, *explanation.labels)]
+    for i, (before, after) in enumerate(zip(then, now, strict=True)):
+        if not Fingerprint((before,)).agrees(Fingerprint((after,))):
+            who = TEXTS["the_input"] if i == 0 else TEXTS["option"].format(rank=i)
+            return Check(False, TEXTS["other_decision"].format(who=who, now=after, then=before))
+    return Check(True, TEXTS["same_decisions"].format(label=then[0], count=len(explanation)))
+
+
+def _fixed_rows(recorded: Fingerprint, model: Any, table: Table) -> Check:
+    """Check the answers about fixed rows."""
+    now = Fingerprint.of(model, table)
+    if recorded.agrees(now):
+        return Check(True, TEXTS["same_answers"].format(count=len(recorded.labels)))
+    differ = sum(
+        not Fingerprint((a,)).agrees(Fingerprint((b,)))
+        for a, b in zip(recorded.labels, now.labels, strict=True)
+    )
+    told = TEXTS["other_labels"] if differ else TEXTS["other_probabilities"]
+    return Check(False, told.format(differ=differ, count=len(recorded.labels)))

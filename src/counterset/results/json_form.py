@@ -1,0 +1,269 @@
+"""The JSON form of an explanation: one object, with a version, described by a schema.
+
+``explanation.schema.json`` beside this file is the schema. A change of the form that a reader
+would notice gets a new version, and a function here that brings the older form to the newer one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from counterset._base.arrays import Labels, Vector
+from counterset._base.lazy import Lazy
+from counterset.exceptions import InvalidInputError
+from counterset.models.classes import Classes
+from counterset.models.goals import AnyOther, Goal, InInterval, OneOf
+from counterset.results.bounds import DistanceBounds
+from counterset.results.certificate import Certificate
+from counterset.results.context import Context, TrainingSummary, versions
+from counterset.results.explanation import Explanation
+from counterset.results.json_table import (
+    row_from_json,
+    row_to_json,
+    table_from_json,
+    table_to_json,
+)
+from counterset.results.json_values import (
+    from_json_number,
+    from_json_value,
+    to_json_number,
+    to_json_value,
+)
+
+__all__ = ["VERSION", "explanation_from_dict", "explanation_to_dict", "parse"]
+
+#: The version of the form that is written.
+VERSION = 1
+#: What marks the form, so that another file is noticed.
+FORM = "counterset explanation"
+#: From an older version to the function that brings it to the next.
+UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+
+def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
+    """Return an explanation as values of JSON."""
+    context, table = explanation.context, explanation._table
+    plausibility = explanation.plausibility
+    counterfactuals = [
+        {
+            "rank": i + 1,
+            "label": to_json_value(explanation.labels[i]),
+            "distance": to_json_number(explanation.distances[i]),
+            "example": int(explanation.examples[i]),
+            "plausibility": None if plausibility is None else to_json_number(plausibility[i]),
+            "changed": [table.names[at] for at in np.flatnonzero(explanation.changed[i])],
+            "values": row_to_json(table, explanation._matrix[i]),
+        }
+        for i in range(len(explanation))
+    ]
+    return {
+        "form": FORM,
+        "version": VERSION,
+        "index": to_json_value(explanation.index),
+        "status": explanation.status,
+        "label": to_json_value(explanation.label),
+        "goal": _goal_to_json(context.goal, context.probability),
+        "input": row_to_json(table, explanation._input),
+        "counterfactuals": counterfactuals,
+        "certificate": _certificate_to_json(explanation.certificate),
+        "constraints": to_json_value(context.constraints),
+        "costs": to_json_value(context.costs),
+        "explainer": context.explainer,
+        "settings": to_json_value(context.settings.value),
+        "training": None if context.training is None else _training(context.training.value),
+        "classes": None if context.classes is None else _labels(context.classes.labels),
+        "table": table_to_json(table),
+        "versions": versions(),
+    }
+
+
+def explanation_from_dict(data: Any) -> Explanation:
+    """Return the explanation that ``explanation_to_dict`` wrote, now or in an older version."""
+    data = _upgraded(data)
+    try:
+        return _read(data)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise InvalidInputError(
+            f"This is no complete explanation ({type(error).__name__}: {error}). Load what to_dict "
+            f"or to_json wrote, unchanged."
+        ) from error
+
+
+def _read(data: Mapping[str, Any]) -> Explanation:
+    table, found = table_from_json(data["table"]), data["counterfactuals"]
+    training, classes = data["training"], data["classes"]
+    rows = [row_from_json(table, each["values"]) for each in found]
+    certificate = _certificate_from_json(data["certificate"])
+    far = [each["plausibility"] for each in found]
+    context = Context(
+        model=None,
+        table=table,
+        distance=None,
+        classes=None if classes is None else Classes(_array(classes)),
+        goal=_goal_from_json(data["goal"]),
+        probability=data["goal"]["probability"],
+        constraints=data["constraints"],
+        costs={name: from_json_number(cost) for name, cost in data["costs"].items()},
+        settings=_ready(data["settings"]),
+        training=None if training is None else _ready(_training_from_json(training)),
+        explainer=data["explainer"],
+    )
+    return Explanation(
+        label=from_json_value(data["label"]),
+        labels=_array([each["label"] for each in found]),
+        distances=np.array([from_json_number(each["distance"]) for each in found]),
+        examples=np.array([each["example"] for each in found], dtype=np.intp),
+        plausibility=None if None in far or not far else np.array(far, dtype=np.float64),
+        index=from_json_value(data["index"]),
+        status=data["status"],
+        _certificate=_ready(certificate),
+        _table=table,
+        _input=row_from_json(table, data["input"]),
+        _matrix=np.array(rows).reshape(len(rows), len(table.features)),
+        _context=context,
+    )
+
+
+def _upgraded(data: Any) -> Mapping[str, Any]:
+    """Check what form and version this is, and bring an older version to the newest."""
+    if isinstance(data, str | bytes):
+        raise InvalidInputError("from_dict takes a dict; use from_json for text.")
+    if not isinstance(data, Mapping) or data.get("form") != FORM:
+        raise InvalidInputError(
+            f"This is no explanation: 'form' must be {FORM!r}. Load what to_dict or to_json wrote."
+        )
+    version = data.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise InvalidInputError(f"'version' must be a whole number from 1 on, got {version!r}.")
+    if version > VERSION:
+        raise InvalidInputError(
+            f"This explanation has version {version}, and this counterset knows versions up to "
+            f"{VERSION}. Load it with a newer counterset."
+        )
+    while version < VERSION:
+        data, version = UPGRADES[version](dict(data)), version + 1
+    return data
+
+
+def parse(text: str | bytes) -> Any:
+    """Return what a JSON text holds."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"This is no JSON: {error}.") from error
+
+
+def _ready(value: Any) -> Lazy[Any]:
+    """Return a value that needs no computing."""
+    return Lazy(lambda: value)
+
+
+def _labels(labels: Labels) -> list[Any]:
+    return [to_json_value(label) for label in labels]
+
+
+def _array(labels: list[Any]) -> Labels:
+    """Return labels as an array, of objects where numpy would make texts of numbers."""
+    values = [from_json_value(label) for label in labels]
+    if len({type(value) for value in values}) == 1 and type(values[0]) in (bool, int, float, str):
+        return np.array(values)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _goal_to_json(goal: Goal, probability: float | None) -> dict[str, Any]:
+    told: dict[str, Any] = {"kind": "any_other", "labels": None, "low": None, "high": None}
+    if isinstance(goal, OneOf):
+        told |= {"kind": "one_of", "labels": _labels(goal.wanted)}
+    elif isinstance(goal, InInterval):
+        told |= {
+            "kind": "interval",
+            "low": to_json_number(goal.low),
+            "high": to_json_number(goal.high),
+        }
+    return told | {"probability": None if probability is None else float(probability)}
+
+
+def _goal_from_json(data: Mapping[str, Any]) -> Goal:
+    if data["kind"] == "one_of":
+        return OneOf(_array(data["labels"]))
+    if data["kind"] == "interval":
+        return InInterval(from_json_number(data["low"]), from_json_number(data["high"]))
+    return AnyOther()
+
+
+def _training(summary: TrainingSummary) -> dict[str, Any]:
+    labels = summary.labels
+    return {
+        "rows": summary.rows,
+        "labels": None
+        if labels is None
+        else [{"label": to_json_value(label), "rows": rows} for label, rows in labels.items()],
+        "low": to_json_number(summary.low),
+        "high": to_json_number(summary.high),
+        "hash": summary.hash,
+    }
+
+
+def _training_from_json(data: Mapping[str, Any]) -> TrainingSummary:
+    labels = data["labels"]
+    counts = None
+    if labels is not None:
+        counts = {from_json_value(each["label"]): each["rows"] for each in labels}
+    return TrainingSummary(data["rows"], counts, data["low"], data["high"], data["hash"])
+
+
+def _certificate_to_json(certificate: Certificate | None) -> dict[str, Any] | None:
+    if certificate is None:
+        return None
+    bounds, safety = certificate.distance_bounds, certificate.safety
+    return {
+        "epsilon": to_json_number(certificate.epsilon),
+        "safety": None if safety is None else [to_json_number(each) for each in safety],
+        "stable_radius": to_json_number(certificate.stable_radius),
+        "distance_bounds": None
+        if bounds is None
+        else {
+            "lower": to_json_number(bounds.lower),
+            "upper": to_json_number(bounds.upper),
+            "exact": bool(bounds.exact),
+            "seconds": float(bounds.seconds),
+            "method": bounds.method,
+            "reason": bounds.reason,
+            "tolerance": float(bounds.tolerance),
+        },
+    }
+
+
+def _certificate_from_json(data: Mapping[str, Any] | None) -> Certificate | None:
+    """Return a certificate; the witness of its bounds is not kept."""
+    if data is None:
+        return None
+    bounds = data["distance_bounds"]
+    safety: Vector | None = None
+    if data["safety"] is not None:
+        safety = np.array([from_json_number(each) for each in data["safety"]])
+    return Certificate(
+        epsilon=data["epsilon"],
+        distance_bounds=None
+        if bounds is None
+        else DistanceBounds(
+            from_json_number(bounds["lower"]),
+            from_json_number(bounds["upper"]),
+            bounds["exact"],
+            None,
+            bounds["seconds"],
+            bounds["method"],
+            bounds["reason"],
+            bounds["tolerance"],
+        ),
+        safety=safety,
+        stable_radius=None
+        if data["stable_radius"] is None
+        else from_json_number(data["stable_radius"]),
+    )

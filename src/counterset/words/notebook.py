@@ -1,0 +1,119 @@
+"""The view of an explanation in a notebook: words, a table with marked changes, a drawing.
+
+No script and no colour of its own: lines and letters take the colour of the notebook's text, and
+marks are shades of grey that show on a white and on a dark ground.
+"""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+
+from counterset.results.explanation import Explanation
+from counterset.results.table_view import MOST_FEATURES, UNCHANGED
+from counterset.words.changes import capitalised
+from counterset.words.description import Description
+from counterset.words.outcomes import Outcomes
+from counterset.words.templates import Templates
+from counterset.words.values import Writer
+
+__all__ = ["notebook_html"]
+
+#: A cell that changed: bold, on half-transparent grey.
+MARKED = "font-weight:bold;background:rgba(127,127,127,.25)"
+#: The drawing, in pixels: its width, its height, and the margin for the circles at both ends.
+WIDTH, HEIGHT, MARGIN = 420, 46, 24
+
+
+def notebook_html(explanation: Explanation) -> str:
+    """Return an explanation as HTML for a notebook; everything is escaped."""
+    templates = Templates.read()
+    description = Description.of(explanation, templates)
+    ways = "".join(f"<li>{_way(way)}</li>" for way in description.ways)
+    notes = "".join(
+        f"<p>{html.escape(' '.join(part))}</p>"
+        for part in (description.kept, description.far, description.sure)
+        if part
+    )
+    parts = [
+        f"<p><b>{html.escape(description.heading)}</b></p>",
+        f'<ul style="list-style:none;padding-left:0">{ways}</ul>' if ways else "",
+        _drawing(explanation, templates) if ways else "",
+        _table(explanation, templates),
+        notes,
+    ]
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _way(way: tuple[str, ...]) -> str:
+    first, *lines = (html.escape(line) for line in way)
+    more = "".join(f"<li>{line.removeprefix('- ')}</li>" for line in lines)
+    return f"{first}<ul>{more}</ul>" if more else first
+
+
+def _table(explanation: Explanation, templates: Templates) -> str:
+    """Return the changes as a table, in which the cells that change are marked."""
+    table, writer = explanation._table, Writer(templates)
+    changes = explanation._changes
+    headings = [templates("table.feature"), templates("table.input")]
+    headings += [templates("table.option", rank=i + 1) for i in range(len(explanation))]
+    head = "".join(f'<th scope="col">{html.escape(heading)}</th>' for heading in headings)
+    body = []
+    for at in changes.features[:MOST_FEATURES]:
+        feature = table.features[at]
+        cells = [f"<td>{html.escape(writer.value(feature, explanation._input[at]))}</td>"]
+        for row, is_changed in zip(explanation._matrix, changes.mask, strict=True):
+            text = html.escape(writer.value(feature, row[at]))
+            cells.append(
+                f'<td style="{MARKED}">{text}</td>'
+                if is_changed[at]
+                else f'<td style="opacity:.6">{UNCHANGED}</td>'
+            )
+        body.append(f"{_row_head(capitalised(feature.label))}{''.join(cells)}")
+    outcomes = Outcomes(explanation, templates, {})
+    told = [f"{distance:.3g}" for distance in explanation.distances]
+    body.append(_figures(templates("table.distance"), ["", *told]))
+    labels = [explanation.label, *explanation.labels]
+    body.append(_figures(templates("table.label"), [outcomes.told(each) for each in labels]))
+    rows = "".join(f"<tr>{row}</tr>" for row in body)
+    more = len(changes.features) - MOST_FEATURES
+    note = f"<p>{html.escape(templates('table.more', count=more))}</p>" if more > 0 else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}"
+
+
+def _figures(heading: str, texts: list[str]) -> str:
+    return _row_head(heading) + "".join(f"<td>{html.escape(text)}</td>" for text in texts)
+
+
+def _row_head(text: str) -> str:
+    return f'<th scope="row" style="text-align:left">{html.escape(text)}</th>'
+
+
+def _drawing(explanation: Explanation, templates: Templates) -> str:
+    """Return a line from the input to the farthest option, with every option at its distance."""
+    far = float(explanation.distances.max()) or 1.0
+    places = MARGIN + (WIDTH - 2 * MARGIN) * explanation.distances / far
+    middle = HEIGHT / 2
+    dots = "".join(
+        f'<circle cx="{x:.1f}" cy="{middle:g}" r="4" fill="currentColor"/>'
+        f'<text x="{x:.1f}" y="{_height(i):g}" text-anchor="middle" font-size="10" '
+        f'fill="currentColor">{i + 1}</text>'
+        for i, x in enumerate(places)
+    )
+    title = html.escape(templates("drawing.title"))
+    named = html.escape(templates("drawing.input"))
+    return (
+        f'<svg role="img" aria-label="{title}" width="{WIDTH}" height="{HEIGHT}" '
+        f'viewBox="0 0 {WIDTH} {HEIGHT}"><title>{title}</title>'
+        f'<line x1="{MARGIN}" y1="{middle:g}" x2="{np.max(places):.1f}" y2="{middle:g}" '
+        f'stroke="currentColor" stroke-opacity=".5"/>'
+        f'<circle cx="{MARGIN}" cy="{middle:g}" r="5" fill="none" stroke="currentColor"/>'
+        f'<text x="{MARGIN}" y="{HEIGHT - 4}" text-anchor="middle" font-size="10" '
+        f'fill="currentColor">{named}</text>{dots}</svg>'
+    )
+
+
+def _height(i: int) -> float:
+    """Return where the number of an option stands: above the line, neighbours apart."""
+    return 8.0 if i % 2 else 16.0

@@ -1,0 +1,1 @@
+"""Tests in a browser, run by their name: pytest tests/browser."""

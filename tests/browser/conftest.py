@@ -1,0 +1,104 @@
+"""A headless browser, and the pages that it opens."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from displays import mixed, wide
+from selenium.webdriver import Chrome, ChromeOptions
+from selenium.webdriver.chrome.service import Service
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from counterset import Constraints, DiverseExplainer, datasets, evaluate
+
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--window-size=1000,1400",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Chromium without a network."""
+    options = ChromeOptions()
+    options.binary_location = _program("chromium", "chromium-browser", "google-chrome")
+    for flag in FLAGS:
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = Chrome(options=options, service=Service(_program("chromedriver")))
+    driver.execute_cdp_cmd("Network.enable", {})
+    offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    yield driver
+    driver.quit()
+
+
+def _program(*names: str) -> str:
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        pytest.fail(f"{names[0]} is not installed; on Debian: apt-get install chromium-driver")
+    return found
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Reports of every kind: the German credit data, 5 and 50 features, no option, many inputs."""
+    folder = tmp_path_factory.mktemp("reports")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _write(folder)
+    return {file.stem: file for file in sorted(folder.glob("*.html"))}
+
+
+def _write(folder: Path) -> None:
+    credit = datasets.load("german_credit")
+    encode = make_column_transformer(
+        (OneHotEncoder(), make_column_selector(dtype_include="category")), remainder="passthrough"
+    )
+    model = make_pipeline(encode, GradientBoostingClassifier(random_state=0))
+    model.fit(credit.X, credit.y)
+    limits = Constraints(immutable=["age", "personal_status"])
+    explainer = DiverseExplainer(model, constraints=limits).fit(credit.X)
+    declined = credit.X[model.predict(credit.X) == "bad"]
+    explanation = explainer.explain(declined.iloc[0], target="good")
+    stability = evaluate(explainer, declined.iloc[:3], repeats=2)
+    explanation.to_html(folder / "credit.html", stability=stability)
+    mixed()[0].to_html(folder / "mixed.html")
+    wide()[0].to_html(folder / "wide.html")
+    tight = Constraints(immutable=[name for name in credit.X if name != "credit_amount"])
+    many = explainer.explain_many(declined.iloc[:60], constraints=tight, if_none="warn")
+    many.to_html(folder / "many.html", groups="personal_status", stability=stability)
+    row = mixed()[0]._table.decode(mixed()[0]._input[None, :])
+    (nothing,) = mixed()[1].explain_many(row, target="no", skip=True)
+    nothing.to_html(folder / "nothing.html")
+    _sixty(folder)
+
+
+def _sixty(folder: Path) -> None:
+    """60 features with long names, half of them categories."""
+    rng = np.random.default_rng(0)
+    held: dict[str, Any] = {}
+    for i in range(30):
+        held[f"a_measured_quantity_with_number_{i}"] = rng.normal(size=400).round(3)
+        held[f"the_kind_of_the_thing_{i}"] = rng.choice(["first kind", "second kind", "other"], 400)
+    X = pd.DataFrame(held)
+    numbers = X.select_dtypes("number").columns
+
+    def classify(rows: pd.DataFrame) -> Any:
+        kinds = (rows.drop(columns=numbers) == "first kind").sum(axis=1)
+        return np.where(rows[numbers].sum(axis=1) + kinds > 11, "accepted", "refused")
+
+    explainer = DiverseExplainer.paper(classify).fit(X)
+    explainer.explain(X[classify(X) == "refused"].iloc[0]).to_html(folder / "sixty.html")

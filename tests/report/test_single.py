@@ -1,0 +1,103 @@
+"""The report of one explanation."""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from displays import mixed, wide
+
+from counterset import DiverseExplainer, InvalidInputError, evaluate
+from counterset.report.page import read_record, seal_holds
+
+
+def visible(page: str) -> str:
+    """Return the text of a page that people see."""
+    body = page[page.index("<body>") : page.index("<script")]
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", body)))
+
+
+def test_it_holds_the_words_the_table_and_how_it_was_made(tmp_path: Path) -> None:
+    explanation, explainer = mixed()
+    page = explanation.to_html(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+    text = visible(page)
+    told = " ".join(explanation.describe(width=None).split())
+    for line in explanation.describe(width=None).splitlines():
+        assert all(part in text for part in filter(None, line.split(" (")[0].split(". "))), told
+    for part in ("Reasons", "What is certain", "constraints immutable", "counterset verify"):
+        assert part in text
+    training = explainer._training.summary.value
+    assert training.hash in text
+    assert seal_holds(page)
+
+
+def test_headings_are_in_order() -> None:
+    levels = [int(level) for level in re.findall(r"<h(\d)", mixed()[0].to_html())]
+    assert levels[0] == 1
+    assert set(levels[1:]) == {2}
+
+
+def test_values_with_html_in_them_are_escaped() -> None:
+    explanation, _ = mixed()
+    page = explanation.to_html(outcomes={"yes": "<script>yes</script>"})
+    assert "&lt;script&gt;yes" in page
+    assert "<script>yes" not in page
+
+
+def test_it_needs_no_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "<svg" in mixed()[0].to_html()
+
+
+def test_the_same_explanation_gives_the_same_file() -> None:
+    assert mixed()[0].to_html() == mixed()[0].to_html()
+
+
+def test_stability_is_told_if_it_is_given() -> None:
+    explanation, explainer = mixed()
+    row = explanation._table.decode(explanation._input[None, :])
+    stability = evaluate(explainer, row, repeats=2)
+    assert "Measured: 2 slightly different inputs" in explanation.to_html(stability=stability)
+
+
+def test_an_explanation_without_options_says_so() -> None:
+    explanation, explainer = mixed()
+    row = explanation._table.decode(explanation._input[None, :])
+    (empty,) = explainer.explain_many(row, target="no", skip=True)
+    text = visible(empty.to_html())
+    assert "That is what was asked for already." in text
+    assert "All options side by side" not in text
+
+
+def test_wide_tables_are_cut_and_their_ways_folded() -> None:
+    page = wide()[0].to_html()
+    assert page.count("<details>") == len(wide()[0])
+    assert "30 features more change" in visible(page)
+    assert "44 features more change" in visible(page)
+
+
+def test_a_regression_tells_its_interval() -> None:
+    X: Any = mixed()[0]._table.decode(mixed()[1].pool_.matrix)
+    X = X[["score", "age"]]
+    explainer = DiverseExplainer(
+        lambda rows: rows["score"] + rows["age"] / 7, max_counterfactuals=1
+    )
+    explanation = explainer.fit(X).explain(X.iloc[0], interval=(700, 900))
+    text = visible(explanation.to_html())
+    assert "is predicted to be" in text
+    assert "asked for between 700 and 900" in text
+
+
+def test_an_explanation_without_its_model_cannot_be_reported() -> None:
+    import pickle
+
+    explanation, explainer = mixed()
+    again = pickle.loads(pickle.dumps(explanation))
+    with pytest.raises(InvalidInputError, match="with_model"):
+        again.to_html()
+    assert read_record(again.with_model(explainer.model).to_html(), "It")["kind"] == "explanation"

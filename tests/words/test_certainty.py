@@ -1,0 +1,119 @@
+"""How far, how steady, and what is proved, checked or measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from worded import by_hand
+
+from counterset import Certificate, DistanceBounds, InvalidInputError
+from counterset._base.lazy import Lazy
+from counterset.models.goals import InInterval
+from counterset.results.bounds import SEARCH
+from counterset.words.certainty import how_far, how_sure, measured
+from counterset.words.outcomes import Outcomes
+from counterset.words.templates import Templates
+
+ENGLISH = Templates.read()
+
+
+def far(distance: float, **changes: Any) -> list[str]:
+    return how_far(by_hand(distances=[distance], **changes), ENGLISH)
+
+
+def sure(certificate: Certificate | None = None, **changes: Any) -> list[str]:
+    explanation = by_hand(**changes)
+    if certificate is not None:
+        explanation = explanation.with_certificate(certificate)
+    return how_sure(explanation, ENGLISH, Outcomes(explanation, ENGLISH, {}))
+
+
+def settings(**changes: Any) -> dict[str, Any]:
+    return {"settings": Lazy(lambda: {"distance": "l1", "scale": "robust"} | changes)}
+
+
+def test_a_distance_is_told_as_a_share_of_a_usual_range() -> None:
+    told = "The nearest way is as far as moving one feature across 31% of its usual range."
+    assert far(0.312) == [told]
+    assert far(0.312, **settings(distance="L2(weights=None)", scale="range")) == [told]
+    assert far(2.34) == [
+        "The nearest way is as far as moving one feature 2.3 times across its usual range."
+    ]
+    assert "across 1%" in far(0.0001)[0]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"distance": "l0"}, {"distance": "gower"}, {"scale": "mad"}, {"scale": None}]
+)
+def test_nothing_is_said_where_it_would_be_wrong(changes: dict[str, Any]) -> None:
+    assert far(0.3, **settings(**changes)) == []
+
+
+def test_costs_are_told_in_place_of_a_share() -> None:
+    assert far(0.3, costs={"x1": 2.0}) == ["Features that cost more to change count as farther."]
+
+
+def test_what_is_checked_is_no_proof() -> None:
+    assert sure() == [
+        "Checked: the model was asked about every way, and each is classified as 'good'.",
+        "Not proved: there may be a nearer way that was not found.",
+    ]
+    regression = sure(classes=(0.5, 1.5), label=0.5, labels=[1.5], goal=InInterval(1, 2))
+    assert regression[0] == (
+        "Checked: the model was asked about every way, and each leads to between 1 and 2."
+    )
+    assert "with a probability of at least 80%" in sure(probability=0.8)[0]
+
+
+def test_bounds_prove_that_nothing_is_nearer() -> None:
+    bounds = DistanceBounds(0.2999, 0.3, True, None, 0.1, "by hand")
+    assert "Proved: no way is nearer than 0.299." in sure(Certificate(distance_bounds=bounds))
+    unread = DistanceBounds(0.0, 0.3, False, None, 0.1, SEARCH, "only an upper bound")
+    told = sure(Certificate(0.5, unread, np.array([0.3])))
+    assert told[1:] == ["This model could not be read, so nothing is proved about nearer ways."]
+
+
+def test_safety_is_told_for_the_ways_that_have_it() -> None:
+    bounds = DistanceBounds(0.3, 0.3, True, None, 0.1, "by hand")
+    certificate = Certificate(0.5, bounds, np.array([0.25, -0.1, 0.25, 0.5]))
+    told = sure(certificate, rows=[1, 2, 3, 1])
+    for ways in ("ways 1 and 3 stay within 0.5", "way 4 stays within 0.5"):
+        assert any(f"Proved: {ways} of the best option for every input" in each for each in told)
+    assert any("nearer than 0.125." in each for each in told)
+
+
+@pytest.mark.parametrize(
+    ("radius", "sentence"),
+    [
+        (0.05, "within a distance of 0.05 gets the same options."),
+        (np.inf, "Proved: every input of the same class gets the same options."),
+        (0.0, None),
+        (None, None),
+    ],
+)
+def test_the_stable_radius(radius: float | None, sentence: str | None) -> None:
+    told = sure(Certificate(stable_radius=radius))
+    assert len(told) == (2 if sentence is None else 3)
+    assert sentence is None or sentence in told[-1]
+
+
+def test_an_explanation_without_options_proves_nothing() -> None:
+    assert sure(rows=[]) == []
+    assert how_far(by_hand(rows=[]), ENGLISH) == []
+
+
+def test_what_evaluate_measured_is_told_as_measured() -> None:
+    table = pd.DataFrame(
+        {"input_distance": [0.02, 0.04], "set_distance_mean": [0.1, np.nan], "k_distance": 0.9}
+    )
+    assert measured(table, ENGLISH) == [
+        "Measured: 2 slightly different inputs (0.03 away on average) get ways that differ from "
+        "these by 0.1 on average; these ways are 0.9 away from the input."
+    ]
+    assert measured(None, ENGLISH) == []
+    for wrong in (pd.DataFrame({"a": [1]}), table[:0], 0.5):
+        with pytest.raises(InvalidInputError, match="stability takes the table that evaluate"):
+            measured(wrong, ENGLISH)  # type: ignore[arg-type]

@@ -1,0 +1,91 @@
+"""What stays as it is, and other limits, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from worded import by_hand
+
+from counterset import Constraints
+from counterset.results.context import as_written
+from counterset.words.kept import limits_kept, what_stays
+from counterset.words.templates import Templates
+
+ENGLISH = Templates.read()
+
+
+def stays(constraints: Constraints | None = None, **changes: Any) -> str:
+    written = as_written(constraints or Constraints())
+    return what_stays(by_hand(constraints=written, **changes).context, ENGLISH)
+
+
+def limits(constraints: Constraints) -> list[str]:
+    return limits_kept(by_hand(constraints=as_written(constraints)).context, ENGLISH)
+
+
+def test_features_that_stay_are_named_in_the_order_of_columns() -> None:
+    assert stays() == ""
+    assert stays(Constraints(immutable=["duration"])) == (
+        "In every way, the duration stays as it is."
+    )
+    assert stays(Constraints(immutable=["late", "purpose", "duration"])) == (
+        'In every way, the duration, the purpose, and "late" stay as they are.'
+    )
+
+
+def test_an_infinite_cost_is_told_as_a_feature_that_stays() -> None:
+    told = stays(Constraints(immutable=["score"]), costs={"duration": float("inf"), "x1": 2.0})
+    assert told == "In every way, the duration and the score stay as they are."
+
+
+@pytest.mark.parametrize(
+    ("constraints", "sentence"),
+    [
+        (Constraints(increase_only=["score"]), "The score may only rise."),
+        (
+            Constraints(decrease_only=["duration", "credit_amount"]),
+            "The duration and the credit amount may only fall.",
+        ),
+        (
+            Constraints(ranges={"duration": (6, 48)}),
+            "The duration stays between 6 and 48 months.",
+        ),
+        (
+            Constraints(ranges={"credit_amount": (None, 5000)}),
+            "The credit amount stays at most 5,000 DM.",
+        ),
+        (
+            Constraints(ranges={"start": (pd.Timestamp("2024-01-01"), None)}),
+            "The start stays at least 2024-01-01.",
+        ),
+        (
+            Constraints(max_increase={"credit_amount": 500}),
+            "The credit amount rises by at most 500 DM.",
+        ),
+        (Constraints(max_decrease={"duration": 1}), "The duration falls by at most 1 month."),
+        (
+            Constraints(max_increase={"start": pd.Timedelta(days=3)}),
+            "The start rises by at most 3 days 00:00:00.",
+        ),
+        (
+            Constraints(allowed={"purpose": ["business", "bed, table"]}),
+            'The purpose is one of these: business, "bed, table".',
+        ),
+        (
+            Constraints(together=[["duration", "x1"]]),
+            "The duration and x1 change together or not at all.",
+        ),
+        (
+            Constraints(relations=["duration <= score", "x1 <= 3"]),
+            "These relations hold: duration <= score, x1 <= 3.",
+        ),
+    ],
+)
+def test_every_other_limit_is_a_sentence(constraints: Constraints, sentence: str) -> None:
+    assert limits(constraints) == [sentence]
+
+
+def test_a_range_that_is_open_at_both_ends_limits_nothing() -> None:
+    assert limits(Constraints(ranges={"duration": (None, None)})) == []

@@ -1,0 +1,89 @@
+"""Values and features as people write them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from worded import TABLE
+
+from counterset import Schema
+from counterset.tables.features.feature import Feature
+from counterset.tables.table import Table
+from counterset.words.templates import Templates
+from counterset.words.values import Writer
+
+WRITER = Writer(Templates.read())
+
+
+def feature(name: str) -> Feature:
+    return TABLE.features[TABLE.position(name)]
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "text"),
+    [
+        ("credit_amount", 5951.0, "5,951 DM"),
+        ("credit_amount", 1250.5, "1,250.5 DM"),
+        ("credit_amount", np.nan, "not stated"),
+        ("duration", 48.0, "48 months"),
+        ("duration", 1.0, "1 month"),
+        ("score", -9.0, "no record"),
+        ("score", 620.0, "620"),
+        ("purpose", 2.0, "used car"),
+        ("purpose", 0.0, '"bed, table"'),  # a comma would end the value
+        ("savings", 0.0, "less than 100 DM"),
+        ("savings", 1.0, ">500"),
+        ("late", 1.0, "yes"),
+        ("late", 0.0, "no"),
+        ("start", TABLE.features[7].code_of("2024-02-29"), "2024-02-29"),
+        ("housing", 1.0, "rented"),
+        ("housing", 2.0, "none of them"),
+        ("x1", 0.125, "0.125"),
+    ],
+)
+def test_a_value_of_each_kind(name: str, code: float, text: str) -> None:
+    assert WRITER.value(feature(name), code) == text
+
+
+def test_a_unit_that_is_a_word_is_written_once_and_agrees_with_the_last_number() -> None:
+    assert WRITER.pair(feature("duration"), 48.0, 24.0) == ("48", "24 months")
+    assert WRITER.pair(feature("duration"), 2.0, 1.0) == ("2", "1 month")
+    assert WRITER.pair(feature("credit_amount"), 1.0, 2.0) == ("1 DM", "2 DM")
+    assert WRITER.pair(feature("score"), -9.0, 620.0) == ("no record", "620")
+
+
+@pytest.mark.parametrize("value", ["", " a", "a ", "a and b", "from a", "a; b", "this or that"])
+def test_values_that_would_be_misread_stand_in_quotes(value: str) -> None:
+    table = Table.learn([[value], ["plain"], ["other"]])[0]
+    texts = {WRITER.value(table.features[0], code) for code in (0.0, 1.0, 2.0)}
+    assert texts == {f'"{value}"', "plain", "other"}
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "words"),
+    [
+        ("credit_amount", None, "the credit amount"),
+        ("x1", None, "x1"),
+        ("x1", "rate", "the rate"),
+        ("x1", "your income", "your income"),
+        ("x1", "The rate", "The rate"),
+        ("x1", "V 2", "V 2"),
+        ("late", None, '"late"'),
+        ("late", "late payment", "the late payment"),
+    ],
+)
+def test_a_feature_gets_an_article_if_it_is_a_word(
+    name: str, label: str | None, words: str
+) -> None:
+    schema = Schema() if label is None else Schema(labels={name: label})
+    rows = pd.DataFrame(
+        {"credit_amount": [1.5, 2.5, 3.0], "x1": [1.5, 2.5, 3.0], "late": [True, False, True]}
+    )
+    table = Table.learn(rows, schema)[0]
+    assert WRITER.feature(table.features[table.position(name)]) == words
+
+
+def test_a_column_named_by_a_number_reads_as_a_column() -> None:
+    table = Table.learn([{7: 1.5}, {7: 2.5}])[0]
+    assert WRITER.feature(table.features[0]) == "column 7"
