@@ -8,8 +8,6 @@ import textwrap
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
-
 from counterset import datasets
 from counterset._base.files import written_aside
 from counterset.cli.output import check_file

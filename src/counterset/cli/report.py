@@ -56,7 +56,7 @@ def _run(arguments: argparse.Namespace) -> int:
     numbers = list(range(len(case.rows))) if arguments.rows is None else arguments.rows
     rows = find_rows(case.rows, numbers, arguments.data)
     groups = _groups(case, arguments, numbers)
-    explanations = case.explainer.explain_many(rows, **case.goal, if_none="warn")
+    explanations = case.explainer.explain_many(rows, **case.goal, if_none="warn", skip=True)
     stability = None
     if arguments.repeats:
         stability = evaluate(
