@@ -1,4 +1,4 @@
-"""Draw the pictures of the README and of the guides, with the applicant of ``counterset demo``.
+"""Draw the pictures of the README and of the guides.
 
 Run as ``python docs/pictures.py docs``; needs matplotlib.
 """
@@ -38,34 +38,41 @@ DPI = 110
 
 def main(folder: str) -> None:
     mpl.use("agg")
-    explanation, explainer = explain_applicant()
+    # The applicant of the demo, of the README and of the tutorial.
+    explanation, explainer = explain_applicant(held_out=True)
     displays = {
+        "tutorial_changes": ChangesDisplay.from_explanation(explanation),
+        "tutorial_map": MapDisplay.from_explanation(explanation, explainer),
+        "steps": steps(),
+    }
+    # The applicant of the page on plots.
+    explanation, explainer = explain_applicant(held_out=False)
+    displays |= {
         "changes": ChangesDisplay.from_explanation(explanation),
         "map": MapDisplay.from_explanation(explanation, explainer),
         "menu": MenuDisplay.from_explanation(explanation),
         "stability": StabilityDisplay.from_explanation(explanation, explainer, target="good"),
-        "steps": steps(),
     }
     for name, display in displays.items():
         figure = display.plot().figure_
         figure.savefig(Path(folder) / f"{name}.png", dpi=DPI, bbox_inches="tight")
 
 
-def explain_applicant() -> tuple[Explanation, DiverseExplainer]:
-    """Return the explanation of the tutorial and of the demo, and what made it."""
+def explain_applicant(*, held_out: bool) -> tuple[Explanation, DiverseExplainer]:
+    """Return the explanation of the first applicant who is declined, and what made it.
+
+    ``held_out`` says whether the model did not see the applicant.
+    """
     credit = datasets.load("german_credit")
-    X_train, X_test, y_train, _ = train_test_split(
-        credit.X, credit.y, test_size=0.2, stratify=credit.y, random_state=0
-    )
+    X, y, others = credit.X, credit.y, credit.X
+    if held_out:
+        X, others, y, _ = train_test_split(X, y, test_size=0.2, stratify=y, random_state=0)
     text = make_column_selector(dtype_include="category")
     encode = make_column_transformer((OneHotEncoder(), text), remainder="passthrough")
-    model = make_pipeline(encode, GradientBoostingClassifier(random_state=0)).fit(X_train, y_train)
-    explainer = DiverseExplainer(
-        model,
-        schema=credit.schema,
-        constraints=Constraints(immutable=["age", "personal_status"]),
-    ).fit(X_train)
-    declined = X_test[model.predict(X_test) == "bad"].iloc[0]
+    model = make_pipeline(encode, GradientBoostingClassifier(random_state=0)).fit(X, y)
+    limits = Constraints(immutable=["age", "personal_status"])
+    explainer = DiverseExplainer(model, schema=credit.schema, constraints=limits).fit(X)
+    declined = others[model.predict(others) == "bad"].iloc[0]
     return explainer.explain(declined, target="good"), explainer
 
 

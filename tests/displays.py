@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from counterset import Constraints, DiverseExplainer, Explanation, NearestCandidates
+from counterset import Constraints, DiverseExplainer, Explanation, NearestCandidates, Schema
 
 LONG = "monthly_income_after_all_taxes_and_social_contributions"
 
@@ -56,3 +56,18 @@ def plane() -> tuple[Explanation, DiverseExplainer]:
         candidates=NearestCandidates(40),
     ).fit(X)
     return explainer.explain([0.2, 0.3]), explainer
+
+
+@cache
+def special() -> tuple[Explanation, DiverseExplainer]:
+    """A number of which -9 says that there is no record, as the input has it."""
+    rng = np.random.default_rng(3)
+    late = np.where(rng.random(200) < 0.2, -9, rng.integers(0, 50, 200))
+    X = pd.DataFrame({"late": late.astype(float), "saved": rng.random(200)})
+
+    def trust(rows: pd.DataFrame) -> Any:
+        return np.where(rows["late"] == -9, 60, rows["late"]) / 50 < 0.6 * rows["saved"]
+
+    schema = Schema(special={"late": [-9]})
+    explainer = DiverseExplainer(trust, schema=schema, max_counterfactuals=1).fit(X)
+    return explainer.explain(X[late == -9].iloc[0]), explainer

@@ -347,11 +347,8 @@ class DiverseExplainer(BaseEstimator):
         )
 
     def _explain(self, matrix: Matrix, index: pd.Index, request: Request) -> Explanations:
-        parameters = self.get_params(deep=False)
-        del parameters["model"]
-        return explain_batch(
-            self._training, matrix, index, request, self._pipeline, parameters, stacklevel=3
-        )
+        rows = self._training, matrix, index, request, self._pipeline
+        return explain_batch(*rows, self.get_params(deep=False), stacklevel=3)
 
     def _pipeline(self, requirements: Requirements) -> Pipeline:
         """Return the pipeline of one call: the paper's, or the anchored one."""

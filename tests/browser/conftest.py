@@ -70,7 +70,7 @@ def _write(folder: Path) -> None:
     model = make_pipeline(encode, GradientBoostingClassifier(random_state=0))
     model.fit(credit.X, credit.y)
     limits = Constraints(immutable=["age", "personal_status"])
-    explainer = DiverseExplainer(model, constraints=limits).fit(credit.X)
+    explainer = DiverseExplainer(model, schema=credit.schema, constraints=limits).fit(credit.X)
     declined = credit.X[model.predict(credit.X) == "bad"]
     explanation = explainer.explain(declined.iloc[0], target="good")
     stability = evaluate(explainer, declined.iloc[:3], repeats=2)

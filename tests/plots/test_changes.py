@@ -7,7 +7,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from displays import LONG, mixed, wide
+from displays import LONG, mixed, special, wide
 
 from counterset.plots import ChangesDisplay
 
@@ -46,6 +46,15 @@ def test_categories_have_no_range_and_missing_values_stand_beside_it() -> None:
     assert not debt.input_is_known
     assert all(change.start < 0 <= change.end for change in debt.changes)
     assert debt.changes[0].text.startswith("missing → ")
+
+
+def test_special_codes_stand_beside_the_range_too() -> None:
+    explanation, _ = special()
+    rows = {row.name: row for row in ChangesDisplay.from_explanation(explanation).rows}
+    assert not rows["late"].input_is_known
+    assert rows["late"].changes[0].start < 0 <= rows["late"].changes[0].end
+    assert rows["late"].changes[0].text.startswith("-9 → ")
+    assert rows["late"].ends == ("0", "49")
 
 
 def test_it_draws_into_the_axes_that_are_passed() -> None:

@@ -28,6 +28,7 @@ from counterset import (
 )
 from counterset.recipes import chooser
 from counterset.recipes.recipe import RUNGS, Recipes
+from counterset.steps.line_search import Segments
 
 
 def explain(explainer: DiverseExplainer, data: Any, **wanted: Any) -> Explanations:
@@ -39,6 +40,15 @@ def explain(explainer: DiverseExplainer, data: Any, **wanted: Any) -> Explanatio
 def sparse(model: Any = lend, data: Any = FRAME, **parameters: Any) -> DiverseExplainer:
     settings: dict[str, Any] = {"sparsify": True, "search": LineSearch(0.01), **parameters}
     return DiverseExplainer(model, **settings).fit(data)
+
+
+class NoMove:
+    """A search that leaves options where they are."""
+
+    needs_farthest = False
+
+    def search(self, segments: Segments, ask: Any) -> Segments:
+        return segments
 
 
 class LiteralChoice:
@@ -120,7 +130,7 @@ def test_the_choice_is_that_of_the_literal_oracle(seed: int) -> None:
     explainer = sparse(
         model,
         X,
-        search=None,
+        search=NoMove(),
         diversity=FeatureDiversity(),
         max_counterfactuals=3,
         scale="range",
@@ -128,14 +138,15 @@ def test_the_choice_is_that_of_the_literal_oracle(seed: int) -> None:
     )
     explanations = explain(explainer, X[:6])
     recipes = {key[0]: learned for key, learned in explainer._recipes._learned.items()}
+    low, high = np.array([feature.usual for feature in explainer.schema_.features]).T
     compared = 0
     for explanation in explanations:
         own = explainer.classes_ == explanation.label
         oracle = LiteralChoice(
             lambda row, label=explanation.label: model(np.array([row]))[0] != label,
             X.max(axis=0) - X.min(axis=0),
-            X.min(axis=0),
-            X.max(axis=0),
+            low,
+            high,
             chooser.WAYS,
         )
         expected = oracle.choose(explanation.input, recipes[own.tobytes()], limit=3)

@@ -8,11 +8,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from displays import mixed, wide
+from sklearn.linear_model import LogisticRegression
 
-from counterset import DiverseExplainer, InvalidInputError, evaluate
+from counterset import DiverseExplainer, ExhaustiveExplainer, InvalidInputError, Points, evaluate
 from counterset.report.page import read_record, seal_holds
+from counterset.report.single import nearest
 
 
 def visible(page: str) -> str:
@@ -79,6 +82,31 @@ def test_wide_tables_are_cut_and_their_ways_folded() -> None:
     assert page.count("<details>") == len(wide()[0])
     assert "30 features more change" in visible(page)
     assert "44 features more change" in visible(page)
+
+
+def test_of_many_options_the_nearest_are_shown_and_all_are_recorded() -> None:
+    X = np.random.default_rng(0).random((200, 3))
+    exhaustive = ExhaustiveExplainer(lambda rows: rows.sum(axis=1) > 1.6, 0.2, "l1", Points(X))
+    explanation = exhaustive.explain(X[0])
+    assert len(explanation) > 7
+    page = explanation.to_html()
+    assert f"The 7 nearest of {len(explanation)} options are shown" in visible(page)
+    assert page.count('scope="col"') == 8
+    record = read_record(page, "It")["explanation"]
+    assert len(record["counterfactuals"]) == len(explanation)
+
+
+def test_certified_options_keep_their_certificates() -> None:
+    X = np.random.default_rng(0).random((200, 2))
+    model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
+    explainer = DiverseExplainer(model, max_counterfactuals=2).fit(X)
+    explanation = explainer.certify(explainer.explain(X[0]), epsilon=0.5)
+    one = nearest(explanation, 1)
+    assert one.certificate is not None
+    assert explanation.certificate is not None
+    assert explanation.certificate.safety is not None
+    assert one.certificate.safety == explanation.certificate.safety[:1]
+    assert "Proved: no way is nearer than" in visible(explanation.to_html())
 
 
 def test_a_regression_tells_its_interval() -> None:

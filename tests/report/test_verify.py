@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from displays import approve, mixed
+from displays import approve, mixed, special
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -107,6 +107,12 @@ def test_the_report_of_many_is_verified_by_fixed_rows(tmp_path: Path) -> None:
     assert holds(file, lambda rows: np.repeat("no", len(rows))) == [True, False]
     change(file, "100%", "10%")
     assert holds(file, approve) == [False, True]
+
+
+def test_special_codes_are_verified_too(tmp_path: Path) -> None:
+    explanation, explainer = special()
+    explanation.to_html(tmp_path / "report.html")
+    assert verify_report(tmp_path / "report.html", explainer.model).holds
 
 
 def test_a_regression_may_differ_by_rounding_only(tmp_path: Path) -> None:

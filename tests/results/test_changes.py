@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -27,5 +29,6 @@ def test_the_frame_shows_what_it_is_told_to() -> None:
     shown = Changes(TABLE, MATRIX[0], MATRIX[2:]).frame(
         lambda f, code: f"{f.name}={f.format(code)}"
     )
-    assert shown.loc["b"].tolist() == ["b=x", "b=missing"]
+    told: Any = shown.loc["b"]
+    assert told.tolist() == ["b=x", "b=missing"]
     assert shown.columns.tolist() == ["input", 1]

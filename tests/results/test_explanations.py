@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from counterset import DiverseExplainer, Explanation, Explanations
+from counterset import (
+    Constraints,
+    DiverseExplainer,
+    Explanation,
+    Explanations,
+    FewerCounterfactualsWarning,
+)
 
 # Declined below 3000. The search is off, so the counterfactuals are the rows with 3000 and more.
 FRAME = pd.DataFrame(
@@ -185,3 +192,20 @@ def test_the_index_can_become_columns_whatever_the_features_are_called(
     first = explanations[0].counterfactuals
     assert isinstance(first, pd.DataFrame)
     assert first.reset_index().shape == (5, 3)
+
+
+def test_why_inputs_have_no_counterfactual_is_told_by_position() -> None:
+    explainer = explainer_of(FRAME, constraints=Constraints(immutable=["income"]))
+    with pytest.warns(FewerCounterfactualsWarning):
+        found = explainer.explain_many(FRAME.iloc[[2, 0, 1]], target="yes", if_none="warn")
+    assert found.status == ("already_reached", "none_found", "none_found")
+    assert list(found.why_none) == [1, 2]
+    assert "the constraint 'immutable 'income''" in found.why_none[1]
+    assert found[1:].why_none == {0: found.why_none[1], 1: found.why_none[2]}
+    assert found[:1].why_none == {}
+    assert pickle.loads(pickle.dumps(found)).why_none == found.why_none
+
+
+def test_where_all_have_counterfactuals_nothing_is_to_be_told(explanations: Explanations) -> None:
+    assert explanations.why_none == {}
+    assert explanations.context.explainer == "DiverseExplainer"

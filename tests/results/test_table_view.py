@@ -7,12 +7,12 @@ import numpy as np
 from counterset import DiverseExplainer
 from counterset.results.table_view import MOST_FEATURES, UNCHANGED
 
-X = np.random.default_rng(0).random((80, 30)).round(2)
+X = np.random.default_rng(0).random((80, 70)).round(2)
 
 
-def test_at_most_twenty_features_are_listed_and_the_rest_counted() -> None:
-    explainer = DiverseExplainer.paper(lambda rows: rows.sum(axis=1) > 15)
-    text = repr(explainer.fit(X).explain(X[X.sum(axis=1) < 15][0]))
+def test_at_most_sixty_features_are_listed_and_the_rest_counted() -> None:
+    explainer = DiverseExplainer.paper(lambda rows: rows.sum(axis=1) > 35)
+    text = repr(explainer.fit(X).explain(X[X.sum(axis=1) < 35][0]))
     assert sum(line.startswith("x") for line in text.splitlines()) == MOST_FEATURES
     assert "... and 10 more features that change." in text
 

@@ -88,8 +88,8 @@ def test_safety_is_told_for_the_ways_that_have_it() -> None:
 @pytest.mark.parametrize(
     ("radius", "sentence"),
     [
-        (0.05, "within a distance of 0.05 gets the same options."),
-        (np.inf, "Proved: every input of the same class gets the same options."),
+        (0.05, "within a distance of 0.05 is explained by the same training examples."),
+        (np.inf, "every input of the same class is explained by the same training examples."),
         (0.0, None),
         (None, None),
     ],

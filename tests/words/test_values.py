@@ -49,6 +49,7 @@ def test_a_value_of_each_kind(name: str, code: float, text: str) -> None:
 def test_a_unit_that_is_a_word_is_written_once_and_agrees_with_the_last_number() -> None:
     assert WRITER.pair(feature("duration"), 48.0, 24.0) == ("48", "24 months")
     assert WRITER.pair(feature("duration"), 2.0, 1.0) == ("2", "1 month")
+    assert WRITER.pair_turned(feature("duration"), 1.0, 2.0) == ("1 month", "2")
     assert WRITER.pair(feature("credit_amount"), 1.0, 2.0) == ("1 DM", "2 DM")
     assert WRITER.pair(feature("score"), -9.0, 620.0) == ("no record", "620")
 
@@ -87,3 +88,14 @@ def test_a_feature_gets_an_article_if_it_is_a_word(
 def test_a_column_named_by_a_number_reads_as_a_column() -> None:
     table = Table.learn([{7: 1.5}, {7: 2.5}])[0]
     assert WRITER.feature(table.features[0]) == "column 7"
+
+
+def test_own_numbers_are_rounded_and_proposed_ones_have_all_digits() -> None:
+    x1, many = feature("x1"), 0.39283923300581075
+    assert WRITER.own(x1, many) == "0.3928"
+    assert WRITER.value(x1, many) == "0.39283923300581075"
+    assert WRITER.pair(x1, many, 0.62) == ("0.3928", "0.62")
+    assert WRITER.pair(x1, 0.62, many) == ("0.62", "0.39283923300581075")
+    assert WRITER.pair(x1, many, 0.3928) == ("0.39283923300581075", "0.3928")
+    assert WRITER.own(x1, 1234567.0) == "1,234,567"
+    assert WRITER.own(x1, 1250.25) == "1,250.25"

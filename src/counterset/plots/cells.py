@@ -25,7 +25,8 @@ def most_changed(explanation: Explanation) -> Indices:
     table, changed = explanation._table, explanation.changed
     often = changed.sum(axis=0)
     spread = np.array([each.high - each.low or 1.0 for each in table.features])
-    own, rows = (table.without_special(each) for each in (explanation._input, explanation._matrix))
+    both = (explanation._input[None, :], explanation._matrix)
+    own, rows = (table.without_special(each) for each in both)
     moved = np.where(changed, np.abs(rows - own) / spread, 0.0)
     switched = np.array([each.is_category for each in table.features]) | np.isnan(moved)
     far = np.where(switched & changed, 1.0, moved).sum(axis=0)

@@ -105,7 +105,7 @@ class ChangesDisplay:
     >>> explainer = DiverseExplainer(approve, max_counterfactuals=2).fit(X)
     >>> display = ChangesDisplay.from_explanation(explainer.explain([0.25, 0.5]))
     >>> [row.name for row in display.rows]
-    ['x1', 'x0']
+    ['x0', 'x1']
     """
 
     def __init__(self, rows: tuple[FeatureRow, ...], n_more: int, n_options: int) -> None:
@@ -196,9 +196,10 @@ class ChangesDisplay:
             Line2D([], [], linewidth=2, **option_style(i), label=f"option {i + 1}")
             for i in range(self.n_options)
         ]
+        # To the right, so that it has the width of the names too.
         self.ax_.legend(
-            handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=min(6, len(handles)),
-            frameon=False, fontsize=8.5, borderaxespad=0,
+            handles=handles, loc="lower right", bbox_to_anchor=(1, 1), ncols=min(6, len(handles)),
+            frameon=False, fontsize=8.5, borderaxespad=0, columnspacing=1.4, handletextpad=0.5,
         )  # fmt: skip
 
 

@@ -48,8 +48,8 @@ class MenuDisplay:
     >>> approve = lambda rows: rows.sum(axis=1) > 1
     >>> explainer = DiverseExplainer(approve, max_counterfactuals=2).fit(X)
     >>> MenuDisplay.from_explanation(explainer.explain([0.25, 0.5])).uses
-    array([[ True,  True],
-           [False,  True]])
+    array([[False,  True],
+           [ True, False]])
     """
 
     def __init__(

@@ -37,12 +37,14 @@ NUMBERS_AT_ONCE = 4_000_000
 def with_recipes(paper: Pipeline, book: RecipeBook, constraints: Constraints | None) -> Pipeline:
     """Return a pipeline that chooses among recipes first, if its answers are to be sparse.
 
+    Without a search, answers have values of training rows: recipes have others.
+
     Parameters
     ----------
     constraints
         The explainer's own, for which recipes are learned.
     """
-    if not paper.sparsify:
+    if not paper.sparsify or paper.search is None:
         return paper
     own_rules = book.training.rules(constraints)
     return replace(paper, chooser=RecipeChooser(book, paper.search, own_rules, paper.chooser))

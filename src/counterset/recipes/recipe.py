@@ -79,8 +79,7 @@ class Recipes:
             that sets no numbers has one rung.
         """
         moves = np.array([not feature.is_category for feature in table.features])
-        low = np.array([feature.low for feature in table.features])
-        high = np.array([feature.high for feature in table.features])
+        low, high = np.array([feature.usual for feature in table.features]).T
         everyone, known = x[:, None, :], table.without_special(x)[:, None, :]
         parts, which = [], []
         for rung in RUNGS:
@@ -89,7 +88,7 @@ class Recipes:
                 kept = np.flatnonzero((self.features & moves).any(axis=1))
             values = np.broadcast_to(self.values[kept], (len(x), len(kept), x.shape[1]))
             if rung != 1:
-                # What is missing cannot be moved from; nothing is set beyond the training range.
+                # What is missing cannot be moved from; nothing is set beyond the usual range.
                 beyond = np.clip(known + rung * (values - known), low, high)
                 values = np.where(moves & ~np.isnan(beyond), beyond, values)
             parts.append(np.where(self.features[kept], values, everyone))

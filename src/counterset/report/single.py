@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from counterset._base.arrays import to_python
+from counterset._base.lazy import Lazy
 from counterset.models.goals import InInterval, OneOf
 from counterset.plots.changes import ChangesDisplay
 from counterset.report.drawings import changes_svg
@@ -26,11 +27,13 @@ from counterset.words.letter import reason_lines
 from counterset.words.outcomes import Outcomes, between
 from counterset.words.templates import Templates, TemplatesLike
 
-__all__ = ["check_section", "goal_text", "making_section", "report_of_one"]
+__all__ = ["check_section", "goal_text", "making_section", "nearest", "report_of_one"]
 
 #: The drawing shows the 6 features that change most: with the words and the table, a printed
 #: report has three pages at most.
 DRAWN = 6
+#: A report shows the 7 nearest options, which fit the width of a page. The record has all.
+MOST_OPTIONS = 7
 
 
 @dataclass(frozen=True)
@@ -73,9 +76,11 @@ def report_of_one(
         As for :meth:`Explanation.describe`.
     """
     wording = Wording(outcomes, templates)
+    record, explanation, count = record_of(explanation), nearest(explanation), len(explanation)
     description = Description.of(explanation, templates, outcomes, stability)
-    record = record_of(explanation)
-    sections = [Section(TEXTS["words"], _words(description))]
+    more = TEXTS["more_options"].format(shown=MOST_OPTIONS, count=f"{count:,}")
+    note = f'<p class="note">{escape(more)}</p>' if count > MOST_OPTIONS else ""
+    sections = [Section(TEXTS["words"], _words(description) + note)]
     reasons = reason_lines(explanation, templates, outcomes)
     if reasons:
         sections.append(Section(TEXTS["reasons"], listed(reasons, "ol")))
@@ -92,6 +97,24 @@ def report_of_one(
     lead = _lead(explanation, wording)
     page = make_page(TEXTS["title"], lead, sections, record, versions()["counterset"])
     return write_page(page, path)
+
+
+def nearest(explanation: Explanation, count: int = MOST_OPTIONS) -> Explanation:
+    """Return an explanation with its nearest options only."""
+    if len(explanation) <= count:
+        return explanation
+    certificate, far = explanation.certificate, explanation.plausibility
+    if certificate is not None and certificate.safety is not None:
+        certificate = replace(certificate, safety=certificate.safety[:count])
+    return replace(
+        explanation,
+        labels=explanation.labels[:count],
+        distances=explanation.distances[:count],
+        examples=explanation.examples[:count],
+        plausibility=None if far is None else far[:count],
+        _certificate=Lazy(lambda: certificate),
+        _matrix=explanation._matrix[:count],
+    )
 
 
 def goal_text(context: Context) -> str:

@@ -17,6 +17,8 @@ TEXTS = {
     "none_found": "No way to {goal} was found.",
     "already_reached": "That is what was asked for already.",
     "words": "In words",
+    "more_options": "The {shown} nearest of {count} options are shown; the record in this file has "
+    "all of them.",
     "reasons": "Reasons",
     "changes": "What each option changes",
     "changes_caption": "A row for each feature, over its range in the training data. The ring is "
@@ -63,7 +65,7 @@ TEXTS = {
     "not_asked": "the model cannot be asked about the recorded rows. {error}",
     "the_input": "the input",
     "same_decisions": "the model gives the recorded decisions: {label!r} for the input, and those "
-    "of all {count} options.",
+    "on {options}.",
     "other_decision": "the model gives another decision for {who}: {now!r}, recorded was {then!r}.",
     "same_answers": "the model answers {count} fixed rows as recorded.",
     "other_labels": "the model answers {differ} of {count} fixed rows otherwise: it was trained "

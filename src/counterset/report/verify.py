@@ -14,7 +14,7 @@ from counterset.exceptions import CountersetError, InvalidInputError, ModelError
 from counterset.models.adapter import ModelAdapter
 from counterset.report.page import read_record, seal_holds
 from counterset.report.record import FORM, VERSION
-from counterset.report.texts import TEXTS
+from counterset.report.texts import TEXTS, counted
 from counterset.results.explanation import Explanation
 from counterset.results.fingerprint import Fingerprint
 from counterset.results.json_table import table_from_json
@@ -145,7 +145,8 @@ def _decisions(explanation: Explanation, model: Any) -> Check:
         if not Fingerprint((before,)).agrees(Fingerprint((after,))):
             who = TEXTS["the_input"] if i == 0 else TEXTS["option"].format(rank=i)
             return Check(False, TEXTS["other_decision"].format(who=who, now=after, then=before))
-    return Check(True, TEXTS["same_decisions"].format(label=then[0], count=len(explanation)))
+    options = counted(len(explanation), "option")
+    return Check(True, TEXTS["same_decisions"].format(label=then[0], options=options))
 
 
 def _fixed_rows(recorded: Fingerprint, model: Any, table: Table) -> Check:

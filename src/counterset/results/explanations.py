@@ -17,11 +17,13 @@ from counterset.exceptions import InvalidInputError
 from counterset.results.certificate import Certificate
 from counterset.results.context import Context, as_written
 from counterset.results.explanation import Explanation, Status
-from counterset.results.table_view import MOST_FEATURES
 from counterset.results.tidy import tidy_frame, tidy_table
 from counterset.tables.table import Table
 
 __all__ = ["Explanations", "make_explanations"]
+
+#: A notebook shows the first 20 counterfactuals of many.
+MOST_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,7 +198,7 @@ class Explanations(Sequence[Explanation]):
         return f"{summary} (asked the model {self.model_calls} times, {self.model_rows} rows)"
 
     def _repr_html_(self) -> str:
-        rows = tidy_frame(*self._parts()).head(MOST_FEATURES)
+        rows = tidy_frame(*self._parts()).head(MOST_ROWS)
         return f"<p>{html.escape(repr(self))}</p>{rows.to_html()}"
 
 

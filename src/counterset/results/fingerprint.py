@@ -147,7 +147,7 @@ def _agree(first: Any, second: Any) -> bool:
     if isinstance(first, float) or isinstance(second, float):
         numbers = isinstance(first, float | int) and isinstance(second, float | int)
         return numbers and math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-    return _json_label(first) == _json_label(second)
+    return bool(_json_label(first) == _json_label(second))
 
 
 def _json_label(label: Any) -> Any:

@@ -144,9 +144,10 @@ def _upgraded(data: Any) -> Mapping[str, Any]:
             f"This explanation has version {version}, and this counterset knows versions up to "
             f"{VERSION}. Load it with a newer counterset."
         )
+    upgraded: dict[str, Any] = dict(data)
     while version < VERSION:
-        data, version = UPGRADES[version](dict(data)), version + 1
-    return data
+        upgraded, version = UPGRADES[version](upgraded), version + 1
+    return upgraded
 
 
 def parse(text: str | bytes) -> Any:

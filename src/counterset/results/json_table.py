@@ -122,6 +122,7 @@ def _feature_to_json(feature: Feature) -> dict[str, Any]:
         "values": None if feature.values is None else [to_json_value(v) for v in feature.values],
         "seen": None if feature.seen is None else list(feature.seen),
         "special": list(feature.special),
+        "usual_range": list(feature.usual_range) if isinstance(feature, Number) else None,
         "form": getattr(feature, "form", None),
         "decimals": getattr(feature, "decimals", None),
         "blank": _blank_to_json(getattr(feature, "blank", None)),
@@ -133,8 +134,10 @@ def _feature_from_json(data: Mapping[str, Any]) -> Feature:
     if kind is None:
         raise InvalidInputError(f"A feature has the unknown class {data['class']!r}.")
     more: dict[str, Any] = {}
+    if issubclass(kind, Number):
+        more["usual_range"] = tuple(map(float, data["usual_range"]))
     if issubclass(kind, WrittenNumber):
-        more = {"form": data["form"], "decimals": data["decimals"]}
+        more |= {"form": data["form"], "decimals": data["decimals"]}
     if issubclass(kind, WrittenNumber | Category):
         more["blank"] = BLANKS[data["blank"]]
     texts = tuple((from_json_number(code), text) for code, text in data["texts"])
@@ -164,11 +167,13 @@ def _dtype(data: Mapping[str, Any]) -> Any:
         categories = [from_json_value(each) for each in data["categories"]]
         return pd.CategoricalDtype(categories, ordered=data["ordered"])
     try:
-        return pd.api.types.pandas_dtype(data["dtype"])
+        dtype = pd.api.types.pandas_dtype(data["dtype"])
     except TypeError as error:
         raise InvalidInputError(
             f"The dtype {data['dtype']!r} of feature {data['name']!r} is not known here."
         ) from error
+    # Releases of pandas before 3 read "str" as numpy's fixed-length text, and hold text as objects.
+    return np.dtype(object) if getattr(dtype, "kind", "") == "U" else dtype
 
 
 def _blank_to_json(blank: Any) -> str:

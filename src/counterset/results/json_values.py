@@ -8,8 +8,8 @@ with a type: ``{"type": "date", "value": "2024-02-29"}``.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from datetime import date
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -44,10 +44,9 @@ def _single(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return to_json_number(value)
-    # A Timestamp is a date too, so that it comes first.
-    for kind, name in ((pd.Timestamp, "time"), (date, "date")):
-        if isinstance(value, kind):
-            return {"type": name, "value": value.isoformat()}
+    if isinstance(value, date):  # a moment is a date too
+        kind = "time" if isinstance(value, datetime) else "date"
+        return {"type": kind, "value": value.isoformat()}
     kind = "decimal" if isinstance(value, Decimal) else "text"
     return {"type": kind, "value": str(value)}
 
@@ -58,7 +57,11 @@ def from_json_value(value: Any) -> Any:
         return tuple(from_json_value(each) for each in value)
     if not isinstance(value, Mapping):
         return value
-    readers = {"time": pd.Timestamp, "date": date.fromisoformat, "decimal": Decimal}
+    readers: dict[str, Callable[[str], Any]] = {
+        "time": pd.Timestamp,
+        "date": date.fromisoformat,
+        "decimal": Decimal,
+    }
     try:
         return readers.get(value["type"], str)(value["value"])
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:

@@ -15,8 +15,9 @@ __all__ = ["MOST_FEATURES", "UNCHANGED", "options_table", "rest_of"]
 
 #: The mark of what does not change.
 UNCHANGED = "·"
-#: A readable answer lists at most 20 features, those that change most often first.
-MOST_FEATURES = 20
+#: Up to 60 features that change are listed, those that change most often first: what is printed can
+#: be typed in. Answers with few changes never have so many.
+MOST_FEATURES = 60
 
 
 def options_table(

@@ -112,6 +112,7 @@ def _context(
 ) -> Context:
     """Return how the explanations of one call are made."""
     given = request.own_constraints if request.constraints is None else request.constraints
+    settings = {name: value for name, value in parameters.items() if name != "model"}
     return Context(
         model=training.model,
         table=training.table,
@@ -121,7 +122,7 @@ def _context(
         probability=request.probability,
         constraints={} if given is None or is_per_row(given) else as_written(given),
         costs=as_written(parameters.get("costs") or {}),
-        settings=Lazy(lambda: settings_of(parameters)),
+        settings=Lazy(lambda: settings_of(settings)),
         training=training.summary,
     )
 

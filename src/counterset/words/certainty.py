@@ -11,7 +11,7 @@ import pandas as pd
 from counterset.exceptions import InvalidInputError
 from counterset.results.certificate import Certificate, rounded_down
 from counterset.results.explanation import Explanation
-from counterset.words.outcomes import Outcomes
+from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.templates import Templates
 
 __all__ = ["how_far", "how_sure", "measured"]
@@ -34,7 +34,7 @@ def how_far(explanation: Explanation, templates: Templates) -> list[str]:
         if round(nearest, 2) <= 1:
             sentences.append(templates("far.share", share=f"{max(nearest, 0.01):.0%}"))
         else:
-            sentences.append(templates("far.times", times=f"{nearest:.1f}"))
+            sentences.append(templates("far.times", times=rounded(nearest, 2)))
     if explanation.context.costs:
         sentences.append(templates("far.costs"))
     return sentences
@@ -104,6 +104,6 @@ def measured(stability: pd.DataFrame | None, templates: Templates) -> list[str]:
             f"stability takes the table that evaluate returns for this input, with the columns "
             f"{', '.join(MEASURED)}, got {type(stability).__name__}."
         )
-    near, differ, far = (f"{np.nanmean(stability[name]):.2g}" for name in MEASURED)
+    near, differ, far = (rounded(np.nanmean(stability[name]), 2) for name in MEASURED)
     count = len(stability)
     return [templates("sure.measured", count=count, near=near, differ=differ, far=far)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,8 @@ __all__ = ["MOST_IN_ONE_SENTENCE", "ChangeWriter", "capitalised"]
 
 #: Up to 5 changes stand in one sentence; more are listed, one a line.
 MOST_IN_ONE_SENTENCE = 5
+#: A first word of two letters or more, and nothing else in it.
+FIRST_WORD = re.compile(r"[^\W\d_]{2,}(?!\w)")
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class ChangeWriter:
         ]
 
     def _instead(self, feature: Feature, before: float, after: float) -> str:
-        now, then = self.writer.pair(feature, after, before)
+        then, now = self.writer.pair_turned(feature, before, after)
         named = self.writer.feature(feature)
         return self.templates("change.instead", feature=named, before=then, after=now)
 
@@ -90,5 +93,11 @@ class ChangeWriter:
 
 
 def capitalised(text: str) -> str:
-    """Return a text with a capital first letter; the others stay."""
-    return text[:1].upper() + text[1:]
+    """Return a text with a capital first letter, unless it begins with a name such as x0.
+
+    Examples
+    --------
+    >>> capitalised("the age"), capitalised("x0 stays"), capitalised("a stays")
+    ('The age', 'x0 stays', 'a stays')
+    """
+    return text[:1].upper() + text[1:] if FIRST_WORD.match(text) else text

@@ -14,7 +14,7 @@ from counterset.results.explanation import Explanation
 from counterset.words.certainty import how_far, how_sure, measured
 from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter
 from counterset.words.kept import limits_kept, what_stays
-from counterset.words.outcomes import Outcomes
+from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.templates import Templates, TemplatesLike
 
 __all__ = ["Description", "folded"]
@@ -112,7 +112,7 @@ def _way(
 ) -> tuple[str, ...]:
     """Return one way: its number, its changes and its figures."""
     before, after = explanation._input, explanation._matrix[i]
-    figures = [templates("way.distance", distance=f"{explanation.distances[i]:.2g}")]
+    figures = [templates("way.distance", distance=rounded(explanation.distances[i], 2))]
     if outcomes.differ:
         name = "label.of_way_number" if outcomes.is_number else "label.of_way"
         figures.insert(0, templates(name, label=outcomes.told(explanation.labels[i])))

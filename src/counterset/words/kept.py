@@ -26,7 +26,8 @@ def what_stays(context: Context, templates: Templates) -> str:
     if not features:
         return ""
     named = templates.join([Writer(templates).feature(feature) for feature in features])
-    return templates("kept.stays" if len(features) == 1 else "kept.stay", features=named)
+    name = "kept.stays" if len(features) == 1 else "kept.stay"
+    return capitalised(templates(name, features=named))
 
 
 def limits_kept(context: Context, templates: Templates) -> list[str]:

@@ -33,7 +33,7 @@ class Section:
     title
         The heading.
     blocks
-        Paragraphs, and lists as tuples of items.
+        Paragraphs, and lists as tuples of items; the further lines of an item are a list in it.
     folded
         Whether it is a detail: folded in HTML, and left out in plain text.
     """
@@ -79,7 +79,7 @@ class Letter:
                 if isinstance(block, str):
                     lines.append(folded(block, width))
                 else:
-                    lines += [folded(f"  {item}", width, "     ") for item in block]
+                    lines += [line for item in block for line in _indented(item, width)]
             parts.append("\n".join(lines))
         return "\n\n".join(parts)
 
@@ -170,18 +170,16 @@ class _Writer:
             if len(changes) <= MOST_IN_ONE_SENTENCE:
                 items.append(told("letter.variation", rank=rank, changes=told.join(changes)))
             else:
-                items.append(told("letter.variation_many", rank=rank, count=len(changes)))
-                items += [told("change.line", clause=change) for change in changes]
+                lines = [told("change.line", clause=change) for change in changes]
+                title = told("letter.variation_many", rank=rank, count=len(changes))
+                items.append("\n".join([title, *lines]))
         heading = "letter.one_variation" if len(explanation) == 1 else "letter.variations"
         return Section("", (told(heading, wanted=wanted), tuple(items), told("letter.example")))
 
     def to_reviewer(self) -> Letter:
         told, description = self._templates, self._description
-        ways = tuple(line for way in description.ways for line in way)
-        sections = [Section("", (description.heading,))]
-        if ways:
-            title = told("letter.review_ways", wanted=self._outcomes.wanted())
-            sections.append(Section(title, (ways,)))
+        ways = tuple("\n".join(way) for way in description.ways)
+        sections = [Section("", (description.heading, *([ways] if ways else [])))]
         reasons = tuple(self._long(reason) for reason in self._reasons)
         for title, lines in (
             ("letter.review_reasons", reasons),
@@ -246,16 +244,35 @@ class _Writer:
 
     def _named(self, reason: Reason) -> tuple[str, str]:
         feature = self._explanation._table.features[reason.at]
-        value = Writer(self._templates).value(feature, reason.code)
+        value = Writer(self._templates).own(feature, reason.code)
         return capitalised(feature.label), value
+
+
+def _indented(item: str, width: int | None) -> list[str]:
+    """Return an item of a list as lines of text."""
+    first, *lines = item.split("\n")
+    return [
+        folded(f"  {first}", width, "     "),
+        *(folded(f"     {line}", width, "       ") for line in lines),
+    ]
 
 
 def _block(block: str | tuple[str, ...]) -> str:
     """Return a paragraph or a list as HTML."""
     if isinstance(block, str):
         return f"<p>{html.escape(block)}</p>"
-    items = "\n".join(f"<li>{html.escape(item)}</li>" for item in block)
-    return f"<ul>\n{items}\n</ul>"
+    numbers = [f"{rank}. " for rank in range(1, len(block) + 1)]
+    if all(item.startswith(number) for item, number in zip(block, numbers, strict=True)):
+        items = [item[len(number) :] for item, number in zip(block, numbers, strict=True)]
+        return "\n".join(["<ol>", *map(_item, items), "</ol>"])
+    return "\n".join(["<ul>", *(_item(item.removeprefix("- ")) for item in block), "</ul>"])
+
+
+def _item(item: str) -> str:
+    """Return an item of a list as HTML, with a list of its further lines."""
+    first, *lines = (html.escape(line) for line in item.split("\n"))
+    more = "".join(f"<li>{line.removeprefix('- ')}</li>" for line in lines)
+    return f"<li>{first}<ul>{more}</ul></li>" if more else f"<li>{first}</li>"
 
 
 def reason_lines(

@@ -11,7 +11,7 @@ import html
 import numpy as np
 
 from counterset.results.explanation import Explanation
-from counterset.results.table_view import MOST_FEATURES, UNCHANGED
+from counterset.results.table_view import UNCHANGED
 from counterset.words.changes import capitalised
 from counterset.words.description import Description
 from counterset.words.outcomes import Outcomes
@@ -22,6 +22,8 @@ __all__ = ["notebook_html"]
 
 #: A cell that changed: bold, on half-transparent grey.
 MARKED = "font-weight:bold;background:rgba(127,127,127,.25)"
+#: A notebook shows at most 20 features, those that change most often first.
+SHOWN_FEATURES = 20
 #: The drawing, in pixels: its width, its height, and the margin for the circles at both ends.
 WIDTH, HEIGHT, MARGIN = 420, 46, 24
 
@@ -60,9 +62,9 @@ def _table(explanation: Explanation, templates: Templates) -> str:
     headings += [templates("table.option", rank=i + 1) for i in range(len(explanation))]
     head = "".join(f'<th scope="col">{html.escape(heading)}</th>' for heading in headings)
     body = []
-    for at in changes.features[:MOST_FEATURES]:
+    for at in changes.features[:SHOWN_FEATURES]:
         feature = table.features[at]
-        cells = [f"<td>{html.escape(writer.value(feature, explanation._input[at]))}</td>"]
+        cells = [f"<td>{html.escape(writer.own(feature, explanation._input[at]))}</td>"]
         for row, is_changed in zip(explanation._matrix, changes.mask, strict=True):
             text = html.escape(writer.value(feature, row[at]))
             cells.append(
@@ -77,9 +79,11 @@ def _table(explanation: Explanation, templates: Templates) -> str:
     labels = [explanation.label, *explanation.labels]
     body.append(_figures(templates("table.label"), [outcomes.told(each) for each in labels]))
     rows = "".join(f"<tr>{row}</tr>" for row in body)
-    more = len(changes.features) - MOST_FEATURES
+    more = len(changes.features) - SHOWN_FEATURES
     note = f"<p>{html.escape(templates('table.more', count=more))}</p>" if more > 0 else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}"
+    # Pages without a doctype give tables a colour of their own.
+    table_of = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return f'<table style="color:inherit">{table_of}</table>{note}'
 
 
 def _figures(heading: str, texts: list[str]) -> str:

@@ -14,7 +14,7 @@ from counterset.results.explanation import Explanation
 from counterset.tables.features.number import format_number
 from counterset.words.templates import Templates
 
-__all__ = ["Outcomes"]
+__all__ = ["Outcomes", "between", "rounded"]
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,12 @@ def between(templates: Templates, low: float, high: float) -> str:
     return templates("label.between", low=format_number(low), high=format_number(high))
 
 
-def rounded(number: float) -> str:
-    """Return a predicted number with four digits, as people write it.
+def rounded(number: float, digits: int = 4) -> str:
+    """Return a number with a few digits, as people write it: four for predictions.
 
     Examples
     --------
-    >>> rounded(175.8999), rounded(1234567.0), rounded(0.00012345)
-    ('175.9', '1,235,000', '0.0001234')
+    >>> rounded(175.8999), rounded(1234567.0), rounded(0.00012345), rounded(123.4, digits=2)
+    ('175.9', '1,235,000', '0.0001234', '120')
     """
-    return format_number(float(f"{float(number):.4g}"))
+    return format_number(float(f"{float(number):.{digits}g}"))

@@ -18,6 +18,8 @@ __all__ = ["MOST_REASONS", "Reason", "find_reasons"]
 
 #: Four: more reasons than four are not likely to help (Regulation B, comment 9(b)(2)-1).
 MOST_REASONS = 4
+#: What does less than a tenth of the first reason is no principal reason.
+LEAST_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,8 @@ def find_reasons(explanation: Explanation, most: int = MOST_REASONS) -> list[Rea
     one that does most, the nearest option's if several do as much.
 
     Features are ordered by how much they do, then by how many options change them, then as their
-    columns. Those that do nothing alone are left out, unless all are: then all changes matter only
-    together.
+    columns. Those that do less alone than a tenth of what the first does are left out, unless none
+    does anything alone: then changes matter only together.
 
     The single changes are asked about, and not proposed: they need not keep relations.
 
@@ -97,7 +99,8 @@ def find_reasons(explanation: Explanation, most: int = MOST_REASONS) -> list[Rea
         )
         reasons.append((float(effect.gain[best]), reason))
     order = sorted(reasons, key=lambda each: (-each[0], -each[1].count, each[1].at))
-    helpful = [reason for gain, reason in order if gain > 0]
+    largest = order[0][0]
+    helpful = [reason for gain, reason in order if 0 < LEAST_SHARE * largest <= gain]
     return (helpful or [reason for _, reason in order])[:most]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from counterset._base.arrays import to_python
 from counterset.tables.features.feature import Feature
-from counterset.tables.features.number import Number
+from counterset.tables.features.number import Number, format_number
 from counterset.words.templates import Templates
 
 __all__ = ["Writer"]
@@ -19,6 +19,10 @@ __all__ = ["Writer"]
 AMBIGUOUS = re.compile(r"^\s|\s$|^$|,|;|\b(and|from|to|instead|or)\b")
 #: A label is a word if it has three letters in a row; others, such as "x0", get no article.
 WORD = re.compile(r"[^\W\d_]{3}")
+
+#: A person's own number with more than 6 digits, such as 0.39283923300581075, is told with 4. What
+#: options propose has all its digits: typed in with fewer, it might not do.
+MOST_DIGITS, SHOWN_DIGITS = 6, 4
 
 
 @dataclass(frozen=True)
@@ -39,19 +43,48 @@ class Writer:
         return self.templates("feature.word", label=label)
 
     def value(self, feature: Feature, code: float) -> str:
-        """Return a value with its unit."""
-        text = self._bare(feature, code)
-        if self._has_unit(feature, code) and feature.wording is not None:
-            return feature.wording.with_unit(text, is_one=abs(code) == 1)
-        return text
+        """Return a value with all its digits and its unit."""
+        return self._with_unit(feature, code, self._bare(feature, code))
 
-    def pair(self, feature: Feature, first: float, last: float) -> tuple[str, str]:
-        """Return two values, of which the last in the sentence has the unit if it is a word."""
+    def own(self, feature: Feature, code: float) -> str:
+        """Return a person's own value with its unit; a number with many digits is rounded."""
+        return self._with_unit(feature, code, self._own(feature, code))
+
+    def pair(self, feature: Feature, before: float, after: float) -> tuple[str, str]:
+        """Return a person's own value and another, for "from 48 to 24 months"."""
+        return self._pair(feature, before, after, unit_on_own=False)
+
+    def pair_turned(self, feature: Feature, before: float, after: float) -> tuple[str, str]:
+        """Return a person's own value and another, for "24 instead of 48 months"."""
+        return self._pair(feature, before, after, unit_on_own=True)
+
+    def _pair(
+        self, feature: Feature, before: float, after: float, *, unit_on_own: bool
+    ) -> tuple[str, str]:
+        own, other = self._own(feature, before), self._bare(feature, after)
+        if own == other:  # rounded too far to tell them apart
+            own = self._bare(feature, before)
         words = feature.wording is not None and feature.wording.unit_is_word
-        both = self._has_unit(feature, first) and self._has_unit(feature, last)
-        if words and both:
-            return self._bare(feature, first), self.value(feature, last)
-        return self.value(feature, first), self.value(feature, last)
+        once = words and self._has_unit(feature, before) and self._has_unit(feature, after)
+        if not once or unit_on_own:
+            own = self._with_unit(feature, before, own)
+        if not once or not unit_on_own:
+            other = self._with_unit(feature, after, other)
+        return own, other
+
+    def _with_unit(self, feature: Feature, code: float, text: str) -> str:
+        if feature.wording is None or not self._has_unit(feature, code):
+            return text
+        return feature.wording.with_unit(text, is_one=abs(code) == 1)
+
+    def _own(self, feature: Feature, code: float) -> str:
+        text = self._bare(feature, code)
+        many = (
+            isinstance(feature, Number) and len(re.sub(r"\D", "", text).lstrip("0")) > MOST_DIGITS
+        )
+        if not many or "." not in text:
+            return text
+        return format_number(float(f"{code:.{SHOWN_DIGITS}g}"))
 
     def _bare(self, feature: Feature, code: float) -> str:
         """Return a value without its unit."""

@@ -142,6 +142,11 @@ class Feature(ABC):
         return np.dtype(np.float64)
 
     @property
+    def usual(self) -> tuple[float, float]:
+        """The range of the training codes without extreme ones."""
+        return self.low, self.high
+
+    @property
     def limits(self) -> tuple[float, float]:
         """The smallest and the largest code that the dtype can hold, infinite if any float."""
         return -np.inf, np.inf

@@ -14,6 +14,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.tables.features.feature import Feature, TrainingColumns, range_of
 from counterset.tables.features.grid import learn_step
 from counterset.tables.schema import Kind
+from counterset.tables.spread import usual_range
 
 __all__ = ["Number", "decode_numbers", "format_number", "numpy_dtype", "read_numbers"]
 
@@ -29,6 +30,8 @@ class Number(Feature):
 
     An ``integer`` one is whole and a ``binary`` one is 0 or 1, whatever the dtype.
     """
+
+    usual_range: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
     def takes(cls, training: TrainingColumns) -> bool:
@@ -51,8 +54,13 @@ class Number(Feature):
             step=step,
             can_be_missing=bool(np.isnan(codes).any()),
             special=special,
+            usual_range=usual_range(numbers),
         )
         return feature, codes
+
+    @property
+    def usual(self) -> tuple[float, float]:
+        return self.usual_range
 
     @property
     def is_number(self) -> bool:

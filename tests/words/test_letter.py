@@ -1,0 +1,176 @@
+"""Letters to applicants and reviewers."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pandas as pd
+import pytest
+from worded import by_hand
+
+from counterset import Constraints, DiverseExplainer, Explanation, InvalidInputError, Schema
+from counterset._base.lazy import Lazy
+from counterset.models.goals import InInterval
+from counterset.results.context import TrainingSummary
+
+
+class Tree(HTMLParser):
+    """Collects the tags, and fails if one is not closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.open.append(tag)
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+FRAME = pd.DataFrame(
+    {
+        "<b>amount": [5951.0, 3200.0, 400.0, 9000.0] * 5,
+        "home": ["own & pay", "<rent>", "own & pay", "<rent>"] * 5,
+        "age": list(range(20, 40)),
+    }
+)
+
+
+def lend(rows: pd.DataFrame) -> Any:
+    return ["<i>good" if amount < 4000 else "<i>bad" for amount in rows["<b>amount"]]
+
+
+@pytest.fixture
+def explanation() -> Explanation:
+    explainer = DiverseExplainer(
+        lend,
+        max_counterfactuals=1,
+        constraints=Constraints(immutable=["age"]),
+        schema=Schema(units={"<b>amount": "<DM>"}),
+    )
+    return explainer.fit(FRAME).explain(FRAME.iloc[0])
+
+
+def test_an_applicant_gets_reasons_variations_and_a_contact(explanation: Explanation) -> None:
+    letter = explanation.letter(contact="Ms Lee, 555-0100", width=None)
+    assert "Its result is '<i>bad'." in letter
+    assert "The main reason for this result:\n  <b>amount: 5,951 <DM>" in letter
+    assert re.search(
+        r"  1\. With <b>amount being [\d,.]+ <DM> instead of 5,951 <DM>\.|"
+        r"  1\. With the <b>amount being [\d,.]+ <DM> instead of 5,951 <DM>\.",
+        letter,
+    )
+    assert "promise nothing about a future decision" in letter
+    assert "ask for a person to review this decision" in letter
+    assert letter.endswith("Ms Lee, 555-0100")
+    assert "distance" not in letter
+    assert len(letter.splitlines()) < 20
+
+
+def test_a_contact_that_is_not_given_leaves_a_place(explanation: Explanation) -> None:
+    assert "[name, address, telephone and e-mail" in explanation.letter()
+
+
+def test_a_reviewer_gets_all_figures(explanation: Explanation) -> None:
+    letter = explanation.letter("reviewer", width=None)
+    for part in (
+        "Explanation of input 0, for review",
+        "Main reasons",
+        "alone leads to '<i>good')",
+        "The age stays as it is.",
+        "(distance ",
+        "Checked: the model was asked",
+        "- max_counterfactuals: 1",
+        "Training data: 20 rows, SHA-256 ",
+        "'<i>bad' 10, '<i>good' 10",
+        "Model: function, SHA-256",
+        "numpy ",
+        "is for its reader to judge",
+    ):
+        assert part in letter, part
+
+
+@pytest.mark.parametrize("audience", ["applicant", "reviewer"])
+def test_html_is_well_formed_escaped_and_without_scripts(
+    explanation: Explanation, audience: Any
+) -> None:
+    shown = explanation.letter(audience, format="html", contact="<script>alert(1)</script>")
+    tree = Tree(shown)
+    usual = {"article", "section", "h1", "h2", "p", "ol", "ul", "li"}
+    assert set(tree.tags) <= usual | {"details", "summary"}
+    assert ("details" in tree.tags) == (audience == "applicant")
+    assert any("<b>amount" in text for text in tree.texts)
+    assert shown.startswith('<article lang="en">')
+
+
+def test_html_numbers_the_variations_once() -> None:
+    shown = by_hand([1, 3]).letter("reviewer", format="html")
+    assert shown.count("<ol>") == 1
+    assert "<li>1. " not in shown
+    assert "<li>- " not in shown
+
+
+def test_html_says_what_the_text_says(explanation: Explanation) -> None:
+    text = " ".join(explanation.letter(width=None).replace("  1. ", "").split())
+    shown = " ".join(" ".join(Tree(explanation.letter(format="html")).texts).split())
+    assert shown.startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"audience": "judge"}, "audience must be 'applicant' or 'reviewer', got 'judge'"),
+        ({"format": "pdf"}, "format must be 'text' or 'html', got 'pdf'"),
+        ({"contact": 5}, "contact must be a text"),
+    ],
+)
+def test_wrong_parameters_are_told(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        by_hand().letter(**parameters)
+
+
+def test_a_letter_without_options_says_so() -> None:
+    none = by_hand(rows=[])
+    letter = none.letter(width=None)
+    assert "No variation was found that would have led to 'good'." in letter
+    assert "reason" not in letter
+    assert "None." in none.letter("reviewer")
+    reached = DiverseExplainer(lend, diversity=None).fit(FRAME)
+    already = reached.explain_many(FRAME.iloc[[1]], target="<i>good", skip=True)[0]
+    assert "the result that was looked for" in already.letter(width=None)
+
+
+def test_a_regression_is_predicted_in_letters() -> None:
+    regression = by_hand(
+        classes=(0.5, 12.41, 175.9),
+        label=175.9,
+        labels=[12.41],
+        goal=InInterval(0, 15),
+        training=Lazy(lambda: TrainingSummary(4, None, 0.5, 175.9, "0" * 64)),
+    )
+    letter = regression.letter(width=None)
+    assert "It predicts 175.9." in letter
+    assert "The result would have been between 0 and 15 with this variation" in letter
+    review = regression.letter("reviewer", width=None)
+    assert "the prediction is 175.9 instead of 175.9" in review
+    assert "The model's predictions for them: 0.5 to 175.9." in review
+
+
+def test_many_changes_are_listed() -> None:
+    letter = by_hand([1]).letter(width=None)
+    assert "1. With these 10 changes:" in letter
+    assert "\n     - the duration being 24 instead of 48 months" in letter
+    shown = by_hand([1]).letter(format="html")
+    assert "<li>the duration being 24 instead of 48 months</li>" in shown
+    Tree(shown)
