@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import counterset
 import griffe
+
+import counterset
 
 ROLE = re.compile(r":(?:attr|class|exc|func|meth|mod):`~?([\w.]+)`")
 

@@ -61,6 +61,7 @@ def test_features_that_stay_are_added_to_the_constraints_of_the_file(tmp_path: P
     file.write_text('immutable = ["debt"]\nincrease_only = ["income"]\n', encoding="utf-8")
     named = ["--immutable", "income", "debt", "--constraints", str(file)]
     constraints = case_of([*write_loans(tmp_path), *named]).explainer.constraints
+    assert constraints is not None
     assert list(constraints.immutable) == ["debt", "income"]
     assert list(constraints.increase_only) == ["income"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from counterset import DiverseExplainer, datasets
+from counterset import DiverseExplainer, Schema, datasets
 from counterset.cli import main
 from counterset.cli.settings_files import read_schema
 
@@ -37,14 +37,14 @@ def test_a_dataset_becomes_a_table_and_a_schema_with_which_features_are_as_in_th
     assert list(frame) == [*credit.X, "class"]
     assert frame["class"].tolist() == credit.y.tolist()
 
-    def describe(X: pd.DataFrame, **options: object) -> list[str]:
+    def describe(X: pd.DataFrame, schema: Schema | None) -> list[str]:
         model = lambda rows: rows["duration"].to_numpy() > 12  # noqa: E731
-        table = DiverseExplainer(model, **options).fit(X)
+        table = DiverseExplainer(model, schema=schema).fit(X)
         return [str(feature) for feature in table.schema_.features]
 
     # A CSV file loses the order of categories.
-    assert describe(frame.drop(columns="class"), schema=read_schema(schema)) == describe(
-        credit.X, schema=credit.schema
+    assert describe(frame.drop(columns="class"), read_schema(schema)) == describe(
+        credit.X, credit.schema
     )
 
 
