@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
 from counterset import (
     Constraints,
@@ -17,6 +18,7 @@ from counterset import (
     InvalidInputError,
     LineSearch,
     Schema,
+    UnsupportedDistanceError,
 )
 
 # How many ways there are is not looked at here.
@@ -255,3 +257,21 @@ def test_one_step_of_0_switches_all_off() -> None:
     kinds = [feature.kind for feature in explainer.schema_.features]
     assert kinds == ["continuous"] * 4 + ["integer"]
     assert [feature.step for feature in explainer.schema_.features] == [0, 0, 0, 0, 1]
+
+
+def test_exact_distances_take_no_special_code_for_a_number() -> None:
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"a": random.choice([-9, 0, 5, 30], 200), "b": random.random(200) * 100})
+    model = LogisticRegression().fit(X, X["b"] > 50)
+    outside = DiverseExplainer(model, schema=Schema(special={"a": [-9]}), max_counterfactuals=1)
+    outside.fit(X)
+    certified = outside.certify(outside.explain({"a": 5, "b": 20.0}), epsilon=0.5)
+    assert certified.certificate is not None
+    assert certified.certificate.distance_bounds is not None
+    assert certified.certificate.distance_bounds.exact
+    with pytest.raises(UnsupportedDistanceError, match="no value for"):
+        outside.certify(outside.explain({"a": -9, "b": 20.0}), epsilon=0.5)
+    between = DiverseExplainer(model, schema=Schema(special={"a": [5]}), max_counterfactuals=1)
+    between.fit(X)
+    with pytest.raises(UnsupportedDistanceError, match="lie between its numbers"):
+        between.certify(between.explain({"a": 0, "b": 20.0}), epsilon=0.5)

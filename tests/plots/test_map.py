@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from displays import mixed, plane
 
-from counterset import DiverseExplainer, Explanation, InvalidInputError
+from counterset import Constraints, DiverseExplainer, Explanation, InvalidInputError
 from counterset._base.arrays import Matrix
 from counterset.plots import MapDisplay
-from counterset.plots.map import is_reached_as
+from counterset.plots.map import is_reached_as, map_of
 
 
 def test_the_background_is_what_the_model_says() -> None:
@@ -64,6 +64,21 @@ def test_a_true_plane_says_so() -> None:
     assert display.is_exact
     assert "every point was asked" in display.ax_.get_xlabel()
     plt.close(display.figure_)
+
+
+def test_features_that_change_together_switch_together_on_the_lines() -> None:
+    explanation, explainer = mixed()
+    row = explanation._table.decode(explanation._input[None, :])
+    together = Constraints(together=[["score", "home"]], immutable=["age"])
+    (other,) = explainer.explain_many(row, constraints=together, if_none="warn")
+    assert other.changed[:, [2, 3]].any()
+    layout = map_of(other, explainer)
+    for share in np.linspace(0, 1, 9):
+        rows = layout.rows(share * layout.options)
+        moved = rows != explanation._input
+        np.testing.assert_array_equal(
+            moved[:, 2] & other.changed[:, 3], moved[:, 3] & other.changed[:, 2]
+        )
 
 
 def test_without_options_there_is_no_map() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from displays import mixed
 
-from counterset import InvalidInputError, evaluate
+from counterset import Constraints, DiverseExplainer, InvalidInputError, evaluate
 from counterset.plots import StabilityDisplay
 
 
@@ -19,6 +21,30 @@ def test_an_explanation_is_measured_as_evaluate_does() -> None:
     expected = evaluate(explainer, row, repeats=4, random_state=0)
     columns = ["input_distance", "set_distance_mean", "set_distance_max"]
     pd.testing.assert_frame_equal(display.table[columns], expected[columns])
+
+
+def test_copies_are_asked_for_the_same() -> None:
+    explanation, explainer = mixed()
+    row = explanation._table.decode(explanation._input[None, :])
+    tight = Constraints(immutable=["age", "home"], ranges={"score": (300, 800)})
+    asked: dict[str, Any] = {"target": ["yes"], "constraints": tight}
+    narrow = DiverseExplainer(explainer.model, max_counterfactuals=1).fit(
+        explainer.schema_.decode(explainer.pool_.matrix)
+    )
+    (other,) = narrow.explain_many(row, **asked)
+    display = StabilityDisplay.from_explanation(other, narrow, repeats=3)
+    expected = evaluate(narrow, row, repeats=3, **asked)
+    columns = ["input_distance", "set_distance_mean", "set_distance_max", "k_distance"]
+    pd.testing.assert_frame_equal(display.table[columns], expected[columns])
+
+
+def test_copies_of_a_regression_are_asked_for_the_interval() -> None:
+    X = np.random.default_rng(0).random((200, 2))
+    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1), max_counterfactuals=1).fit(X)
+    explanation = explainer.explain(X[0], interval=(1.5, 2))
+    display = StabilityDisplay.from_explanation(explanation, explainer, repeats=2)
+    expected = evaluate(explainer, X[:1], interval=(1.5, 2), repeats=2)
+    assert display.table["k_distance"].tolist() == expected["k_distance"].tolist()
 
 
 def test_marks_stand_at_the_distances_in_the_axes_that_are_passed() -> None:

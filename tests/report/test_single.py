@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from displays import mixed, wide
 from sklearn.linear_model import LogisticRegression
@@ -50,6 +51,22 @@ def test_values_with_html_in_them_are_escaped() -> None:
     page = explanation.to_html(outcomes={"yes": "<script>yes</script>"})
     assert "&lt;script&gt;yes" in page
     assert "<script>yes" not in page
+
+
+def test_names_of_columns_cannot_become_html() -> None:
+    X = pd.DataFrame(np.random.default_rng(0).random((100, 2)), columns=["<img src=a>", "a&b"])
+    X["<i>"] = np.where(X["a&b"] > 0.5, "<u>x", "</td>")
+
+    def model(rows: pd.DataFrame) -> Any:
+        known = rows["<i>"] == "<u>x"
+        return np.where(rows["<img src=a>"] + known > 1.2, "<s>", "</main>")
+
+    explainer = DiverseExplainer(model, max_counterfactuals=1).fit(X)
+    page = explainer.explain(X[model(X) == "</main>"].iloc[0]).to_html()
+    assert not re.search(r"<(img|i|u|s)\b[^v>]*>", page)
+    assert page.count("</main>") == 1
+    assert page.count("<td") == page.count("</td>")
+    assert "&lt;" in page
 
 
 def test_it_needs_no_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:

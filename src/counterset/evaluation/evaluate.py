@@ -113,12 +113,12 @@ def evaluate(
     >>> import numpy as np
     >>> from counterset import DiverseExplainer, evaluate
     >>> X = np.random.default_rng(0).random((300, 2))
-    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=1)
+    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=2)
     >>> table = evaluate(explainer.fit(X), X[:2], repeats=1)
     >>> table[["input", "repeat", "validity", "k_distance", "set_distance_max"]].round(3)
        input  repeat  validity  k_distance  set_distance_max
-    0      0       1       1.0       0.094             0.002
-    1      1       1       1.0       0.949             0.000
+    0      0       1       1.0       0.095             0.008
+    1      1       1       1.0       0.957             0.036
 
     Any function from an input to a set can be measured:
 

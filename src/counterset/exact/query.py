@@ -256,12 +256,22 @@ def _check_deterministic(problem: Problem, witness: Vector) -> None:
 
 
 def _check_known(table: Table, row: Vector) -> None:
-    """Refuse what no exact method takes: times, and missing values of the input."""
+    """Refuse what no exact method takes: times, codes between numbers, and missing values."""
     times = [feature.name for feature in table.features if feature.is_time]
     if times:
         raise UnsupportedDistanceError(
             f"Exact distances are between numbers and categories, but {times[:5]} are times. Pass "
             f"the model as a function of encoded numbers."
+        )
+    coded = [
+        feature.name
+        for feature in table.features
+        if any(feature.low <= code <= feature.high for code in feature.special)
+    ]
+    if coded:
+        raise UnsupportedDistanceError(
+            f"The special codes of {coded[:5]} lie between its numbers, where an exact distance "
+            f"would take them for numbers. Give the model codes outside of the numbers' range."
         )
     missing = [
         feature.name

@@ -106,13 +106,7 @@ class MapDisplay:
         self.is_exact = is_exact
 
     @classmethod
-    def from_explanation(
-        cls,
-        explanation: Explanation,
-        explainer: DiverseExplainer,
-        *,
-        constraints: Constraints | None = None,
-    ) -> Self:
+    def from_explanation(cls, explanation: Explanation, explainer: DiverseExplainer) -> Self:
         """Prepare the map of one explanation; the model is asked about a grid of points, once.
 
         Parameters
@@ -121,10 +115,8 @@ class MapDisplay:
             An explanation with at least one option.
         explainer
             The fitted explainer that made it.
-        constraints
-            What it was asked for with, if not the explainer's own.
         """
-        layout = map_of(explanation, explainer, constraints)
+        layout = map_of(explanation, explainer)
         background = ask_background(layout, explanation, explainer)
         dots = layout.place(explainer.pool_.matrix)
         dots = dots[background.holds(dots)]
@@ -173,10 +165,7 @@ class MapDisplay:
 
 
 def map_of(
-    explanation: Explanation,
-    explainer: DiverseExplainer,
-    constraints: Constraints | None = None,
-    ends: Matrix | None = None,
+    explanation: Explanation, explainer: DiverseExplainer, ends: Matrix | None = None
 ) -> Layout:
     """Return where an explanation's input and options stand, or other rows in their place."""
     if not len(explanation):
@@ -185,7 +174,8 @@ def map_of(
             f"{explanation.status!r}."
         )
     training = explainer._training
-    rules = training.rules(explainer.constraints if constraints is None else constraints)
+    given = explanation.context.constraints
+    rules = training.rules(Constraints(**given) if given else None)
     ends = explanation._matrix if ends is None else ends
     return lay_out(training.distance, explanation._input, ends, rules)
 

@@ -7,10 +7,13 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from counterset.constraints.constraints import Constraints
 from counterset.evaluation.evaluate import evaluate
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
+from counterset.models.goals import InInterval, OneOf
 from counterset.plots.style import COLOURS, GREY, INPUT, axes_or_new
+from counterset.results.context import Context
 from counterset.results.explanation import Explanation
 
 __all__ = ["StabilityDisplay"]
@@ -75,9 +78,8 @@ class StabilityDisplay:
         *,
         repeats: int = COPIES,
         random_state: int = 0,
-        **asked: Any,
     ) -> Self:
-        """Explain noisy copies of an input, and prepare the plot.
+        """Explain noisy copies of an input, asked for the same, and prepare the plot.
 
         Parameters
         ----------
@@ -85,11 +87,10 @@ class StabilityDisplay:
             The fitted explainer that made the explanation.
         repeats, random_state
             How many copies, and the seed of the noise, as in :func:`counterset.evaluate`.
-        asked
-            What the explanation was asked for with, such as ``target``.
         """
         table = explanation._table
         row = table.decode(explanation._input[None, :], pd.Index([explanation.index]))
+        asked = _asked(explanation.context)
         return cls.from_evaluation(
             evaluate(explainer, row, repeats=repeats, random_state=random_state, **asked)
         )
@@ -128,3 +129,15 @@ class StabilityDisplay:
             loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize=8.5
         )
         return self
+
+
+def _asked(context: Context) -> dict[str, Any]:
+    """Return what an explanation was asked for, as parameters of ``evaluate``."""
+    asked: dict[str, Any] = {"target_probability": context.probability}
+    if isinstance(context.goal, OneOf):
+        asked["target"] = context.goal.wanted.tolist()
+    elif isinstance(context.goal, InInterval):
+        asked["interval"] = (context.goal.low, context.goal.high)
+    if context.constraints:
+        asked["constraints"] = Constraints(**context.constraints)
+    return asked

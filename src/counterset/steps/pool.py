@@ -58,7 +58,8 @@ class CandidatePool:
         It depends on the row's position in the training data alone, so that one more training row
         changes none of the others.
         """
-        return np.random.default_rng(SEED).random(len(self))[self.training_index]
+        generator = np.random.default_rng(SEED)
+        return generator.random(len(self))[self.training_index]
 
     def __getstate__(self) -> dict[str, object]:
         # The points follow from the rows: a pickle need not hold them.

@@ -76,6 +76,9 @@ def _table(explanation: Explanation, templates: Templates) -> str:
     outcomes = Outcomes(explanation, templates, {})
     told = [f"{distance:.3g}" for distance in explanation.distances]
     body.append(_figures(templates("table.distance"), ["", *told]))
+    certificate = explanation.certificate
+    if certificate is not None and certificate.safety is not None:
+        body.append(_figures(templates("table.safe"), ["", *certificate.column()]))
     labels = [explanation.label, *explanation.labels]
     body.append(_figures(templates("table.label"), [outcomes.told(each) for each in labels]))
     rows = "".join(f"<tr>{row}</tr>" for row in body)

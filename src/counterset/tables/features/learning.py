@@ -183,7 +183,10 @@ def _kind_of_numbers(column: pd.Series, special: tuple[float, ...]) -> Kind:
     """
     if types.is_datetime64_any_dtype(column.dtype):
         return "continuous"
-    known = column.dropna().to_numpy(dtype=np.float64)
+    try:
+        known = column.dropna().to_numpy(dtype=np.float64)
+    except OverflowError:  # refused when the column is read
+        return "continuous"
     known = known[~np.isin(known, special)]
     whole = len(known) > 0 and bool((known == np.rint(known)).all())
     if not whole or np.abs(known).max() >= LARGEST_EXACT:

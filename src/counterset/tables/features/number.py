@@ -219,6 +219,11 @@ def read_numbers(column: pd.Series, name: str, what: str) -> Vector:
         if not types.is_numeric_dtype(column.dtype) and any(isinstance(v, str) for v in column):
             raise TypeError("text that reads as a number would come back as another text")
         codes = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except OverflowError:
+        raise InvalidInputError(
+            f"{what} has a number in feature {name!r} that is too large for a float. Cap it, or "
+            f"drop it."
+        ) from None
     except (TypeError, ValueError):
         raise InvalidInputError(
             f"{what} is not numeric in feature {name!r} (dtype {column.dtype}), where numbers "
