@@ -11,7 +11,7 @@ import pytest
 from cli_files import write_loans
 from sklearn.linear_model import LinearRegression
 
-from counterset import Constraints, DiverseExplainer
+from counterset import Constraints, DiverseExplainer, Schema
 from counterset.cli import main
 
 
@@ -35,14 +35,14 @@ def test_explain_prints_the_words_of_the_library(
     X = pd.read_csv(tmp_path / "data.csv")[["income", "debt"]]
     explainer = DiverseExplainer(
         joblib.load(tmp_path / "model.joblib"),
+        schema=Schema(units={"income": "€"}),
         constraints=Constraints(immutable=["debt"]),
         max_counterfactuals=1,
     ).fit(X)
     expected = explainer.explain(X.loc[row], target="approved")
     told = capsys.readouterr()
-    for value in expected.counterfactuals["income"]:
-        assert f"{value} €" in told.out
-    assert "the debt stays as it is" in told.out
+    assert told.out == f"{expected.describe()}\n"
+    assert "€" in told.out
     assert "left out columns" in told.err
 
 
@@ -77,6 +77,10 @@ def test_a_regression_is_explained_for_a_range(
         (["--row", "0", "--html", "{folder}/a/b.html"], "because there is no folder {folder}/a."),
         (["--row", "0", "--constraints", "{folder}/c.toml"], "Did you mean 'immutable'?"),
         (["--row", "0", "--immutable", "age"], "There is no feature 'age'. The features are"),
+        (
+            ["--row", "0", "--immutable", "income", "debt"],
+            "the constraint 'immutable 'debt'' rules out",
+        ),
         (["--row", "0", "--target", "refunded"], "No training row is predicted 'refunded'"),
     ],
 )

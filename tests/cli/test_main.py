@@ -54,10 +54,10 @@ def test_all_commands_are_tested_here() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "word"), [("counterset rep", "reproduce"), ("counterset explain m d --imm", "--imm")]
+    ("typed", "word"),
+    [("counterset rep", "reproduce"), ("counterset explain m d --imm", "--immutable")],
 )
 def test_the_shell_is_told_what_can_follow(typed: str, word: str, tmp_path: Path) -> None:
-    pytest.importorskip("argcomplete", reason="completion is an extra")
     told = tmp_path / "told"
     asked = {
         "_ARGCOMPLETE": "1",
