@@ -1,4 +1,4 @@
-"""Run the python blocks of a documentation page, in order, in one namespace; and find its links."""
+"""Run the blocks of a documentation page, in order, in one namespace; and find its links."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import contextlib
 import doctest
 import io
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
+from counterset.cli import main
+
 ROOT = Path(__file__).parents[1]
-#: A python block, and the output that is shown right below it, if any.
+#: A block of python or of commands, a tag, its content, and the output that is shown right below.
 BLOCK = re.compile(
-    r"^```python *(\w*)\n(.*?)^```$(?:\n\n```\n(.*?)^```$)?", re.MULTILINE | re.DOTALL
+    r"^```(python|console) *(\w*)\n(.*?)^```$(?:\n\n```\n(.*?)^```$)?", re.MULTILINE | re.DOTALL
 )
+#: A command in a block of commands, and what is shown below it.
+COMMAND = re.compile(r"^\$ counterset (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 PAGES = [
     page
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -34,15 +39,40 @@ def run_page(page: Path, tags: tuple[str, ...] = ("",), *, compare: bool = True)
     """
     text = page.read_text(encoding="utf-8")
     namespace: dict[str, Any] = {"__name__": page.stem}
-    blocks = [block for block in BLOCK.finditer(text) if block[1] in tags]
+    blocks = [block for block in BLOCK.finditer(text) if block[2] in tags]
     for block in blocks:
         # Empty lines above make an error point at the line of the page.
-        above = "\n" * text.count("\n", 0, block.start(2))
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            exec(compile(above + block[2], str(page), "exec"), namespace)
-        if compare and printed.getvalue() and block[3]:
-            _check_output(printed.getvalue(), block[3])
+        above = "\n" * text.count("\n", 0, block.start(3))
+        for printed, shown in run_block(block, namespace, str(page), above):
+            if compare and printed and shown:
+                _check_output(printed, shown)
     return len(blocks)
+
+
+def run_block(
+    block: re.Match[str], namespace: dict[str, Any], name: str, above: str = ""
+) -> list[tuple[str, str | None]]:
+    """Run a block, and return what is printed and what is shown, for each of its commands."""
+    if block[1] == "python":
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(above + block[3], name, "exec"), namespace)
+        return [(printed.getvalue(), block[4])]
+    commands = list(COMMAND.finditer(block[3]))
+    if "".join(command[0] for command in commands) != block[3]:
+        raise AssertionError(f"Each command begins with '$ counterset', got\n{block[3]}")
+    return [(_run_command(command[1]), command[2]) for command in commands]
+
+
+def _run_command(arguments: str) -> str:
+    """Run a command of the package, and return what a terminal shows."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
+        try:
+            code = main(shlex.split(arguments))
+        except SystemExit as stopped:  # --help
+            code = stopped.code if isinstance(stopped.code, int) else 1
+    if code:
+        raise AssertionError(f"counterset {arguments} failed: {printed.getvalue()}")
+    return printed.getvalue()
 
 
 def _check_output(printed: str, shown: str) -> None:

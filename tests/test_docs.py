@@ -12,7 +12,7 @@ from pages import PAGES, ROOT, broken_links, run_page
 LINKING = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "benchmarks").glob("*.md")),
 ]
 #: Whether models become those of the pages: other releases train slightly different ones.
@@ -32,6 +32,20 @@ def test_an_output_that_is_not_printed_is_noticed(tmp_path: Path) -> None:
     page.write_text("```python\nprint(1 + 1)\n```\n\n```\n3\n```\n", encoding="utf-8")
     with pytest.raises(AssertionError, match="what is printed is"):
         run_page(page)
+
+
+def test_commands_run_and_print_what_is_shown(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    text = "```console\n$ counterset --version\ncounterset ...\n$ counterset datasets\n{}...\n```\n"
+    page.write_text(text.format("adult"), encoding="utf-8")
+    assert run_page(page) == 1
+    page.write_text(text.format("iris"), encoding="utf-8")
+    with pytest.raises(AssertionError, match="what is printed is"):
+        run_page(page)
+    for wrong in ("$ counterset datasets iris", "$ rm rows.csv", "counterset demo"):
+        page.write_text(f"```console\n{wrong}\n```\n", encoding="utf-8")
+        with pytest.raises(AssertionError):
+            run_page(page)
 
 
 @pytest.mark.parametrize("page", LINKING, ids=lambda page: f"{page.parent.name}-{page.stem}")

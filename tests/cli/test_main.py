@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from counterset import __version__
 from counterset.cli import main
+
+#: The modules of the commands; the name of theirs is that of the function in the package.
+MODULES = import_module("counterset.cli.main").COMMANDS
+COMMANDS = ["demo", "explain", "report", "verify", "evaluate", "tune", "reproduce", "datasets"]
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,11 +24,50 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert __version__ in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["demo", "reproduce", "tune", "verify"])
-def test_the_help_lists_the_commands(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def help_of(command: list[str], capsys: pytest.CaptureFixture[str]) -> list[str]:
     with pytest.raises(SystemExit):
-        main(["--help"])
-    assert command in capsys.readouterr().out
+        main([*command, "--help"])
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_lists_the_commands(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert any(line.split()[:1] == [command] for line in help_of([], capsys))
+
+
+@pytest.mark.parametrize("command", [[], *([command] for command in COMMANDS)])
+def test_the_help_fits_on_a_screen_and_ends_with_an_example_that_the_command_takes(
+    command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = help_of(command, capsys)
+    assert len(shown) <= 24
+    assert max(map(len, shown)) <= 80
+    example, program, *arguments = shown[-1].split()
+    assert (example, program) == ("example:", "counterset")
+    for each in MODULES:  # only the arguments are read
+        monkeypatch.setattr(each, "_run", lambda arguments: 0)
+    assert main(arguments) == 0
+
+
+def test_all_commands_are_tested_here() -> None:
+    assert [each.__name__.rsplit(".", 1)[1] for each in MODULES] == COMMANDS
+
+
+@pytest.mark.parametrize(
+    ("typed", "word"),
+    [("counterset rep", "reproduce"), ("counterset explain m d --imm", "--immutable")],
+)
+def test_the_shell_is_told_what_can_follow(typed: str, word: str, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    asked = {
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(told),
+        "COMP_LINE": typed,
+        "COMP_POINT": str(len(typed)),
+    }
+    run = [sys.executable, "-m", "counterset"]
+    subprocess.run(run, env=os.environ | asked, check=True, capture_output=True)
+    assert word in told.read_text(encoding="utf-8")
 
 
 def test_the_package_can_be_run_as_a_module() -> None:

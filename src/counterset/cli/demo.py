@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 
 import pandas as pd
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -13,26 +14,34 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from counterset import datasets
+from counterset.cli.parsers import Commands, add_parser
 from counterset.constraints.constraints import Constraints
 from counterset.evaluation.evaluate import evaluate
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
-from counterset.tables.schema import Schema
+from counterset.results.explanation import Explanation
 
 __all__ = ["add_command", "run_demo"]
 
 #: The features that the applicant cannot change.
 IMMUTABLE = ["age", "personal_status"]
+#: How people call the classes.
+OUTCOMES = {"good": "approved", "bad": "declined"}
 #: Stability is measured on 20 noisy copies of the applicant.
 COPIES = 20
 
 
-def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_command(commands: Commands) -> None:
     """Add ``demo`` to the command line."""
-    about = "explain why someone was declined a loan, on bundled data"
-    parser = commands.add_parser("demo", help=about, description=about)
-    parser.add_argument(
-        "--applicant", type=int, metavar="ROW", help="the row of the data to explain"
+    parser, group = add_parser(
+        commands,
+        "demo",
+        "Explain why someone was declined a loan, on bundled data.",
+        usage="[--applicant ROW]",
+        example="counterset demo --applicant 11",
+    )
+    group.add_argument(
+        "--applicant", type=int, metavar="ROW", help="a row of the data (default: one is chosen)"
     )
     parser.set_defaults(run=_run)
 
@@ -61,19 +70,22 @@ def run_demo(applicant: int | None = None) -> str:
         credit.X, credit.y, test_size=0.2, stratify=credit.y, random_state=0
     )
     model = _train(X_train, y_train)
-    constraints = Constraints(immutable=IMMUTABLE)
-    explainer = DiverseExplainer(model, schema=credit.schema, constraints=constraints).fit(X_train)
+    explainer = DiverseExplainer(
+        model, constraints=Constraints(immutable=IMMUTABLE), schema=credit.schema
+    ).fit(X_train)
     row = _applicant(applicant, model, credit.X, X_test)
     explanation = explainer.explain(row.iloc[0], target="good")
-    stability = evaluate(explainer, row, repeats=COPIES, random_state=0)
+    stability = evaluate(explainer, row, target="good", repeats=COPIES, random_state=0)
     return "\n\n".join(
         [
-            f"German credit: {len(credit.X)} loan applications. A gradient boosting model, trained "
-            f"on {len(X_train)} of them,\nclassifies {model.score(X_test, y_test):.0%} of the "
-            f"other {len(X_test)} correctly.",
-            _who(row, credit.schema),
-            explanation.describe(stability=stability),
-            repr(explanation),
+            textwrap.fill(
+                f"German credit: {len(credit.X):,} loan applications. A gradient boosting model, "
+                f"trained on {len(X_train)} of them, classifies {model.score(X_test, y_test):.0%} "
+                f"of the other {len(X_test)} correctly.",
+                width=88,
+            ),
+            _who(row, explanation),
+            explanation.describe(outcomes=OUTCOMES, stability=stability),
         ]
     )
 
@@ -100,11 +112,11 @@ def _applicant(
     return row
 
 
-def _who(row: pd.DataFrame, schema: Schema) -> str:
-    who = row.iloc[0]
-    told = {name: schema.texts[name].get(who[name], who[name]) for name in schema.texts}
+def _who(row: pd.DataFrame, explanation: Explanation) -> str:
+    """Say who asked for what, in the words of the schema."""
+    features, codes = explanation._table.features, explanation._input
+    said = {each.name: each.text_of(code) for each, code in zip(features, codes, strict=True)}
     return (
-        f"Applicant {row.index[0]} ({told['personal_status']}, {who['age']}) asked for "
-        f"{who['credit_amount']:,} DM over {who['duration']} months\nfor this purpose: "
-        f"{told['purpose']}. The model declines."
+        f"Applicant {row.index[0]} ({said['personal_status']}, {said['age']} years old) asked for "
+        f"{said['credit_amount']} DM over {said['duration']} months for {said['purpose']}."
     )

@@ -10,14 +10,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from counterset import __version__
-from counterset.cli import demo, reproduce, tune, verify
+from counterset.cli import datasets, demo, evaluate, explain, report, reproduce, tune, verify
+from counterset.cli.parsers import Help
 from counterset.exceptions import CountersetError
 
 __all__ = ["main"]
 
 #: The modules of the commands. ``add_command`` of each adds a parser whose ``run`` takes the
 #: parsed arguments and returns the exit code.
-COMMANDS = (demo, reproduce, tune, verify)
+COMMANDS = (demo, explain, report, verify, evaluate, tune, reproduce, datasets)
 
 #: What shells expect of a command: wrong use, another failure, and an interrupt by Ctrl-C.
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
@@ -35,13 +36,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv
         The arguments; None: those of the process.
     """
-    parser = argparse.ArgumentParser(
-        prog="counterset", description="Explain a model's decision by diverse counterfactuals."
-    )
-    parser.add_argument("--version", action="version", version=f"counterset {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add_command(commands)
+    parser = _parser()
+    if "_ARGCOMPLETE" in os.environ:  # the shell asks for words that can follow
+        _complete(parser)
     arguments = parser.parse_args(argv)
     run: Callable[[argparse.Namespace], int] = arguments.run
     try:
@@ -63,6 +60,33 @@ def main(argv: Sequence[str] | None = None) -> int:
         _tell(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
         _silence()
         return FAILURE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="counterset",
+        usage="counterset COMMAND [options]",
+        description="Explain a model's decision by a small set of diverse counterfactuals.",
+        epilog="'counterset COMMAND --help' shows the options of a command.\n"
+        "example: counterset demo",
+        formatter_class=Help,
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"counterset {__version__}", help="show the version"
+    )
+    commands = parser.add_subparsers(
+        title="commands", prog="counterset", metavar="COMMAND ...", required=True
+    )
+    for command in COMMANDS:
+        command.add_command(commands)
+    return parser
+
+
+def _complete(parser: argparse.ArgumentParser) -> None:
+    """Tell the shell what can follow, with argcomplete, the ``[completion]`` extra."""
+    import argcomplete  # noqa: PLC0415 - an extra
+
+    argcomplete.autocomplete(parser)
 
 
 def _tell(message: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from counterset.exceptions import InvalidInputError, MissingExtraError
 from counterset.plots.style import pyplot
 
-__all__ = ["check_output"]
+__all__ = ["check_file", "check_output"]
 
 
 def check_output(folder: Path, *, plots: bool) -> None:
@@ -37,3 +37,25 @@ def check_output(folder: Path, *, plots: bool) -> None:
             pyplot()
         except MissingExtraError as error:
             raise MissingExtraError(f"{error}, or draw no plots: --no-plots.") from error
+
+
+def check_file(file: Path, option: str) -> None:
+    """Check that a file can be written; nothing is made yet.
+
+    Parameters
+    ----------
+    file
+        The file that the user named. Its folder must exist.
+    option
+        The option that names it.
+    """
+    folder = file.parent
+    reason = None
+    if file.is_dir():
+        reason = "it is a folder. Name a file in it"
+    elif not folder.is_dir():
+        reason = f"there is no folder {folder}. Make it, or choose another"
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        reason = f"you may not write to {folder}. Choose another folder"
+    if reason is not None:
+        raise InvalidInputError(f"{option}: {file} cannot be written, because {reason}.")

@@ -10,109 +10,93 @@ from pathlib import Path
 from counterset.benchmark.data import PAPER_DATASETS
 from counterset.benchmark.experiment import Experiment
 from counterset.benchmark.isolation import PeerRunner
-from counterset.benchmark.peers import PEERS
 from counterset.benchmark.reproduce import TABLES, reproduce
 from counterset.cli.arguments import positive_number, whole_number
 from counterset.cli.output import check_output
+from counterset.cli.parsers import Commands, Group, add_parser
 from counterset.exceptions import InvalidInputError
 
 __all__ = ["add_command"]
 
 
-def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_command(commands: Commands) -> None:
     """Add ``reproduce`` to the command line."""
-    parser = commands.add_parser(
+    parser, group = add_parser(
+        commands,
         "reproduce",
-        help="run the paper's experiments and compare with the published figures",
-        description="Run the paper's experiments and compare with the published figures. Data "
-        "that is not bundled is read from the folder that the environment variable "
-        "COUNTERSET_DATA names, or fetched from OpenML.",
+        "Run the paper's experiments and compare with its figures.\n"
+        "Data that is not bundled is read from the folder COUNTERSET_DATA, or fetched.",
+        usage="[options]",
+        example="counterset reproduce --datasets diabetes --tables final",
     )
-    parser.add_argument(
-        "--as-published",
-        action="store_true",
-        help="use the choices and the random stream of the authors' prototype (default: the "
-        "paper's own definitions)",
+    group.add_argument(
+        "--as-published", action="store_true", help="with the choices of the authors' prototype"
     )
-    parser.add_argument(
-        "--weights",
-        type=Path,
-        metavar="FOLDER",
-        help="the weights of the networks, one .npz file per dataset (default: train them once)",
+    group.add_argument(
+        "--weights", type=Path, metavar="FOLDER", help="networks as .npz files (default: train)"
     )
-    parser.add_argument(
-        "--datasets",
-        nargs="+",
-        choices=PAPER_DATASETS,
-        default=list(PAPER_DATASETS),
-        help="the datasets to run on (default: all)",
-    )
-    parser.add_argument(
-        "--norms",
-        nargs="+",
-        type=int,
-        choices=(1, 2),
-        default=[1, 2],
-        help="the norms to measure in (default: both)",
-    )
-    parser.add_argument(
-        "--tables",
-        nargs="*",
-        choices=TABLES,
-        default=list(TABLES),
-        help="the tables to make (default: all)",
-    )
-    parser.add_argument(
+    for name, kind, values, told in (
+        ("datasets", str, PAPER_DATASETS, "which datasets (default: all)"),
+        ("norms", int, (1, 2), "1 or 2 (default: both)"),
+        ("tables", str, TABLES, f"{' or '.join(TABLES)} (default: all)"),
+    ):
+        group.add_argument(
+            f"--{name}",
+            nargs="*" if name == "tables" else "+",
+            type=kind,
+            choices=values,
+            default=list(values),
+            metavar=name[:-1].upper(),
+            help=told,
+        )
+    group.add_argument(
         "--output",
         type=Path,
         default=Path("reproduction"),
         metavar="FOLDER",
-        help="where the report goes; results that are in it are not computed again (default: "
-        "reproduction)",
+        help="where it goes, and goes on (default: reproduction)",
     )
-    _add_peer_options(parser)
-    parser.add_argument("--retry", action="store_true", help="run failed peers again")
-    parser.add_argument(
-        "--no-plots", action="store_true", help="do not draw plots (matplotlib is not needed)"
-    )
-    parser.add_argument("--quiet", action="store_true", help="show no progress bar")
+    _add_peer_options(group)
+    group.add_argument("--retry", action="store_true", help="run failed peers again")
+    group.add_argument("--no-plots", action="store_true", help="draw nothing, without matplotlib")
+    group.add_argument("--quiet", action="store_true", help="show no progress bar")
     parser.set_defaults(run=_run)
 
 
-def _add_peer_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+def _add_peer_options(group: Group) -> None:
+    group.add_argument(
         "--peers",
         nargs="+",
         default=[],
         metavar="PEER",
-        help=f"other explainers to measure: {', '.join(PEERS)}, or package.module:Class",
+        help="also nice, package.module:Class",
     )
-    parser.add_argument(
+    group.add_argument(
         "--peer-inputs",
         type=whole_number(1, 20),
         default=20,
         metavar="N",
-        help="the number of inputs for peers, out of the 20 of the final results (default: 20)",
+        help="inputs for peers, of the 20 (default: 20)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--peer-repeats",
         type=whole_number(1),
         default=3,
         metavar="N",
-        help="the number of noisy copies of each (default: 3)",
+        help="noisy copies of each (default: 3)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--peer-time-limit",
         type=positive_number,
         default=600.0,
-        metavar="SECONDS",
-        help="the time limit for one peer on one dataset (default: 600)",
+        metavar="S",
+        help="seconds for a peer on a dataset (default: 600)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--peer-python",
         default=sys.executable,
         metavar="PYTHON",
-        help="a Python interpreter that has the peers installed (default: this one)",
+        help="a Python that has them (default: this)",
     )
 
 

@@ -17,8 +17,8 @@ from counterset.models.files import feature_names
 __all__ = ["read_rows", "select_features"]
 
 
-def read_rows(file: Path) -> pd.DataFrame:
-    """Read a CSV file whose first line names the columns."""
+def read_rows(file: Path, least: int = 2) -> pd.DataFrame:
+    """Read a CSV file whose first line names the columns, and that has at least ``least`` rows."""
     if not file.is_file():
         raise InvalidInputError(f"There is no file {file}.")
     try:
@@ -32,9 +32,10 @@ def read_rows(file: Path) -> pd.DataFrame:
         ) from None
     except Exception as error:  # what is no table can fail in many ways, and few name the file
         raise InvalidInputError(f"{file} cannot be read as a CSV file: {error}") from error
-    if len(rows) < 2:
+    if len(rows) < least:
         raise InvalidInputError(
-            f"{file} holds {len(rows)} rows below the names of its columns; at least 2 are needed."
+            f"{file} holds {len(rows)} rows below the names of its columns; at least {least} are "
+            f"needed."
         )
     return rows
 

@@ -11,10 +11,12 @@ from typing import Any
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from counterset._base.arrays import to_python
 from counterset._base.files import written_aside
 from counterset.cli.arguments import whole_number
+from counterset.cli.cases import find_class
+from counterset.cli.options import add_goal, add_model_and_data, add_repeats, add_seed
 from counterset.cli.output import check_output
+from counterset.cli.parsers import Commands, add_parser
 from counterset.cli.rows import read_rows, select_features
 from counterset.evaluation.tuning import Tuning, tune
 from counterset.exceptions import InvalidInputError
@@ -25,97 +27,40 @@ from counterset.plots.trade_off import draw_trade_off
 __all__ = ["add_command"]
 
 
-def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_command(commands: Commands) -> None:
     """Add ``tune`` to the command line."""
-    parser = commands.add_parser(
+    parser, group = add_parser(
+        commands,
         "tune",
-        help="find good parameters for your model and data",
-        description="Try the paper's grid of parameters on your model. The report shows the "
-        "trade-off between k-distance, k-diversity and set-distance, and recommends a setting.",
+        "Find good parameters for your model and data.\n"
+        "Tries the paper's grid, shows the trade-offs and recommends a setting.",
+        usage="MODEL DATA [options]",
+        example="counterset tune model.skops credit.csv --target good --inputs 20",
     )
-    _add_model_and_data(parser)
-    _add_goal(parser)
-    _add_protocol(parser)
-    parser.set_defaults(run=_run)
-
-
-def _add_model_and_data(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "model",
-        type=Path,
-        help="the fitted model: an .onnx file, a .skops file, or with --trust a file written by "
-        "joblib or pickle",
+    add_model_and_data(group, "a CSV file of rows like the training rows")
+    add_goal(group)
+    group.add_argument(
+        "--distance", default="l1", metavar="NAME", help="l1, l2 or linf (default: l1)"
     )
-    parser.add_argument("data", type=Path, help="a CSV file of rows like the model's training rows")
-    parser.add_argument(
-        "--trust",
-        action="store_true",
-        help="load the model even if that may run code: a pickle can run any code when it is "
-        "loaded, so say this only of files whose origin you know",
-    )
-    parser.add_argument(
-        "--drop",
-        nargs="+",
-        default=[],
-        metavar="COLUMN",
-        help="columns that are not features; not needed for a model that knows the names of its "
-        "features",
-    )
-
-
-def _add_goal(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--target", metavar="CLASS", help="the class that is wanted (default: any other)"
-    )
-    parser.add_argument(
-        "--target-probability",
-        type=float,
-        metavar="P",
-        help="how probable the model must find the class of a counterfactual, from 0 to 1",
-    )
-    parser.add_argument(
-        "--interval",
-        nargs=2,
-        type=float,
-        metavar=("LOW", "HIGH"),
-        help="for a regression: the wanted range of the prediction",
-    )
-
-
-def _add_protocol(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--distance", default="l1", help="l1, l2 or linf (default: l1)")
-    parser.add_argument(
+    group.add_argument(
         "--inputs",
         type=whole_number(1),
         default=50,
         metavar="N",
         help="the number of rows to explain (default: 50)",
     )
-    parser.add_argument(
-        "--repeats",
-        type=whole_number(1),
-        default=1,
-        metavar="N",
-        help="the number of noisy copies of each (default: 1)",
-    )
-    parser.add_argument(
-        "--seed",
-        type=whole_number(0, 2**32 - 1),
-        default=0,
-        metavar="N",
-        help="the seed of the split and of the noise (default: 0)",
-    )
-    parser.add_argument(
+    add_repeats(group, 1, "noisy copies of each row")
+    add_seed(group)
+    group.add_argument(
         "--output",
         type=Path,
         default=Path("tuning"),
         metavar="FOLDER",
         help="where the report goes (default: tuning)",
     )
-    parser.add_argument(
-        "--no-plots", action="store_true", help="do not draw plots (matplotlib is not needed)"
-    )
-    parser.add_argument("--quiet", action="store_true", help="show no progress bar")
+    group.add_argument("--no-plots", action="store_true", help="draw nothing, without matplotlib")
+    group.add_argument("--quiet", action="store_true", help="show no progress bar")
+    parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -134,7 +79,7 @@ def _run(arguments: argparse.Namespace) -> int:
         model,
         train,
         test,
-        target=_find_class(arguments.target, model, train),
+        target=_find_target(arguments.target, model, train),
         target_probability=arguments.target_probability,
         interval=arguments.interval,
         distance=arguments.distance,
@@ -150,12 +95,9 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _find_class(name: str | None, model: Any, train: pd.DataFrame) -> Any:
-    """Return the class of a name: classes may be numbers, but arguments are texts."""
-    if name is None:
-        return None
-    classes = DiverseExplainer(model).fit(train).classes_
-    return {str(to_python(each)): each for each in classes}.get(name, name)
+def _find_target(name: str | None, model: Any, train: pd.DataFrame) -> Any:
+    """Return the class of a name; the model is asked for its classes only if there is one."""
+    return None if name is None else find_class(name, DiverseExplainer(model).fit(train))
 
 
 def _write(tuning: Tuning, folder: Path, *, plots: bool) -> None:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from counterset.cli.parsers import Commands, add_parser
 from counterset.models.files import load_model
 from counterset.report.verify import verify_report
 
@@ -15,30 +16,26 @@ __all__ = ["add_command"]
 REFUSED = 1
 
 
-def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_command(commands: Commands) -> None:
     """Add ``verify`` to the command line."""
-    parser = commands.add_parser(
+    parser, group = add_parser(
+        commands,
         "verify",
-        help="check a report: is it unchanged, and does the model still answer as recorded",
-        description="Check a report that to_html wrote. One line each says whether the file is as "
-        "it was written, whether the model gives the recorded decisions, and whether it answers "
-        "fixed rows as recorded. The exit code is 0 if all hold, 1 if the report is refused, and 2 "
-        "if it cannot be checked.",
-        epilog="example: counterset verify report.html --model model.skops",
+        "Check that a report is unchanged, and that the model still answers so.\n"
+        "Exit code 0: all holds; 1: the report is refused; 2: it cannot be checked.",
+        usage="REPORT --model MODEL [--trust]",
+        example="counterset verify report.html --model model.skops",
     )
-    parser.add_argument("report", type=Path, help="the HTML file")
-    parser.add_argument(
+    group.add_argument("report", type=Path, metavar="REPORT", help="the HTML file")
+    group.add_argument(
         "--model",
         type=Path,
         required=True,
-        help="the fitted model: an .onnx file, a .skops file, or with --trust a file written by "
-        "joblib or pickle",
+        metavar="MODEL",
+        help="an .onnx or .skops file, or a pickle (--trust)",
     )
-    parser.add_argument(
-        "--trust",
-        action="store_true",
-        help="load the model even if that may run code: say this only of files whose origin you "
-        "know",
+    group.add_argument(
+        "--trust", action="store_true", help="load a file that may run code, as any pickle may"
     )
     parser.set_defaults(run=_run)
 

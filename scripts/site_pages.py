@@ -1,0 +1,42 @@
+"""Bring the pages outside of ``docs`` into the site: measurements, changelog, contributing.
+
+A hook of mkdocs, named in ``mkdocs.yml``. Links between pages are written for readers of the
+repository, and become those of the site here.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+#: From pages of the site to files of the repository, beside ``docs``.
+OTHERS = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
+MEASUREMENTS = "benchmarks"
+#: A block that needs a heavy framework is tagged for the tests: "```python frameworks".
+TAGGED = re.compile(r"^```python +\w+$", re.MULTILINE)
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages and pictures that are not in ``docs``."""
+    pages = dict(OTHERS)
+    for file in sorted((ROOT / MEASUREMENTS).rglob("*")):
+        if file.suffix in (".md", ".png"):
+            pages[file.relative_to(ROOT).as_posix()] = file.relative_to(ROOT).as_posix()
+    for page, source in pages.items():
+        files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Return a page as the site shows it: with its links, and without tags for the tests."""
+    markdown = TAGGED.sub("```python", markdown)
+    source: str = page.file.src_uri
+    if source in OTHERS:
+        return markdown.replace("](docs/", "](")
+    if source.startswith(f"{MEASUREMENTS}/"):
+        return markdown.replace("](../docs/", "](../")
+    return markdown.replace(f"](../{MEASUREMENTS}/", f"]({MEASUREMENTS}/")

@@ -1,0 +1,91 @@
+"""``counterset evaluate``: measure how good explanations are, and how stable."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from counterset._base.files import written_aside
+from counterset.cli.arguments import whole_number
+from counterset.cli.cases import read_case
+from counterset.cli.options import (
+    add_goal,
+    add_limits,
+    add_model_and_data,
+    add_repeats,
+    add_seed,
+    add_training,
+)
+from counterset.cli.output import check_file
+from counterset.cli.parsers import Commands, add_parser
+from counterset.evaluation.evaluate import evaluate
+
+__all__ = ["add_command"]
+
+#: What is measured, and what it means.
+FIGURES = {
+    "counterfactuals": "ways for each row",
+    "validity": "share of them that the model confirms",
+    "k_distance": "mean distance from a row to its ways",
+    "k_diversity": "mean distance between them",
+    "sparsity": "features that a way changes",
+    "input_distance": "distance from a row to its noisy copies",
+    "set_distance_mean": "mean distance between the ways of both",
+    "set_distance_max": "largest distance between the ways of both",
+}
+
+
+def add_command(commands: Commands) -> None:
+    """Add ``evaluate`` to the command line."""
+    parser, group = add_parser(
+        commands,
+        "evaluate",
+        "Measure how near, diverse and stable explanations are.",
+        usage="MODEL DATA [options]",
+        example="counterset evaluate model.skops credit.csv --inputs 20 --target good",
+    )
+    add_model_and_data(group, "a CSV file with rows to explain")
+    group.add_argument(
+        "--inputs",
+        type=whole_number(1),
+        default=50,
+        metavar="N",
+        help="explain the first N rows (default: 50)",
+    )
+    add_training(group)
+    add_goal(group)
+    add_limits(group)
+    add_repeats(group, 3, "noisy copies of each row")
+    add_seed(group)
+    group.add_argument("--output", type=Path, metavar="FILE", help="also write all figures, as CSV")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.output is not None:
+        check_file(arguments.output, "--output")
+    case = read_case(arguments)
+    rows = case.rows.iloc[: arguments.inputs]
+    table = evaluate(
+        case.explainer, rows, **case.goal, repeats=arguments.repeats, random_state=arguments.seed
+    )
+    sys.stdout.write(_summary(table))
+    if arguments.output is not None:
+        with written_aside(arguments.output) as unfinished:
+            table.to_csv(unfinished, index=False)
+        sys.stdout.write(f"Written to {arguments.output}\n")
+    return 0
+
+
+def _summary(table: pd.DataFrame) -> str:
+    """Return the mean of each figure, over the rows that were explained."""
+    explained = table[table["validity"].notna()]
+    reached = table["input"].nunique() - explained["input"].nunique()
+    lines = [f"{explained['input'].nunique()} rows explained, {reached} had what was wanted."]
+    if len(explained):
+        means = explained[list(FIGURES)].mean()
+        lines += [f"{means[name]:9.3f}  {name}: {told}" for name, told in FIGURES.items()]
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,82 @@
+"""``counterset report``: one HTML file about the decisions on many rows."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from counterset.cli.arguments import whole_number
+from counterset.cli.cases import Case, find_rows, read_case
+from counterset.cli.options import (
+    add_goal,
+    add_limits,
+    add_model_and_data,
+    add_repeats,
+    add_training,
+)
+from counterset.cli.output import check_file
+from counterset.cli.parsers import Commands, add_parser
+from counterset.evaluation.evaluate import evaluate
+from counterset.exceptions import InvalidInputError
+
+__all__ = ["add_command"]
+
+
+def add_command(commands: Commands) -> None:
+    """Add ``report`` to the command line."""
+    parser, group = add_parser(
+        commands,
+        "report",
+        "Report what would change a model's decisions on many rows.",
+        usage="MODEL DATA --html FILE [options]",
+        example="counterset report model.skops credit.csv --target good --html r.html",
+    )
+    add_model_and_data(group, "a CSV file with the rows to explain")
+    group.add_argument("--html", type=Path, required=True, metavar="FILE", help="the file to write")
+    group.add_argument(
+        "--rows",
+        nargs="+",
+        type=whole_number(0),
+        metavar="N",
+        help="the rows to explain; the first is 0 (default: all)",
+    )
+    add_training(group)
+    add_goal(group)
+    add_limits(group)
+    group.add_argument("--groups", metavar="COLUMN", help="show figures by the values of a column")
+    add_repeats(group, 0, "noisy copies of each row, for stability")
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    check_file(arguments.html, "--html")
+    case = read_case(arguments)
+    numbers = list(range(len(case.rows))) if arguments.rows is None else arguments.rows
+    rows = find_rows(case.rows, numbers, arguments.data)
+    groups = _groups(case, arguments, numbers)
+    explanations = case.explainer.explain_many(rows, **case.goal, if_none="warn", skip=True)
+    stability = None
+    if arguments.repeats:
+        stability = evaluate(
+            case.explainer,
+            rows,
+            **case.goal,
+            repeats=arguments.repeats,
+        )
+    explanations.to_html(arguments.html, groups=groups, stability=stability)
+    sys.stdout.write(f"{explanations!r}\nWritten to {arguments.html}\n")
+    return 0
+
+
+def _groups(case: Case, arguments: argparse.Namespace, numbers: list[int]) -> Any:
+    """Return the groups: a feature's name, or the values of another column for each row."""
+    name = arguments.groups
+    if name is None or name in case.rows:
+        return name
+    if name not in case.data:
+        raise InvalidInputError(
+            f"--groups names no column of {arguments.data}: {name!r}. There are {list(case.data)}."
+        )
+    return case.data[name].iloc[numbers]

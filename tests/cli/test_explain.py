@@ -1,0 +1,100 @@
+"""``counterset explain``, as a person would use it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import joblib
+import pandas as pd
+import pytest
+from cli_files import write_loans
+from sklearn.linear_model import LinearRegression
+
+from counterset import Constraints, DiverseExplainer, Schema
+from counterset.cli import main
+
+
+def command(folder: Path, *more: str) -> list[str]:
+    model, data = write_loans(folder)
+    return ["explain", model, data, "--trust", *more]
+
+
+def declined(folder: Path) -> int:
+    return pd.read_csv(folder / "data.csv")["decision"].tolist().index("declined")
+
+
+def test_explain_prints_the_words_of_the_library(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"units": {"income": "€"}}', encoding="utf-8")
+    base = command(tmp_path, "--ways", "1", "--immutable", "debt", "--schema", str(schema))
+    row = declined(tmp_path)
+    assert main([*base, "--row", str(row), "--target", "approved"]) == 0
+    X = pd.read_csv(tmp_path / "data.csv")[["income", "debt"]]
+    explainer = DiverseExplainer(
+        joblib.load(tmp_path / "model.joblib"),
+        schema=Schema(units={"income": "€"}),
+        constraints=Constraints(immutable=["debt"]),
+        max_counterfactuals=1,
+    ).fit(X)
+    expected = explainer.explain(X.loc[row], target="approved")
+    told = capsys.readouterr()
+    assert told.out == f"{expected.describe()}\n"
+    assert "€" in told.out
+    assert "left out columns" in told.err
+
+
+def test_explain_prints_json_and_nothing_else_and_writes_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "report.html"
+    base = command(tmp_path, "--html", str(report), "--ways", "1")
+    row = str(declined(tmp_path))
+    assert main([*base, "--row", row, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["label"] == "declined"
+    assert "declined" in report.read_text(encoding="utf-8")
+    assert main([*base, "--row", row]) == 0
+    assert capsys.readouterr().out.endswith(f"\nWritten to {report}\n")
+
+
+def test_a_regression_is_explained_for_a_range(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = command(tmp_path, "--row", "0", "--ways", "1")
+    X = pd.read_csv(tmp_path / "data.csv")[["income", "debt"]]
+    joblib.dump(LinearRegression().fit(X, X["income"] - X["debt"]), tmp_path / "model.joblib")
+    assert main([*base, "--interval", "70", "80"]) == 0
+    assert "between 70 and 80" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--row", "120"], "There is no row 120 in {folder}/data.csv, which has 120 rows. Choose"),
+        (["--row", "0", "--html", "{folder}"], "--html: {folder} cannot be written, because it is"),
+        (["--row", "0", "--html", "{folder}/a/b.html"], "because there is no folder {folder}/a."),
+        (["--row", "0", "--constraints", "{folder}/c.toml"], "Did you mean 'immutable'?"),
+        (["--row", "0", "--immutable", "age"], "There is no feature 'age'. The features are"),
+        (
+            ["--row", "0", "--immutable", "income", "debt"],
+            "the constraint 'immutable 'debt'' rules out",
+        ),
+        (["--row", "0", "--target", "refunded"], "No training row is predicted 'refunded'"),
+    ],
+)
+def test_what_cannot_be_used_is_told_in_one_line(
+    more: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "c.toml").write_text('imutable = ["age"]\n', encoding="utf-8")
+    assert main(command(tmp_path, *(each.format(folder=tmp_path) for each in more))) == 2
+    *notes, told = capsys.readouterr().err.splitlines()
+    assert all("left out columns" in note for note in notes)
+    assert message.format(folder=tmp_path) in told
+
+
+def test_a_row_below_0_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["explain", "model", "data", "--row", "-1"])
+    assert "--row: must be a whole number of at least 0" in capsys.readouterr().err

@@ -1,0 +1,59 @@
+"""``counterset report``, as a person would use it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_files import write_loans
+
+from counterset.cli import main
+
+
+def command(folder: Path, *more: str) -> list[str]:
+    model, data = write_loans(folder)
+    return ["report", model, data, "--trust", "--html", str(folder / "report.html"), *more]
+
+
+def test_report_covers_all_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command(tmp_path, "--target", "approved", "--ways", "1")) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("Explanations of 120 inputs")
+    assert told.endswith(f"Written to {tmp_path / 'report.html'}\n")
+    assert "120 inputs" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_report_of_some_rows_by_group_with_stability(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The town is no feature of the model.
+    some = ["--rows", "0", "1", "2", "3", "--groups", "town", "--repeats", "1", "--ways", "1"]
+    assert main(command(tmp_path, *some)) == 0
+    assert "Explanations of 4 inputs" in capsys.readouterr().out
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Bonn" in page
+    assert "Ulm" in page
+    assert '"set_distance_mean"' in page
+    assert main(command(tmp_path, "--rows", "0", "1", "--groups", "debt", "--ways", "1")) == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--rows", "3", "200"], "There is no row 200 in "),
+        (["--groups", "sex"], "--groups names no column of "),
+    ],
+)
+def test_what_is_not_in_the_file_is_told(
+    more: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command(tmp_path, *more)) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_before_anything_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", "no model", "no data", "--html", str(tmp_path / "a" / "b.html")]) == 2
+    assert f"because there is no folder {tmp_path / 'a'}" in capsys.readouterr().err
