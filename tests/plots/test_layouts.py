@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from displays import mixed, plane, wide
+from displays import mixed, plane, special, wide
 
 from counterset import DiverseExplainer
 from counterset._base.arrays import Matrix
@@ -95,6 +95,18 @@ def test_rows_in_no_direction_of_an_option_have_no_place() -> None:
     ends = explanation._matrix
     away = explanation._input - (ends - explanation._input).sum(axis=0)
     assert np.isnan(here.place(away[None, :])).all()
+
+
+def test_a_fan_of_one_option_is_the_same_all_around() -> None:
+    explanation, explainer = special()
+    here = map_of(explanation, explainer)
+    assert isinstance(here, Fan)
+    assert len(explanation) == 1
+    (x, y), radius = here.options[0], explanation.distances[0]
+    around = radius * np.array([[np.cos(a), np.sin(a)] for a in np.linspace(0, 6, 13)])
+    same(here.rows(around), np.repeat(explanation._matrix, 13, axis=0))
+    assert (x, y) == (pytest.approx(radius), 0)
+    same(here.place(explanation._matrix), here.options)
 
 
 def test_one_option_and_one_number_make_a_map_too() -> None:

@@ -26,6 +26,12 @@ def test_the_ending_of_the_file_chooses_the_format(
     assert (tmp_path / name).read_bytes().startswith(start)
 
 
+def test_the_same_tuning_gives_the_same_file(tuning: Tuning, tmp_path: Path) -> None:
+    for name in ("a.svg", "b.svg"):
+        draw_trade_off(tuning, tmp_path / name)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
 def test_no_figure_stays_open(tuning: Tuning, tmp_path: Path) -> None:
     before = plt.get_fignums()
     draw_trade_off(tuning, str(tmp_path / "a.png"))

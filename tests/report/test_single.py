@@ -98,7 +98,7 @@ def test_wide_tables_are_cut_and_their_ways_folded() -> None:
     page = wide()[0].to_html()
     assert page.count("<details>") == len(wide()[0])
     assert "30 features more change" in visible(page)
-    assert "44 features more change" in visible(page)
+    assert "47 features more change" in visible(page)
 
 
 def test_of_many_options_the_nearest_are_shown_and_all_are_recorded() -> None:
@@ -124,6 +124,16 @@ def test_certified_options_keep_their_certificates() -> None:
     assert explanation.certificate.safety is not None
     assert one.certificate.safety == explanation.certificate.safety[:1]
     assert "Proved: no way is nearer than" in visible(explanation.to_html())
+
+
+def test_a_least_probability_is_told() -> None:
+    X = np.random.default_rng(0).random((200, 2))
+    model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
+    explainer = DiverseExplainer(model, max_counterfactuals=1).fit(X)
+    low = X[X.sum(axis=1) < 0.6][0]
+    explanation = explainer.explain(low, target=True, target_probability=0.75)
+    text = visible(explanation.to_html())
+    assert "asked for True, with a probability of at least 75%" in text
 
 
 def test_a_regression_tells_its_interval() -> None:

@@ -43,7 +43,7 @@ def test_of_50_features_20_are_shown_and_the_others_counted() -> None:
 
 
 def test_what_stays_is_named() -> None:
-    assert unchanged(mixed()[0]) == "As they are now stay: age."
+    assert unchanged(mixed()[0]) == "The same in every option: age."
     assert unchanged(wide()[0]) == ""
 
 

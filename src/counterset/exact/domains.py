@@ -96,7 +96,7 @@ class Box:
             )
         row = self.table.encode_one(x)[0][0]
         low, high = self.bounds(len(row))
-        return replace(self, low=np.minimum(low, row), high=np.maximum(high, row))
+        return replace(self, low=np.fmin(low, row), high=np.fmax(high, row))
 
     def bounds(self, n_features: int) -> tuple[Vector, Vector]:
         """Return the lower and the upper bound of each feature."""

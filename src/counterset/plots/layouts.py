@@ -205,7 +205,8 @@ class Fan:
         there = self._order[(first + 1) % len(self._ends)]
         a, b = self._on_line(here, radius), self._on_line(there, radius)
         nearer = np.where(share < 0.5, a, b)
-        mixed = (1 - share) * a + share * b
+        # Rounding must not move a value that both lines have, which may be off the steps.
+        mixed = np.where(a == b, a, (1 - share) * a + share * b)
         moves = np.array([not each.is_category for each in self._distance.table.features])
         known = ~np.isnan(self._distance.table.without_special(a))
         known &= ~np.isnan(self._distance.table.without_special(b))

@@ -62,7 +62,7 @@ def axes_or_new(ax: Any, size: tuple[float, float], count: int = 1) -> list[Any]
     return given
 
 
-def save(display: Any, file: str | Path | Any, size: tuple[float, float], count: int = 1) -> None:
+def save(display: Any, file: str | Path, size: tuple[float, float], count: int = 1) -> None:
     """Draw a display into a file, without a window and without pyplot.
 
     Parameters
@@ -70,7 +70,7 @@ def save(display: Any, file: str | Path | Any, size: tuple[float, float], count:
     display
         What has ``plot(ax)``.
     file
-        The picture to write. The ending of its name chooses the format; SVG for a stream.
+        The picture to write; its ending chooses the format.
     size
         In inches.
     count
@@ -82,13 +82,10 @@ def save(display: Any, file: str | Path | Any, size: tuple[float, float], count:
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)[0]
     display.plot(axes[0] if count == 1 else axes)
-    # No date and no random names: the same plot is the same file. Text stays text.
-    with matplotlib.rc_context({"svg.hashsalt": "counterset", "svg.fonttype": "none"}):
-        if isinstance(file, str | Path):
-            dated = {"Date": None} if str(file).endswith(".svg") else {}
-            figure.savefig(file, dpi=120, metadata=dated)
-        else:
-            figure.savefig(file, format="svg", metadata={"Date": None}, transparent=True)
+    # No date and no random names: the same plot is the same file.
+    dated = {"Date": None} if str(file).endswith(".svg") else {}
+    with matplotlib.rc_context({"svg.hashsalt": "counterset"}):
+        figure.savefig(file, dpi=120, metadata=dated)
 
 
 def option_style(rank: int) -> dict[str, Any]:

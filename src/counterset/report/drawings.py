@@ -8,6 +8,7 @@ from html import escape
 
 from counterset.plots.changes import Change, ChangesDisplay, FeatureRow
 from counterset.plots.style import wrapped
+from counterset.report.texts import TEXTS
 
 __all__ = ["bars_svg", "changes_svg"]
 
@@ -69,12 +70,12 @@ def _svg(body: str, width: float, height: float, title: str) -> str:
 
 
 def _legend(n_options: int) -> str:
-    parts = [f'<circle class="input" cx="8" cy="14" r="{MARK}"/>', _text(20, 18, "now")]
+    parts = [f'<circle class="input" cx="8" cy="14" r="{MARK}"/>', _text(20, 18, TEXTS["now"])]
     for i in range(n_options):
         x = 70 + 96 * (i % 7)
         y = 14 + 16 * (i // 7)
         parts.append(_mark(i + 1, x, y))
-        parts.append(_text(x + 12, y + 4, f"option {i + 1}"))
+        parts.append(_text(x + 12, y + 4, TEXTS["option"].format(rank=i + 1)))
     return "".join(parts)
 
 

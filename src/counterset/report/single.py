@@ -14,13 +14,14 @@ import pandas as pd
 from counterset._base.arrays import to_python
 from counterset._base.lazy import Lazy
 from counterset.models.goals import InInterval, OneOf
+from counterset.plots.cells import most_changed
 from counterset.plots.changes import ChangesDisplay
 from counterset.report.drawings import changes_svg
 from counterset.report.page import Section, listed, make_page, paragraphs, write_page
 from counterset.report.record import record_of
 from counterset.report.tables import facts, options_table, unchanged
 from counterset.report.texts import TEXTS, counted
-from counterset.results.context import Context, versions
+from counterset.results.context import Context, TrainingSummary, versions
 from counterset.results.explanation import Explanation
 from counterset.words.description import Description
 from counterset.words.letter import reason_lines
@@ -29,9 +30,9 @@ from counterset.words.templates import Templates, TemplatesLike
 
 __all__ = ["check_section", "goal_text", "making_section", "nearest", "report_of_one"]
 
-#: The drawing shows the 6 features that change most: with the words and the table, a printed
+#: The drawing has at most 18 lines, one for each change: with the words and the table, a printed
 #: report has three pages at most.
-DRAWN = 6
+MOST_LINES = 18
 #: A report shows the 7 nearest options, which fit the width of a page. The record has all.
 MOST_OPTIONS = 7
 
@@ -120,13 +121,14 @@ def nearest(explanation: Explanation, count: int = MOST_OPTIONS) -> Explanation:
 def goal_text(context: Context) -> str:
     """Return what was asked for, in words."""
     goal = context.goal
-    told = "another decision"
+    told = TEXTS["another"]
     if isinstance(goal, InInterval):
         told = between(Templates.read(), goal.low, goal.high)
     elif isinstance(goal, OneOf):
         told = " or ".join(repr(to_python(each)) for each in goal.wanted)
     if context.probability is not None:
-        told += f", with a probability of at least {context.probability:.0%}"
+        shown = f"{context.probability:.0%}"
+        told = TEXTS["probable"].format(goal=told, probability=shown)
     return told
 
 
@@ -136,7 +138,7 @@ def _lead(explanation: Explanation, wording: Wording) -> str:
         ways=counted(len(explanation), "way"), goal=told.wanted()
     )
     return TEXTS["lead"].format(
-        who=f"Input {to_python(explanation.index)}",
+        index=to_python(explanation.index),
         classified=told.classified(explanation.label),
         told=ways,
     )
@@ -153,7 +155,9 @@ def _words(description: Description) -> str:
 
 
 def _changes(explanation: Explanation) -> Section:
-    display = ChangesDisplay.from_explanation(explanation, max_features=DRAWN)
+    lines = explanation.changed[:, most_changed(explanation)].sum(axis=0).cumsum()
+    count = max(1, int((lines <= MOST_LINES).sum()))
+    display = ChangesDisplay.from_explanation(explanation, max_features=count)
     told = "; ".join(
         f"{row.name}: " + ", ".join(f"option {c.option} {c.text}" for c in row.changes)
         for row in display.rows
@@ -181,18 +185,13 @@ def _certain(description: Description) -> str:
 def making_section(context: Context, record: dict[str, Any]) -> Section:
     """Return the section on the model, the data, and how explanations were made."""
     training = None if context.training is None else context.training.value
-    labels = ""
-    if training is not None and training.labels is not None:
-        for label, count in training.labels.items():
-            labels += f", {count:,} classified as {to_python(label)!r}"
-    elif training is not None and training.low is not None and training.high is not None:
-        labels = f", predicted {training.low:.4g} to {training.high:.4g}"
+    model = type(context.model_to_ask()).__name__
     pairs = [
-        (TEXTS["model"], f"{type(context.model).__name__}, asked by {context.explainer}"),
+        (TEXTS["model"], TEXTS["asked_by"].format(model=model, explainer=context.explainer)),
         (TEXTS["fingerprint"], record["fingerprint"]["digest"]),
     ]
     if training is not None:
-        told = TEXTS["training_told"].format(rows=f"{training.rows:,}", labels=labels)
+        told = TEXTS["training_told"].format(rows=f"{training.rows:,}", labels=_labels(training))
         pairs += [(TEXTS["training"], told), (TEXTS["training_hash"], training.hash)]
     pairs += [
         (TEXTS["asked_for"], goal_text(context)),
@@ -201,6 +200,16 @@ def making_section(context: Context, record: dict[str, Any]) -> Section:
         (TEXTS["versions"], ", ".join(f"{name} {each}" for name, each in versions().items())),
     ]
     return Section(TEXTS["made"], facts(pairs))
+
+
+def _labels(training: TrainingSummary) -> str:
+    """Return what the model predicts for the training rows."""
+    if training.labels is None:
+        return TEXTS["label_range"].format(low=training.low, high=training.high)
+    return ", ".join(
+        TEXTS["label_count"].format(count=f"{count:,}", label=to_python(label))
+        for label, count in training.labels.items()
+    )
 
 
 def check_section() -> Section:

@@ -32,6 +32,7 @@ def options_table(explanation: Explanation, decisions: Sequence[str]) -> str:
     features, order = explanation._table.features, most_changed(explanation)
     ranks = range(1, len(explanation) + 1)
     headings = [_heading(TEXTS["now"]), *(_heading(TEXTS["option"].format(rank=i)) for i in ranks)]
+    kept = f'<td class="kept"><span role="img" aria-label="{escape(TEXTS["as_now"])}">·</span></td>'
     rows = []
     for i in order[:MOST_ROWS]:
         feature, marks = features[i], explanation.changed[:, i]
@@ -39,7 +40,7 @@ def options_table(explanation: Explanation, decisions: Sequence[str]) -> str:
         cells += [
             f'<td class="changed">{escape(value_text(feature, code, LONGEST))}</td>'
             if mark
-            else '<td class="kept"><span aria-label="as now">·</span></td>'
+            else kept
             for code, mark in zip(explanation._matrix[:, i], marks, strict=True)
         ]
         rows.append(f'<tr><th scope="row">{escape(name_of(feature))}</th>{"".join(cells)}</tr>')
@@ -73,7 +74,7 @@ def unchanged(explanation: Explanation) -> str:
         return ""
     names = ", ".join(each.label for each in features[:MOST_NAMES])
     if len(features) > MOST_NAMES:
-        names += f" and {len(features) - MOST_NAMES} more"
+        names = TEXTS["and_more"].format(names=names, count=len(features) - MOST_NAMES)
     return TEXTS["stays"].format(names=names)
 
 
