@@ -59,6 +59,17 @@ def test_explain_prints_json_and_nothing_else_and_writes_a_report(
     assert capsys.readouterr().out.endswith(f"\nWritten to {report}\n")
 
 
+def test_fewer_ways_than_asked_for_are_told_once_in_the_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # A warning in terms of the library was told too.
+    base = command(tmp_path, "--ways", "5", "--immutable", "debt")
+    assert main([*base, "--row", str(declined(tmp_path))]) == 0
+    told = capsys.readouterr()
+    assert "5 were asked for" in " ".join(told.out.split())
+    assert "warning" not in told.err
+
+
 def test_a_regression_is_explained_for_a_range(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,6 +54,28 @@ def test_all_commands_are_tested_here() -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            [],
+            "counterset: the following arguments are required: COMMAND ... (see ",
+        ),
+        (["demo", "--aplicant", "1"], "counterset: unrecognized arguments: --aplicant 1"),
+        (["explain", "m", "d"], "counterset explain: the following arguments are required: --row"),
+    ],
+)
+def test_wrong_use_is_told_in_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith(message)
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
     ("typed", "word"),
     [("counterset rep", "reproduce"), ("counterset explain m d --imm", "--immutable")],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from pathlib import Path
 
 from counterset.cli.arguments import whole_number
@@ -11,6 +12,7 @@ from counterset.cli.cases import find_rows, read_case
 from counterset.cli.options import add_goal, add_limits, add_model_and_data, add_training
 from counterset.cli.output import check_file
 from counterset.cli.parsers import Commands, add_parser
+from counterset.exceptions import FewerCounterfactualsWarning
 
 __all__ = ["add_command"]
 
@@ -45,7 +47,9 @@ def _run(arguments: argparse.Namespace) -> int:
         check_file(arguments.html, "--html")
     case = read_case(arguments)
     row = find_rows(case.rows, [arguments.row], arguments.data)
-    explanation = case.explainer.explain(row, **case.goal)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)  # the words say it
+        explanation = case.explainer.explain(row, **case.goal)
     told = explanation.to_json(indent=1) if arguments.json else explanation.describe()
     sys.stdout.write(f"{told}\n")
     if arguments.html is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from counterset import __version__
 from counterset.cli import datasets, demo, evaluate, explain, report, reproduce, tune, verify
-from counterset.cli.parsers import Help
+from counterset.cli.parsers import Help, Parser
 from counterset.exceptions import CountersetError
 
 __all__ = ["main"]
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="counterset",
         usage="counterset COMMAND [options]",
         description="Explain a model's decision by a small set of diverse counterfactuals.",

@@ -31,9 +31,7 @@ def add_model_and_data(group: Group, data: str) -> None:
         "model", type=Path, metavar="MODEL", help="an .onnx or .skops file, or a pickle (--trust)"
     )
     group.add_argument("data", type=Path, metavar="DATA", help=data)
-    group.add_argument(
-        "--trust", action="store_true", help="load a file that may run code, as any pickle may"
-    )
+    group.add_argument("--trust", action="store_true", help="load a pickle, which can run any code")
     group.add_argument(
         "--drop",
         nargs="+",

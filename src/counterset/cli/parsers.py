@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
-__all__ = ["Commands", "Group", "Help", "add_parser"]
+__all__ = ["Commands", "Group", "Help", "Parser", "add_parser"]
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Group: TypeAlias = argparse._ArgumentGroup
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that tells an error in one line, and where the help is."""
+
+    def error(self, message: str) -> NoReturn:
+        """Tell what is wrong, and exit with the code 2."""
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
 class Help(argparse.RawDescriptionHelpFormatter):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from counterset.cli.options import (
 from counterset.cli.output import check_file
 from counterset.cli.parsers import Commands, add_parser
 from counterset.evaluation.evaluate import evaluate
-from counterset.exceptions import InvalidInputError
+from counterset.exceptions import FewerCounterfactualsWarning, InvalidInputError
 
 __all__ = ["add_command"]
 
@@ -56,15 +57,12 @@ def _run(arguments: argparse.Namespace) -> int:
     numbers = list(range(len(case.rows))) if arguments.rows is None else arguments.rows
     rows = find_rows(case.rows, numbers, arguments.data)
     groups = _groups(case, arguments, numbers)
-    explanations = case.explainer.explain_many(rows, **case.goal, if_none="warn", skip=True)
     stability = None
-    if arguments.repeats:
-        stability = evaluate(
-            case.explainer,
-            rows,
-            **case.goal,
-            repeats=arguments.repeats,
-        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)  # the report says who has none
+        explanations = case.explainer.explain_many(rows, **case.goal, if_none="warn", skip=True)
+        if arguments.repeats:
+            stability = evaluate(case.explainer, rows, **case.goal, repeats=arguments.repeats)
     explanations.to_html(arguments.html, groups=groups, stability=stability)
     sys.stdout.write(f"{explanations!r}\nWritten to {arguments.html}\n")
     return 0

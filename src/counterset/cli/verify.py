@@ -34,9 +34,7 @@ def add_command(commands: Commands) -> None:
         metavar="MODEL",
         help="an .onnx or .skops file, or a pickle (--trust)",
     )
-    group.add_argument(
-        "--trust", action="store_true", help="load a file that may run code, as any pickle may"
-    )
+    group.add_argument("--trust", action="store_true", help="load a pickle, which can run any code")
     parser.set_defaults(run=_run)
 
 
