@@ -64,6 +64,10 @@ class Recipes:
     def __len__(self) -> int:
         return len(self.features)
 
+    def take(self, which: Indices) -> Recipes:
+        """Return some of the recipes."""
+        return Recipes(self.features[which], self.values[which], self.pool_index[which])
+
     def apply(self, x: Matrix, table: Table) -> tuple[Matrix, Indices, Indices]:
         """Apply every recipe to every input, on every rung.
 
