@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Counts, Indices, Labels, Matrix, Vector, to_python
+from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, Vector, to_python
 from counterset._base.lazy import Lazy
 from counterset.exceptions import InvalidInputError
 from counterset.results.certificate import Certificate
@@ -58,6 +58,7 @@ class Explanations(Sequence[Explanation]):
     _examples: Indices
     _plausibility: Vector | None
     _stable_radius: Lazy[Vector] | None
+    _from_list: Mask | None
     _context: Context | None = None
     _constraints: tuple[Any, ...] | None = None
     _why_none: Lazy[Mapping[int, str]] | None = None
@@ -175,6 +176,7 @@ class Explanations(Sequence[Explanation]):
             _examples=self._examples[rows],
             _plausibility=None if self._plausibility is None else self._plausibility[rows],
             _stable_radius=None if radius is None else Lazy(lambda: radius.value[which]),
+            _from_list=None if self._from_list is None else self._from_list[rows],
             _why_none=None if why is None else Lazy(lambda: _renumbered(why.value, which)),
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
         )
@@ -188,8 +190,14 @@ class Explanations(Sequence[Explanation]):
     def _certificate_of(self, i: int) -> Certificate | None:
         if self._stable_radius is None:
             return None
-        radius = float(self._stable_radius.value[i])
-        return Certificate(stable_radius=None if np.isnan(radius) else radius)
+        value = float(self._stable_radius.value[i])
+        radius = None if np.isnan(value) else value
+        if self._from_list is None:
+            return Certificate(stable_radius=radius)
+        end = self.counts[: i + 1].sum()
+        return Certificate(
+            list_radius=radius, from_list=self._from_list[end - self.counts[i] : end]
+        )
 
     def __repr__(self) -> str:
         summary = f"Explanations of {len(self)} inputs by {len(self._matrix)} counterfactuals"
@@ -216,6 +224,7 @@ def make_explanations(
     examples: Indices | None = None,
     plausibility: Vector | None = None,
     stable_radius: Lazy[Vector] | None = None,
+    from_list: Mask | None = None,
     asked: tuple[int, int] = (0, 0),
     context: Context | None = None,
     constraints: Sequence[Any] | None = None,
@@ -242,6 +251,9 @@ def make_explanations(
         How far each is from training rows, if that is known.
     stable_radius
         For each of those inputs, within what distance the choice stays the same, if that is known.
+    from_list
+        Which counterfactuals come from a list that is shared within that distance; None: it is the
+        choice itself that stays the same.
     asked
         How many calls the model was asked in, and about how many rows.
     context
@@ -273,6 +285,7 @@ def make_explanations(
         _stable_radius=None
         if stable_radius is None
         else Lazy(lambda: _spread(stable_radius.value, explained, len(inputs))),
+        _from_list=from_list,
         _context=context,
         _constraints=None if constraints is None else _kept(constraints, explained, len(inputs)),
         _why_none=why_none,

@@ -42,6 +42,9 @@ class Chosen:
         For each input, the distance of the farthest of those, if step 4 needs it; else 0.
     stable_radius
         For each input, within what distance the choice stays the same (NaN: not proved), or None.
+    from_list
+        Which of them come from a list that nearly equal inputs share; None: there are no lists. If
+        there are, it is the list that stays the same within the radius.
     """
 
     owners: Indices
@@ -54,6 +57,7 @@ class Chosen:
     n_candidates: Counts
     farthest: Vector
     stable_radius: Lazy[Vector] | None = None
+    from_list: Mask | None = None
 
     @cached_property
     def counts(self) -> Counts:
@@ -71,6 +75,7 @@ class Chosen:
             embedded=self.embedded.take(which),
             lengths=self.lengths[which],
             settled=self.settled[which],
+            from_list=None if self.from_list is None else self.from_list[which],
         )
 
     def among(self, inputs: Indices, n: int) -> Chosen:
@@ -128,8 +133,14 @@ class Chosen:
             np.concatenate([part.settled for part in parts]),
             n_candidates,
             farthest,
+            from_list=_joined_masks([part.from_list for part in parts]),
         )
         return joined.take(np.argsort(joined.owners, kind="stable"))
+
+
+def _joined_masks(parts: list[Mask | None]) -> Mask | None:
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if len(known) == len(parts) else None
 
 
 def _joined(parts: list[Embedded]) -> Embedded:
