@@ -117,9 +117,7 @@ class ViewChooser:
     def choose(self, acceptance: Acceptance) -> Chosen:
         """Choose candidates for every input."""
         chosen = replace(self.moved, viewpoints=self._centres).choose(acceptance)
-        from_list = np.ones(len(chosen.owners), dtype=bool)
-        radius = Lazy(lambda: self.anchors.radius(acceptance))
-        return replace(chosen, from_list=from_list, stable_radius=radius)
+        return replace(chosen, list_radius=Lazy(lambda: self.anchors.radius(acceptance)))
 
     def _centres(self, acceptance: Acceptance) -> Embedded:
         """Return the centre of each input's region, or the input itself if it has none."""
@@ -162,7 +160,7 @@ class ListChooser:
             # The list comes first: joining keeps the order of the parts.
             both = Chosen.joined([chosen, more], more.n_candidates, more.farthest)
             chosen = pick_diverse(self.selector, both, acceptance)
-        return replace(chosen, stable_radius=Lazy(lambda: self.anchors.radius(acceptance)))
+        return replace(chosen, list_radius=Lazy(lambda: self.anchors.radius(acceptance)))
 
 
 def _in_parts(inputs: Indices, options: OptionList) -> Iterator[Indices]:
