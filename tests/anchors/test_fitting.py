@@ -78,7 +78,9 @@ def test_a_number_of_anchors_that_makes_no_sense_is_refused(anchors: Any) -> Non
 
 @pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
 @pytest.mark.parametrize("search", [None, LineSearch(0.1)])
-def test_sets_change_a_third_less_and_are_as_near_and_diverse_on_rows_it_has_not_seen(search: Any) -> None:
+def test_sets_change_a_third_less_and_are_as_near_and_diverse_on_rows_it_has_not_seen(
+    search: Any,
+) -> None:
     data = datasets.load("diabetes")
     rows = data.X.astype(float)
     model = make_pipeline(MinMaxScaler(), LogisticRegression()).fit(rows[:600], data.y[:600])

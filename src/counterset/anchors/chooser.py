@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterset._base.arrays import Indices
+from counterset._base.arrays import Indices, Mask
 from counterset._base.lazy import Lazy
 from counterset.anchors.anchors import Anchors
 from counterset.anchors.option_list import OptionList
@@ -17,6 +17,7 @@ from counterset.recipes.recipe import ask_each_once
 from counterset.steps.acceptance import REFUSED, Acceptance
 from counterset.steps.choosers import MovedChooser, PoolChooser, pick_diverse, without_inputs
 from counterset.steps.chosen import Chosen
+from counterset.steps.diversity import Diversity, View
 from counterset.steps.line_search import LineSearch, Search
 from counterset.steps.pipeline import Pipeline
 from counterset.steps.selection import Selector
@@ -130,6 +131,22 @@ class ViewChooser:
 
 
 @dataclass(frozen=True)
+class NothingMore:
+    """Two options differ if another step says so, and neither is the other and something more."""
+
+    inner: Diversity | None
+
+    def differ(self, view: View, a: Indices, b: Indices) -> Mask:
+        """Return whether two options of each input differ enough."""
+        x, options = view.x.coordinates, view.candidates.coordinates
+        apart = options[a] != options[b]
+        holds_first = ~(apart & (options[a] != x)).any(axis=1)
+        holds_second = ~(apart & (options[b] != x)).any(axis=1)
+        differ: Mask = ~(holds_first | holds_second)
+        return differ if self.inner is None else differ & self.inner.differ(view, a, b)
+
+
+@dataclass(frozen=True)
 class ListChooser:
     """Let each input go down the list of its region, and take what works and differs.
 
@@ -152,14 +169,25 @@ class ListChooser:
             for some in _in_parts(inputs, options):
                 parts.append(_from_list(_working(options, acceptance, some), True))
         listed = Chosen.joined(parts, parts[0].n_candidates, parts[0].farthest)
-        chosen = pick_diverse(self.selector, listed, acceptance)
+        selector = replace(self.selector, diversity=NothingMore(self.selector.diversity))
+        chosen = pick_diverse(selector, listed, acceptance)
         short = np.flatnonzero(chosen.counts < self.selector.limit)
         if len(short):
             found = self.own_view.choose(acceptance.take(short))
             more = _from_list(found, False).among(short, len(acceptance.inputs))
             # The list comes first: joining keeps the order of the parts.
             both = Chosen.joined([chosen, more], more.n_candidates, more.farthest)
-            chosen = pick_diverse(self.selector, both, acceptance)
+            filled = pick_diverse(selector, both, acceptance)
+            # What is on the list may leave little that differs from it: then it helps nobody.
+            alone = more.counts > filled.counts
+            chosen = Chosen.joined(
+                [
+                    filled.take(np.flatnonzero(~alone[filled.owners])),
+                    more.take(np.flatnonzero(alone[more.owners])),
+                ],
+                more.n_candidates,
+                more.farthest,
+            )
         return replace(chosen, list_radius=Lazy(lambda: self.anchors.radius(acceptance)))
 
 
