@@ -195,3 +195,12 @@ def test_mixed_tables_are_certified_as_far_as_the_model_can_be_read() -> None:
     assert certified["searched"].distance_bounds.lower == 0  # type: ignore[union-attr]
     read, searched = (certified[name].distance_bounds for name in ("read", "searched"))
     assert read.upper <= searched.upper  # type: ignore[union-attr]
+
+
+def test_an_input_that_misses_a_value_is_named() -> None:
+    # It used to be an error about a Box that the user never made.
+    frame = pd.DataFrame(np.random.default_rng(0).random((80, 2)), columns=["a", "b"])
+    frame.loc[0, "a"] = np.nan
+    explainer = DiverseExplainer(lambda rows: rows["b"] > 0.5, max_counterfactuals=1).fit(frame)
+    with pytest.raises(UnsupportedDistanceError, match=r"no value for \['a'\]"):
+        explainer.certify(explainer.explain(frame.iloc[0]), epsilon=0.5)

@@ -10,17 +10,16 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from counterset._base.arrays import Mask, Matrix
-from counterset.anchors.anchors import Anchors
-from counterset.anchors.chooser import anchored, settings_of
-from counterset.anchors.search import find_anchors
+from counterset.anchors.chooser import anchored
+from counterset.anchors.fitting import find_anchors
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.per_row import RowConstraints, is_per_row
 from counterset.constraints.plausibility import NearData
+from counterset.constraints.rules import Rules
 from counterset.distances import DistanceLike
 from counterset.exact.certify import certify, check_explanation
 from counterset.exact.domains import Box, DomainLike
 from counterset.exceptions import NotFittedError
-from counterset.models.goals import AnyOther
 from counterset.recipes.chooser import with_recipes
 from counterset.recipes.learning import RecipeBook
 from counterset.results.explanation import Explanation
@@ -80,16 +79,16 @@ class DiverseExplainer(BaseEstimator):
     sparsify
         Undo the changes that a counterfactual does not need, so that few features change.
     anchors
-        None: the paper's selection, made for each input. A number: ``fit`` chooses a set for up to
-        that many training rows of each class, and an input takes the nearest set of its class, so
-        that nearly equal inputs get the same. ``"auto"`` finds the number, see ``docs/anchors.md``.
+        None: options are chosen for each input. A number: ``fit`` divides the inputs of each class
+        into that many regions, and an input gets its options from a list that is fixed for its
+        region, so that nearly equal inputs get the same. ``"auto"``: see ``docs/anchors.md``.
     plausibility
         :class:`NearData` requires counterfactuals to lie near training rows.
 
     Attributes
     ----------
     anchors_
-        The anchors that were found, with their sets, or None.
+        The regions that were found, with what is offered to each, or None.
     classes_
         The labels that the model gives to the training rows.
     schema_
@@ -205,8 +204,13 @@ class DiverseExplainer(BaseEstimator):
         known = training.table.without_special(training.pool.matrix)
         warn_of_scale(known, training.table, self.scale, stacklevel=2)
         training.rules(self.constraints)  # a constraint that does not fit the data shows now
-        anchors = self._find_anchors(training, progress=progress)
-        self._training, self._recipes = training, RecipeBook(training)
+        recipes, anchors = RecipeBook(training), None
+        if self.anchors is not None:
+            paper = self._paper_pipeline(training, training.usable(None), training.no_rules)
+            anchors = find_anchors(
+                self.anchors, paper, recipes, self.constraints, progress=progress
+            )
+        self._training, self._recipes = training, recipes
         self._fitted_with = used_by_fit(self)
         self.schema_ = training.table
         self.distance_ = training.distance
@@ -351,18 +355,17 @@ class DiverseExplainer(BaseEstimator):
         return explain_batch(*rows, self.get_params(deep=False), stacklevel=3)
 
     def _pipeline(self, requirements: Requirements) -> Pipeline:
-        """Return the pipeline of one call: the paper's, or the anchored one."""
-        probability = requirements.probability
-        selector = self._selector(self._training, self._training.usable(probability))
-        paper = paper_pipeline(selector, self.search, requirements.rules, sparsify=self.sparsify)
-        if self.anchors is None or self.anchors_ is None:
+        """Return the pipeline of one call."""
+        usable = self._training.usable(requirements.probability)
+        paper = self._paper_pipeline(self._training, usable, requirements.rules)
+        if self.anchors_ is None:
             return with_recipes(paper, self._recipes, self.constraints)
-        usual = isinstance(requirements.goal, AnyOther) and probability is None
-        kept = usual and self.anchors_.settings == settings_of(paper)
-        return anchored(paper, self.anchors_, sets_are_kept=kept)
+        return anchored(paper, self.anchors_, self.constraints)
 
-    def _selector(self, training: TrainingData, usable: Mask | None) -> Selector:
-        return Selector(
+    def _paper_pipeline(
+        self, training: TrainingData, usable: Mask | None, rules: Rules
+    ) -> Pipeline:
+        selector = Selector(
             training.pool,
             usable,
             self.candidates,
@@ -370,14 +373,7 @@ class DiverseExplainer(BaseEstimator):
             self.max_counterfactuals,
             find_farthest=self.search is not None and self.search.needs_farthest,
         )
-
-    def _find_anchors(self, training: TrainingData, *, progress: bool) -> Anchors | None:
-        """Find the anchors of each class, and choose their sets."""
-        if self.anchors is None:
-            return None
-        selector = self._selector(training, training.usable(None))
-        pipeline = paper_pipeline(selector, self.search, training.no_rules, sparsify=False)
-        return find_anchors(self.anchors, pipeline, training, progress=progress)
+        return paper_pipeline(selector, self.search, rules, sparsify=self.sparsify)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "pool_"):

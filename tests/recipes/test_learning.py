@@ -26,7 +26,7 @@ def sparse(model: Any = lend, data: Any = FRAME, **parameters: Any) -> DiverseEx
 
 
 def learned(explainer: DiverseExplainer) -> list[Recipes]:
-    return list(explainer._recipes._learned.values())
+    return explainer._recipes._learned.values()
 
 
 def equal(a: list[Recipes], b: list[Recipes]) -> bool:

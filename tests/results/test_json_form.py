@@ -37,6 +37,11 @@ def bounded() -> Explanation:
     return by_hand([1, 3]).with_certificate(certificate)
 
 
+def listed() -> Explanation:
+    certificate = Certificate(list_radius=0.25, from_list=np.array([True, False]))
+    return by_hand([1, 3]).with_certificate(certificate)
+
+
 def searched() -> Explanation:
     frame = pd.DataFrame(
         {"<b>": [1, 2, 3, 4] * 5, 'ü\n"': ["a", "b", "c", None] * 5, "n": range(20)}
@@ -72,6 +77,7 @@ EXPLANATIONS: dict[str, Any] = {
     "probability": lambda: by_hand([1], probability=0.8),
     "without options": lambda: by_hand([]),
     "certificate": bounded,
+    "list": listed,
     "names with any characters": searched,
     "exhaustive": exhaustive,
     "certified": linear,

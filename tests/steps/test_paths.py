@@ -8,7 +8,7 @@ import pytest
 
 from counterset.constraints.constraints import Constraints
 from counterset.distances import L1, L2, Distance, LInf
-from counterset.steps.paths import Paths, give_way, unit_costs
+from counterset.steps.paths import Paths, unit_costs
 from counterset.tables.schema import Schema
 from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
@@ -50,17 +50,6 @@ def test_features_that_change_together_switch_at_once() -> None:
     together = Constraints(together=[["f", "n"]])
     assert rows_at(0.4, start, end, together) == start
     assert rows_at(0.5, start, end, together) == end
-
-
-def test_what_gives_way_is_a_place_on_the_way() -> None:
-    start, end = [0.0, 0.0, 0.0, 0.0], [1.0, 9.0, 1.0, 2.0]
-    rules = ALONE.compile(TABLE, MATRIX)
-    for way in (0.0, 0.3, 0.6, 1.0):
-        for features in ([True] * 4, [True, False, True, False]):
-            rows = np.array([end]), np.array([start]), np.array([features])
-            [found] = give_way(COSTS, *rows, way, rules).tolist()
-            mixed = np.where(features, start, end).tolist()
-            assert found == rows_at(1 - way, mixed, end, ALONE)
 
 
 @pytest.mark.parametrize("together", [[], [["f", "a"]]])

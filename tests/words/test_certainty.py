@@ -100,6 +100,24 @@ def test_the_stable_radius(radius: float | None, sentence: str | None) -> None:
     assert sentence is None or sentence in told[-1]
 
 
+@pytest.mark.parametrize(
+    ("radius", "from_list", "sentences"),
+    [
+        (0.05, [True, True], ["within a distance of 0.05 is offered the same list of ways"]),
+        (np.inf, [True, False], ["every input of the same class is offered", "Way 2 is not on"]),
+        (0.05, [False, False], ["0.05 is offered the same list", "Ways 1 and 2 are not on"]),
+        (0.0, [True, True], []),
+    ],
+)
+def test_the_list_that_is_shared(
+    radius: float, from_list: list[bool], sentences: list[str]
+) -> None:
+    told = sure(Certificate(list_radius=radius, from_list=np.array(from_list)))
+    assert len(told) == 2 + len(sentences)
+    for sentence, words in zip(told[2:], sentences, strict=True):
+        assert words in sentence
+
+
 def test_an_explanation_without_options_proves_nothing() -> None:
     assert sure(rows=[]) == []
     assert how_far(by_hand(rows=[]), ENGLISH) == []

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "AnyMatrix",
     "Codes",
     "Counts",
     "Indices",
@@ -29,8 +28,6 @@ Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 #: Floats with three or more axes, such as the rows of each of several inputs, ``(n, k, d)``.
 Stack: TypeAlias = NDArray[np.float64]
-#: A matrix in any precision: single precision is enough to choose by.
-AnyMatrix: TypeAlias = NDArray[np.floating[Any]]
 #: Positions in another array.
 Indices: TypeAlias = NDArray[np.intp]
 #: Numbers of things.

@@ -1,85 +1,69 @@
-"""Choosing with anchors: each input takes the set of the anchor that is nearest to it."""
+"""Choosing with anchors: an input gets its options from what is fixed for its region."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from counterset._base.arrays import Indices, Mask
 from counterset._base.lazy import Lazy
 from counterset.anchors.anchors import Anchors
+from counterset.anchors.option_list import OptionList
+from counterset.constraints.constraints import Constraints
+from counterset.recipes.chooser import NUMBERS_AT_ONCE, RecipeChooser, with_recipes
+from counterset.recipes.recipe import ask_each_once
 from counterset.steps.acceptance import REFUSED, Acceptance
-from counterset.steps.choosers import MovedChooser, PoolChooser, without_inputs
+from counterset.steps.choosers import MovedChooser, PoolChooser, pick_diverse, without_inputs
 from counterset.steps.chosen import Chosen
+from counterset.steps.diversity import Diversity, View
 from counterset.steps.line_search import LineSearch, Search
-from counterset.steps.minimisation import minimise_from
-from counterset.steps.paths import give_way
 from counterset.steps.pipeline import Pipeline
-from counterset.steps.selection import NONE_LEFT, Selector
+from counterset.steps.selection import Selector
 from counterset.tables.space import Embedded
 
-__all__ = ["AnchorChooser", "anchored", "closed_in", "settings_of"]
+__all__ = ["ListChooser", "SetChooser", "ViewChooser", "anchored"]
 
 #: With anchors, the line search is 16 times more accurate than asked for: that makes up for the
-#: distance that choosing for an anchor costs.
+#: distance that choosing for a region costs.
 CLOSING_IN = 16
 
 
-def anchored(paper: Pipeline, anchors: Anchors, *, sets_are_kept: bool) -> Pipeline:
-    """Return the paper's pipeline with choices made for anchors in place of inputs.
+def anchored(paper: Pipeline, anchors: Anchors, constraints: Constraints | None) -> Pipeline:
+    """Return a pipeline whose choices are made for regions in place of inputs.
 
     Parameters
     ----------
-    sets_are_kept
-        Whether the anchors hold the sets that this pipeline would choose for them.
+    constraints
+        The explainer's own, for which recipes are learned.
     """
-    search = closed_in(paper.search, first_crossing=True)
-    assert isinstance(paper.chooser, PoolChooser | MovedChooser), "made by paper_pipeline"
-    chooser = replace(paper.chooser, viewpoints=_Viewpoints(anchors))
-    if isinstance(chooser, MovedChooser):
-        return Pipeline(chooser, search, paper.sparsify)
-    return Pipeline(AnchorChooser(chooser, anchors, search, sets_are_kept), search)
+    own_view = with_recipes(paper, anchors.book, constraints).chooser
+    if isinstance(own_view, RecipeChooser):
+        return replace(paper, chooser=ListChooser(anchors, own_view))
+    search = _closed_in(paper.search)
+    if isinstance(paper.chooser, PoolChooser):
+        return replace(paper, chooser=SetChooser(anchors, paper.chooser), search=search)
+    assert isinstance(paper.chooser, MovedChooser), "made by paper_pipeline"
+    return replace(paper, chooser=ViewChooser(anchors, paper.chooser), search=search)
 
 
-def closed_in(search: Search | None, *, first_crossing: bool = False) -> Search | None:
-    """Return the search as it is used with anchors."""
+def _closed_in(search: Search | None) -> Search | None:
     if not isinstance(search, LineSearch):
         return search
-    return replace(search, gamma=search.gamma / CLOSING_IN, first_crossing=first_crossing)
-
-
-def settings_of(pipeline: Pipeline) -> tuple[Any, ...]:
-    """Return what the sets of anchors depend on."""
-    selector = pipeline.selector
-    return selector.cutoff, selector.diversity, selector.limit, pipeline.search
+    return replace(search, gamma=search.gamma / CLOSING_IN, first_crossing=True)
 
 
 @dataclass(frozen=True)
-class _Viewpoints:
-    """From where candidates are ranked: from anchors, or from inputs without one."""
+class SetChooser:
+    """Return each input what steps 1 to 3 choose for the centre of its region.
+
+    Nothing here depends on the input but its region, so the same training rows are chosen for
+    all inputs of a region.
+    """
 
     anchors: Anchors
-
-    def __call__(self, acceptance: Acceptance) -> Embedded:
-        x = acceptance.embedded
-        nearest = self.anchors.nearest(x, acceptance.input_codes)
-        known, seen_from = (nearest >= 0)[:, None], self.anchors.points.take(nearest)
-        coordinates = np.where(known, seen_from.coordinates, x.coordinates)
-        if x.directions is x.coordinates:
-            return Embedded(coordinates, coordinates)
-        return Embedded(coordinates, np.where(known, seen_from.directions, x.directions))
-
-
-@dataclass(frozen=True)
-class AnchorChooser:
-    """Return each input the set of its anchor, or what steps 1 to 3 choose for the anchor."""
-
     from_pool: PoolChooser
-    anchors: Anchors
-    search: Search | None
-    sets_are_kept: bool
 
     @property
     def selector(self) -> Selector:
@@ -88,53 +72,152 @@ class AnchorChooser:
 
     def choose(self, acceptance: Acceptance) -> Chosen:
         """Choose candidates for every input."""
-        x, codes = acceptance.embedded, acceptance.input_codes
-        radius = Lazy(lambda: self.anchors.radius(x, codes))
-        if not self.sets_are_kept:
-            return replace(self.from_pool.choose(acceptance), stable_radius=radius)
-        nearest = self.anchors.nearest(x, codes)
-        chosen, strange = self._from_sets(acceptance, nearest), nearest < 0
-        if strange.any():
-            found = self.from_pool.choose(acceptance)
+        regions = self.anchors.regions_of(acceptance)
+        strange = np.flatnonzero(regions < 0)
+        parts = [Chosen.nothing(acceptance)]
+        n_candidates, farthest = parts[0].n_candidates.copy(), parts[0].farthest.copy()
+        if len(strange):
+            found = self.from_pool.choose(acceptance.take(strange))
+            parts.append(found.among(strange, len(regions)))
+            n_candidates[strange], farthest[strange] = found.n_candidates, found.farthest
+        for region in np.unique(regions[regions >= 0]):
+            inputs = np.flatnonzero(regions == region)
+            of_centre = self.anchors.set_of(int(region), self.from_pool, acceptance.requirements)
+            parts.append(_for_all(of_centre, inputs, acceptance))
+            n_candidates[inputs] = of_centre.n_candidates[0]
+            farthest[inputs] = of_centre.farthest[0]
+        chosen = without_inputs(Chosen.joined(parts, n_candidates, farthest), acceptance)
+        return replace(chosen, stable_radius=Lazy(lambda: self.anchors.radius(acceptance)))
+
+
+def _for_all(of_centre: Chosen, inputs: Indices, acceptance: Acceptance) -> Chosen:
+    """Return the candidates of a centre as those of each input of its region."""
+    count = len(of_centre.owners)
+    chosen = of_centre.take(np.tile(np.arange(count), len(inputs)))
+    owners = np.repeat(inputs, count)
+    lengths = acceptance.lengths(chosen.embedded, owners)
+    return replace(chosen, owners=owners, lengths=lengths)
+
+
+@dataclass(frozen=True)
+class ViewChooser:
+    """Choose as steps 1 to 3 do, but rank candidates as seen from the centre of the region.
+
+    Candidates are moved onto the constraints of the input and compared from there, so it is the
+    list of candidates that is the same for all inputs of a region.
+    """
+
+    anchors: Anchors
+    moved: MovedChooser
+
+    @property
+    def selector(self) -> Selector:
+        """What candidates there are, and how they are cut off and compared."""
+        return self.moved.selector
+
+    def choose(self, acceptance: Acceptance) -> Chosen:
+        """Choose candidates for every input."""
+        chosen = replace(self.moved, viewpoints=self._centres).choose(acceptance)
+        return replace(chosen, list_radius=Lazy(lambda: self.anchors.radius(acceptance)))
+
+    def _centres(self, acceptance: Acceptance) -> Embedded:
+        """Return the centre of each input's region, or the input itself if it has none."""
+        x, regions = acceptance.embedded, self.anchors.regions_of(acceptance)
+        known, centres = (regions >= 0)[:, None], self.anchors.regions.centres.take(regions)
+        coordinates = np.where(known, centres.coordinates, x.coordinates)
+        if x.directions is x.coordinates:
+            return Embedded(coordinates, coordinates)
+        return Embedded(coordinates, np.where(known, centres.directions, x.directions))
+
+
+@dataclass(frozen=True)
+class NothingMore:
+    """Two options differ if another step says so, and neither is the other and something more."""
+
+    inner: Diversity | None
+
+    def differ(self, view: View, a: Indices, b: Indices) -> Mask:
+        """Return whether two options of each input differ enough."""
+        x, options = view.x.coordinates, view.candidates.coordinates
+        apart = options[a] != options[b]
+        holds_first = ~(apart & (options[a] != x)).any(axis=1)
+        holds_second = ~(apart & (options[b] != x)).any(axis=1)
+        differ: Mask = ~(holds_first | holds_second)
+        return differ if self.inner is None else differ & self.inner.differ(view, a, b)
+
+
+@dataclass(frozen=True)
+class ListChooser:
+    """Let each input go down the list of its region, and take what works and differs.
+
+    The order does not depend on the input. Where the list runs out, options are added that are
+    chosen as seen from the input.
+    """
+
+    anchors: Anchors
+    own_view: RecipeChooser
+
+    @property
+    def selector(self) -> Selector:
+        """What candidates there are, and how they are cut off and compared."""
+        return self.own_view.selector
+
+    def choose(self, acceptance: Acceptance) -> Chosen:
+        """Choose options for every input."""
+        parts = [_from_list(Chosen.nothing(acceptance), True)]
+        for inputs, options in self.anchors.lists(acceptance, self.own_view.own_rules):
+            for some in _in_parts(inputs, options):
+                parts.append(_from_list(_working(options, acceptance, some), True))
+        listed = Chosen.joined(parts, parts[0].n_candidates, parts[0].farthest)
+        selector = replace(self.selector, diversity=NothingMore(self.selector.diversity))
+        chosen = pick_diverse(selector, listed, acceptance)
+        short = np.flatnonzero(chosen.counts < self.selector.limit)
+        if len(short):
+            found = self.own_view.choose(acceptance.take(short))
+            more = _from_list(found, False).among(short, len(acceptance.inputs))
+            # The list comes first: joining keeps the order of the parts.
+            both = Chosen.joined([chosen, more], more.n_candidates, more.farthest)
+            filled = pick_diverse(selector, both, acceptance)
+            # What is on the list may leave little that differs from it: then it helps nobody.
+            alone = more.counts > filled.counts
             chosen = Chosen.joined(
-                [chosen, found.take(np.flatnonzero(strange[found.owners]))],
-                np.where(strange, found.n_candidates, chosen.n_candidates),
-                np.where(strange, found.farthest, chosen.farthest),
+                [
+                    filled.take(np.flatnonzero(~alone[filled.owners])),
+                    more.take(np.flatnonzero(alone[more.owners])),
+                ],
+                more.n_candidates,
+                more.farthest,
             )
-        return replace(without_inputs(chosen, acceptance), stable_radius=radius)
+        return replace(chosen, list_radius=Lazy(lambda: self.anchors.radius(acceptance)))
 
-    def _from_sets(self, acceptance: Acceptance, nearest: Indices) -> Chosen:
-        """Return the inputs the sets of their anchors, nothing to those without an anchor."""
-        anchors = self.anchors
-        sets = anchors.sets[nearest]
-        owners, ranks = np.nonzero((sets != NONE_LEFT) & (nearest >= 0)[:, None])
-        options = anchors.options.take(sets[owners, ranks])
-        embedded = acceptance.distance.embed(options.rows)
-        chosen = Chosen(
-            owners,
-            options.pool_index,
-            options.rows,
-            acceptance.codes(options.labels),
-            embedded,
-            acceptance.lengths(embedded, owners),
-            np.ones(len(owners), dtype=bool),
-            anchors.n_candidates[nearest],
-            anchors.farthest[nearest],
-        )
-        gives_way = anchors.gives_way[nearest[owners], ranks]
-        return self._give_way(chosen, gives_way, acceptance) if gives_way.any() else chosen
 
-    def _give_way(self, chosen: Chosen, gives_way: Mask, acceptance: Acceptance) -> Chosen:
-        """Let candidates come towards the inputs in some features, as far as the model allows."""
-        distance, rules = acceptance.distance, acceptance.requirements.rules
-        x = acceptance.inputs[chosen.owners]
-        rows = give_way(distance, chosen.rows, x, gives_way, self.anchors.way, rules)
-        codes = acceptance.ask(rows, chosen.owners)
-        refused = np.flatnonzero(codes == REFUSED)
-        least = chosen.take(refused)
-        if self.search is not None:
-            starts = rows[refused]
-            coordinates = distance.coordinates(starts)
-            least = minimise_from(least, starts, coordinates, self.search, acceptance)
-        rows[refused], codes[refused] = least.rows, least.codes
-        return chosen.with_rows(rows, codes, acceptance)
+def _in_parts(inputs: Indices, options: OptionList) -> Iterator[Indices]:
+    """Yield inputs that a list is applied to at once."""
+    at_once = max(1, NUMBERS_AT_ONCE // options.options.features.size)
+    for start in range(0, len(inputs), at_once):
+        yield inputs[start : start + at_once]
+
+
+def _working(options: OptionList, acceptance: Acceptance, inputs: Indices) -> Chosen:
+    """Return the options of a list that work for each input, in the order of the list."""
+    rows = options.apply(acceptance.inputs[inputs], acceptance.distance.table)
+    owners = np.repeat(inputs, len(options))
+    rows = acceptance.move_onto_constraints(rows.reshape(len(owners), -1), owners)
+    codes = ask_each_once(rows, owners, acceptance)
+    works = np.flatnonzero(codes != REFUSED)
+    embedded = acceptance.distance.embed(rows[works])
+    return replace(
+        Chosen.nothing(acceptance),
+        owners=owners[works],
+        pool_index=options.options.pool_index[works % len(options)],
+        rows=rows[works],
+        codes=codes[works],
+        embedded=embedded,
+        lengths=acceptance.lengths(embedded, owners[works]),
+        settled=np.ones(len(works), dtype=bool),
+    )
+
+
+def _from_list(chosen: Chosen, from_list: bool) -> Chosen:
+    """Mark options as those of a list, or as found for the input alone."""
+    return replace(chosen, from_list=np.full(len(chosen.owners), from_list))

@@ -232,6 +232,11 @@ class Rules:
     def __bool__(self) -> bool:
         return bool(self.rules)
 
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The rules in full, to tell them from others."""
+        return tuple(map(repr, self.rules))
+
     @property
     def fixed(self) -> Mask:
         """Which features never change."""

@@ -98,7 +98,7 @@ class RecipeChooser:
     def _options(self, acceptance: Acceptance) -> Chosen:
         """Return the recipes that work for each input, with only the changes that are needed."""
         parts = [Chosen.nothing(acceptance)]
-        for inputs, recipes in self.book.groups(acceptance, self.own_rules):
+        for inputs, _, recipes in self.book.groups(acceptance, self.own_rules):
             for some in _in_parts(inputs, recipes):
                 parts.append(self._working(recipes, acceptance, some))
         nothing = parts[0]

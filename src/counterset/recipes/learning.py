@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from counterset._base.arrays import Indices, Mask, Vector
+from counterset._base.memo import Memo
 from counterset.constraints.rules import Rules
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, OneOf
@@ -51,11 +50,14 @@ class RecipeBook:
     """
 
     training: TrainingData
-    _learned: dict[tuple[Any, ...], Recipes] = field(default_factory=dict, init=False, repr=False)
-    _lock: Any = field(default_factory=threading.Lock, init=False, repr=False)
+    _learned: Memo[Recipes] = field(
+        default_factory=lambda: Memo(MOST_LEARNED), init=False, repr=False
+    )
 
-    def groups(self, acceptance: Acceptance, own_rules: Rules) -> Iterator[tuple[Indices, Recipes]]:
-        """Yield groups of inputs, and the recipes of each; some inputs may have none.
+    def groups(
+        self, acceptance: Acceptance, own_rules: Rules
+    ) -> Iterator[tuple[Indices, Goal, Recipes]]:
+        """Yield groups of inputs, what each wants, and its recipes; some inputs may be in none.
 
         Parameters
         ----------
@@ -74,22 +76,11 @@ class RecipeBook:
             by_class = goal if classes.are_measurements else OneOf(classes.labels[wanted & ~start])
             recipes = self._recipes(start, by_class, own_rules)
             if len(recipes):
-                yield np.flatnonzero(codes == code), recipes
+                yield np.flatnonzero(codes == code), by_class, recipes
 
     def _recipes(self, start: Mask, goal: Goal, rules: Rules) -> Recipes:
-        key = start.tobytes(), repr(goal), tuple(map(repr, rules.rules))
-        with self._lock:
-            if key not in self._learned:
-                if len(self._learned) == MOST_LEARNED:
-                    del self._learned[next(iter(self._learned))]
-                self._learned[key] = learn_recipes(self.training, start, goal, rules)
-            return self._learned[key]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock())
+        key = start.tobytes(), repr(goal), rules.texts
+        return self._learned.get(key, lambda: learn_recipes(self.training, start, goal, rules))
 
 
 def learn_recipes(training: TrainingData, start: Mask, goal: Goal, rules: Rules) -> Recipes:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Indices, Mask, Matrix
+from counterset._base.arrays import Codes, Indices, Mask, Matrix
+from counterset.steps.acceptance import Acceptance
 from counterset.tables.table import Table, changed
 
-__all__ = ["RUNGS", "Recipes", "first_of_equal"]
+__all__ = ["RUNGS", "Recipes", "ask_each_once", "first_of_equal"]
 
 #: A number is set to its value, and to a point twice as far away: what was just enough for the row
 #: that a recipe was learned from is too little for others. The line search looks at what lies
@@ -64,6 +65,10 @@ class Recipes:
     def __len__(self) -> int:
         return len(self.features)
 
+    def take(self, which: Indices) -> Recipes:
+        """Return some of the recipes."""
+        return Recipes(self.features[which], self.values[which], self.pool_index[which])
+
     def apply(self, x: Matrix, table: Table) -> tuple[Matrix, Indices, Indices]:
         """Apply every recipe to every input, on every rung.
 
@@ -107,10 +112,21 @@ def first_of_equal(rows: Matrix) -> Indices:
     >>> first_of_equal(np.array([[2.0, np.nan], [1.0, 0.0], [2.0, np.nan]]))
     array([0, 1])
     """
+    return np.sort(_equal_rows(rows)[0])
+
+
+def _equal_rows(rows: Matrix) -> tuple[Indices, Indices]:
+    """Return the first row of each group of equal rows, and the group of each row."""
     if not len(rows):
-        return np.empty(0, dtype=np.intp)
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     # Adding 0 turns -0 into 0. Equal rows are then equal bytes, which sort faster than numbers.
     rows = np.ascontiguousarray(rows + 0.0)
     as_bytes = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-    _, first = np.unique(as_bytes, return_index=True)
-    return np.sort(first)
+    _, first, group = np.unique(as_bytes, return_index=True, return_inverse=True)
+    return first, group.ravel()
+
+
+def ask_each_once(rows: Matrix, owners: Indices, acceptance: Acceptance) -> Codes:
+    """Ask about rows, equal ones of an input once; see :meth:`Acceptance.ask`."""
+    first, group = _equal_rows(np.concatenate([rows, owners[:, None]], axis=1))
+    return acceptance.ask(rows[first], owners[first])[group]

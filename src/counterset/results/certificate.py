@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Vector
+from counterset._base.arrays import Mask, Vector
 from counterset.results.bounds import DistanceBounds
 
 __all__ = ["Certificate", "rounded_down"]
@@ -29,6 +29,12 @@ class Certificate:
     stable_radius
         Every input of the same class, at most this far away in the explainer's distance, is
         explained by the same training examples. Infinite if there is no other choice to make.
+    list_radius
+        Every input of the same class, at most this far away in the explainer's distance, is offered
+        the same list of options in the same order: it gets the first that work for it and differ.
+        Infinite if the class has one list only.
+    from_list
+        Which counterfactuals come from that list; the others were found for this input alone.
 
     Examples
     --------
@@ -42,6 +48,8 @@ class Certificate:
     distance_bounds: DistanceBounds | None = None
     safety: Vector | None = None
     stable_radius: float | None = None
+    list_radius: float | None = None
+    from_list: Mask | None = None
 
     @property
     def radii(self) -> Vector | None:
@@ -81,7 +89,28 @@ class Certificate:
                 f"Anyone of your class within {rounded_down(self.stable_radius)} of you gets the "
                 f"same examples."
             )
-        return " ".join(sentences)
+        return " ".join([*sentences, *self._about_the_list()])
+
+    def _about_the_list(self) -> list[str]:
+        """Return what is certain about the list that the options come from."""
+        sentences = []
+        if self.list_radius == float("inf"):
+            sentences.append("Anyone of your class is offered the same list, in the same order.")
+        elif self.list_radius is not None and self.list_radius > 0:
+            sentences.append(
+                f"People like you, within {rounded_down(self.list_radius)} of you, are offered the "
+                f"same list, in the same order."
+            )
+        if self.alone:
+            ranks = " and ".join(map(str, self.alone))
+            are = "Option {} is" if len(self.alone) == 1 else "Options {} are"
+            sentences.append(f"{are.format(ranks)} not on it, but found for you alone.")
+        return sentences
+
+    @property
+    def alone(self) -> list[int]:
+        """The ranks, from 1, of the counterfactuals that come from no list."""
+        return [] if self.from_list is None else (np.flatnonzero(~self.from_list) + 1).tolist()
 
 
 def _as_text(bounds: DistanceBounds) -> str:

@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Counts, Indices, Labels, Matrix, Vector, to_python
+from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, Vector, to_python
 from counterset._base.lazy import Lazy
 from counterset.exceptions import InvalidInputError
 from counterset.results.certificate import Certificate
@@ -58,6 +58,8 @@ class Explanations(Sequence[Explanation]):
     _examples: Indices
     _plausibility: Vector | None
     _stable_radius: Lazy[Vector] | None
+    _list_radius: Lazy[Vector] | None
+    _from_list: Mask | None
     _context: Context | None = None
     _constraints: tuple[Any, ...] | None = None
     _why_none: Lazy[Mapping[int, str]] | None = None
@@ -161,7 +163,7 @@ class Explanations(Sequence[Explanation]):
         firsts = self.counts.cumsum() - self.counts
         parts = [np.arange(firsts[i], firsts[i] + self.counts[i]) for i in which]
         rows = np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
-        radius, why = self._stable_radius, self._why_none
+        stable, listed, why = self._stable_radius, self._list_radius, self._why_none
         return replace(
             self,
             labels=self.labels[which],
@@ -174,7 +176,9 @@ class Explanations(Sequence[Explanation]):
             _distances=self._distances[rows],
             _examples=self._examples[rows],
             _plausibility=None if self._plausibility is None else self._plausibility[rows],
-            _stable_radius=None if radius is None else Lazy(lambda: radius.value[which]),
+            _stable_radius=None if stable is None else Lazy(lambda: stable.value[which]),
+            _list_radius=None if listed is None else Lazy(lambda: listed.value[which]),
+            _from_list=None if self._from_list is None else self._from_list[rows],
             _why_none=None if why is None else Lazy(lambda: _renumbered(why.value, which)),
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
         )
@@ -186,10 +190,15 @@ class Explanations(Sequence[Explanation]):
         return replace(self._context, constraints=self._constraints[i])
 
     def _certificate_of(self, i: int) -> Certificate | None:
-        if self._stable_radius is None:
+        if self._stable_radius is None and self._list_radius is None:
             return None
-        radius = float(self._stable_radius.value[i])
-        return Certificate(stable_radius=None if np.isnan(radius) else radius)
+        end, listed = self.counts[: i + 1].sum(), _radius(self._list_radius, i)
+        from_list = self._from_list
+        if from_list is not None:
+            from_list = None if listed is None else from_list[end - self.counts[i] : end]
+        return Certificate(
+            stable_radius=_radius(self._stable_radius, i), list_radius=listed, from_list=from_list
+        )
 
     def __repr__(self) -> str:
         summary = f"Explanations of {len(self)} inputs by {len(self._matrix)} counterfactuals"
@@ -216,6 +225,8 @@ def make_explanations(
     examples: Indices | None = None,
     plausibility: Vector | None = None,
     stable_radius: Lazy[Vector] | None = None,
+    list_radius: Lazy[Vector] | None = None,
+    from_list: Mask | None = None,
     asked: tuple[int, int] = (0, 0),
     context: Context | None = None,
     constraints: Sequence[Any] | None = None,
@@ -242,6 +253,10 @@ def make_explanations(
         How far each is from training rows, if that is known.
     stable_radius
         For each of those inputs, within what distance the choice stays the same, if that is known.
+    list_radius
+        For each of those inputs, within what distance the same list is offered, if that is known.
+    from_list
+        Which counterfactuals come from that list; None: all, or there is none.
     asked
         How many calls the model was asked in, and about how many rows.
     context
@@ -270,9 +285,9 @@ def make_explanations(
         _distances=distances,
         _examples=np.full(len(rows), -1) if examples is None else examples,
         _plausibility=plausibility,
-        _stable_radius=None
-        if stable_radius is None
-        else Lazy(lambda: _spread(stable_radius.value, explained, len(inputs))),
+        _stable_radius=_spread(stable_radius, explained, len(inputs)),
+        _list_radius=_spread(list_radius, explained, len(inputs)),
+        _from_list=from_list,
         _context=context,
         _constraints=None if constraints is None else _kept(constraints, explained, len(inputs)),
         _why_none=why_none,
@@ -284,11 +299,21 @@ def _renumbered(values: Mapping[int, str], which: Indices) -> dict[int, str]:
     return {i: values[old] for i, old in enumerate(which.tolist()) if old in values}
 
 
-def _spread(values: Vector, where: Indices, count: int) -> Vector:
+def _spread(values: Lazy[Vector] | None, where: Indices, count: int) -> Lazy[Vector] | None:
     """Return values at their positions among more, NaN for the others."""
-    spread = np.full(count, np.nan)
-    spread[where] = values
-    return spread
+
+    def spread_out() -> Vector:
+        assert values is not None
+        spread = np.full(count, np.nan)
+        spread[where] = values.value
+        return spread
+
+    return None if values is None else Lazy(spread_out)
+
+
+def _radius(radii: Lazy[Vector] | None, i: int) -> float | None:
+    """Return the radius of one input; None where none is proved."""
+    return None if radii is None or np.isnan(radii.value[i]) else float(radii.value[i])
 
 
 def _kept(constraints: Sequence[Any], where: Indices, count: int) -> tuple[Any, ...]:

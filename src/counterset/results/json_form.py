@@ -227,6 +227,8 @@ def _certificate_to_json(certificate: Certificate | None) -> dict[str, Any] | No
         "epsilon": to_json_number(certificate.epsilon),
         "safety": None if safety is None else [to_json_number(each) for each in safety],
         "stable_radius": to_json_number(certificate.stable_radius),
+        "list_radius": to_json_number(certificate.list_radius),
+        "from_list": None if certificate.from_list is None else certificate.from_list.tolist(),
         "distance_bounds": None
         if bounds is None
         else {
@@ -264,7 +266,11 @@ def _certificate_from_json(data: Mapping[str, Any] | None) -> Certificate | None
             bounds["tolerance"],
         ),
         safety=safety,
-        stable_radius=None
-        if data["stable_radius"] is None
-        else from_json_number(data["stable_radius"]),
+        stable_radius=_number_or_none(data["stable_radius"]),
+        list_radius=_number_or_none(data.get("list_radius")),
+        from_list=None if data.get("from_list") is None else np.array(data["from_list"], bool),
     )
+
+
+def _number_or_none(value: Any) -> float | None:
+    return None if value is None else from_json_number(value)

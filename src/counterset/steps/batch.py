@@ -100,6 +100,8 @@ def explain_batch(
         examples=training.pool.training_index[best.pool_index],
         plausibility=None if support is None else support.scores(best.embedded.coordinates),
         stable_radius=best.stable_radius,
+        list_radius=best.list_radius,
+        from_list=best.from_list,
         asked=(model.calls, model.rows),
         context=_context(training, request, goal, parameters),
         constraints=_by_row(groups, len(explained)) if is_per_row(request.constraints) else None,

@@ -42,6 +42,10 @@ class Chosen:
         For each input, the distance of the farthest of those, if step 4 needs it; else 0.
     stable_radius
         For each input, within what distance the choice stays the same (NaN: not proved), or None.
+    list_radius
+        For each input, within what distance it is offered the same list (NaN: not proved), or None.
+    from_list
+        Which of them come from such a list; None: there is none, or all do.
     """
 
     owners: Indices
@@ -54,6 +58,8 @@ class Chosen:
     n_candidates: Counts
     farthest: Vector
     stable_radius: Lazy[Vector] | None = None
+    list_radius: Lazy[Vector] | None = None
+    from_list: Mask | None = None
 
     @cached_property
     def counts(self) -> Counts:
@@ -71,6 +77,7 @@ class Chosen:
             embedded=self.embedded.take(which),
             lengths=self.lengths[which],
             settled=self.settled[which],
+            from_list=None if self.from_list is None else self.from_list[which],
         )
 
     def among(self, inputs: Indices, n: int) -> Chosen:
@@ -128,8 +135,20 @@ class Chosen:
             np.concatenate([part.settled for part in parts]),
             n_candidates,
             farthest,
+            from_list=_joined_masks(parts),
         )
         return joined.take(np.argsort(joined.owners, kind="stable"))
+
+
+def _joined_masks(parts: Sequence[Chosen]) -> Mask | None:
+    if all(part.from_list is None for part in parts):
+        return None
+    return np.concatenate(
+        [
+            np.ones(len(part.owners), dtype=bool) if part.from_list is None else part.from_list
+            for part in parts
+        ]
+    )
 
 
 def _joined(parts: list[Embedded]) -> Embedded:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterset._base.arrays import Indices, Mask, Matrix
+from counterset._base.arrays import Indices, Matrix
 from counterset.constraints.rules import Rules
 from counterset.distances import L1, L2
 from counterset.tables.space import TableDistance
 from counterset.tables.table import changed
 
-__all__ = ["Paths", "give_way", "unit_costs"]
+__all__ = ["Paths", "unit_costs"]
 
 
 class Paths:
@@ -91,19 +91,6 @@ class Paths:
         for i, unit in enumerate(units):
             shares[:, unit] = share[:, [i]]
         return shares
-
-
-def give_way(
-    distance: TableDistance, ends: Matrix, x: Matrix, features: Mask, way: float, rules: Rules
-) -> Matrix:
-    """Move candidates a share of the way to the inputs' own values, in some features of each."""
-    starts = np.where(features, x, ends)
-    if way == 1:
-        return starts
-    coordinates = distance.coordinates(starts), distance.coordinates(ends)
-    paths = Paths(distance, starts, ends, coordinates, rules)
-    points = paths.ends + way * (paths.starts - paths.ends)
-    return paths.rows(points, np.arange(len(starts)))
 
 
 def unit_costs(distance: TableDistance, starts: Matrix, ends: Matrix, rules: Rules) -> Matrix:

@@ -62,18 +62,23 @@ def join(runs: Sequence[Run]) -> Found:
     ]
     joined = replace(
         Chosen.joined(parts, n_candidates, farthest),
-        stable_radius=None
-        if all(part.stable_radius is None for part in parts)
-        else Lazy(lambda: _radii(runs, count)),
+        stable_radius=_joined_radii([part.stable_radius for part in parts], runs, count),
+        list_radius=_joined_radii([part.list_radius for part in parts], runs, count),
     )
     contradicted = sum(run.found.n_contradicted for run in runs)
     return Found(joined, n_chosen, contradicted, any(run.found.sparse for run in runs))
 
 
-def _radii(runs: Sequence[Run], count: int) -> Vector:
-    """Return the stable radius of each input, NaN where none is proved."""
-    radii = np.full(count, np.nan)
-    for run in runs:
-        if (radius := run.found.counterfactuals.stable_radius) is not None:
-            radii[run.members] = radius.value
-    return radii
+def _joined_radii(
+    parts: Sequence[Lazy[Vector] | None], runs: Sequence[Run], count: int
+) -> Lazy[Vector] | None:
+    """Return the radius of each input, NaN where none is proved."""
+
+    def join_radii() -> Vector:
+        radii = np.full(count, np.nan)
+        for run, part in zip(runs, parts, strict=True):
+            if part is not None:
+                radii[run.members] = part.value
+        return radii
+
+    return None if all(part is None for part in parts) else Lazy(join_radii)

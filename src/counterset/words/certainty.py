@@ -55,6 +55,7 @@ def how_sure(explanation: Explanation, templates: Templates, outcomes: Outcomes)
         _nearest(explanation, certificate, templates),
         *_safe(certificate, templates),
         *_same(certificate, templates),
+        *_listed(certificate, templates),
     ]
 
 
@@ -92,6 +93,20 @@ def _same(certificate: Certificate, templates: Templates) -> list[str]:
     if math.isinf(radius):
         return [templates("sure.same_all")]
     return [templates("sure.same_within", radius=rounded_down(radius))]
+
+
+def _listed(certificate: Certificate, templates: Templates) -> list[str]:
+    """Return what is certain about the list that the options come from."""
+    told, radius, alone = [], certificate.list_radius, certificate.alone
+    if radius is not None and math.isinf(radius):
+        told.append(templates("sure.list_all"))
+    elif radius is not None and radius > 0:
+        told.append(templates("sure.list_within", radius=rounded_down(radius)))
+    if len(alone) == 1:
+        told.append(templates("sure.alone_one", rank=alone[0]))
+    elif alone:
+        told.append(templates("sure.alone_many", ranks=templates.join(list(map(str, alone)))))
+    return told
 
 
 def measured(stability: pd.DataFrame | None, templates: Templates) -> list[str]:
