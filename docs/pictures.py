@@ -51,7 +51,7 @@ def main(folder: str) -> None:
         "changes": ChangesDisplay.from_explanation(explanation),
         "map": MapDisplay.from_explanation(explanation, explainer),
         "menu": MenuDisplay.from_explanation(explanation),
-        "stability": StabilityDisplay.from_explanation(explanation, explainer, target="good"),
+        "stability": StabilityDisplay.from_explanation(explanation, explainer),
     }
     for name, display in displays.items():
         figure = display.plot().figure_

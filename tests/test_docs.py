@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,13 @@ AS_SHOWN = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
 def test_the_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # what an example writes is not left behind
     assert run_page(page, compare=AS_SHOWN) > 0
+
+
+def test_the_pictures_of_the_pages_are_drawn(tmp_path: Path) -> None:
+    # A parameter that was gone showed only when somebody drew them again.
+    runpy.run_path(str(ROOT / "docs" / "pictures.py"))["main"](str(tmp_path))
+    drawn = {file.name for file in tmp_path.iterdir()}
+    assert drawn | {"figure_1.png"} == {file.name for file in (ROOT / "docs").glob("*.png")}
 
 
 def test_an_output_that_is_not_printed_is_noticed(tmp_path: Path) -> None:
