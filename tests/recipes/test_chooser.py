@@ -137,7 +137,7 @@ def test_the_choice_is_that_of_the_literal_oracle(seed: int) -> None:
         schema=Schema(step=0),
     )
     explanations = explain(explainer, X[:6])
-    values: dict[Any, Recipes] = explainer._recipes._learned._values  # type: ignore[assignment]
+    values: dict[Any, Recipes] = explainer._recipes._learned._values
     recipes = {key[0]: learned for key, learned in values.items()}
     low, high = np.array([feature.usual for feature in explainer.schema_.features]).T
     compared = 0
