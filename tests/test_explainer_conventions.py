@@ -132,7 +132,7 @@ def test_fitting_again_forgets_the_first_data() -> None:
 
 def test_a_refit_that_fails_leaves_the_explainer_as_it_was() -> None:
     # It used to keep the new rows and the old labels, and to answer from that mixture.
-    explainer = fitted(FRAME, anchors=3)
+    explainer = fitted(FRAME, anchors=3, sparsify=True)
     before = explainer.explain_many(FRAME).to_frame()
     names = explainer.feature_names_in_.tolist()
     other = FRAME.rename(columns={"age": "years"}) * 2
