@@ -71,7 +71,7 @@ def run_demo(applicant: int | None = None) -> str:
     )
     model = _train(X_train, y_train)
     explainer = DiverseExplainer(
-        model, constraints=Constraints(immutable=IMMUTABLE), schema=credit.schema, anchors="auto"
+        model, constraints=Constraints(immutable=IMMUTABLE), schema=credit.schema
     ).fit(X_train)
     row = _applicant(applicant, model, credit.X, X_test)
     explanation = explainer.explain(row.iloc[0], target="good")
