@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from counterset import Constraints, NearData, NoCounterfactualError
+from counterset.models.goals import AnyOther
+from counterset.steps.acceptance import REFUSED, Requirements
 from counterset.steps.training import TrainingData
 from counterset.tables.schema import Schema
 
@@ -77,3 +79,13 @@ def test_no_constraints_are_no_rules() -> None:
 def test_a_model_of_one_class_is_refused() -> None:
     with pytest.raises(NoCounterfactualError, match="predicts 3 for all 50 training rows"):
         learn(lambda rows: np.full(len(rows), 3))
+
+
+def test_rows_of_the_pool_are_judged_as_inputs() -> None:
+    training = learn(Sure())
+    requirements = Requirements(AnyOther(), None, training.no_rules, None)
+    acceptance = training.acceptance(np.array([0, len(X) - 1]), requirements)
+    np.testing.assert_array_equal(acceptance.inputs, training.pool.matrix[[0, -1]])
+    assert acceptance.input_labels.tolist() == [False, True]
+    other = training.pool.matrix[[-1, -1]]
+    assert (acceptance.ask(other, np.array([0, 1])) != REFUSED).tolist() == [True, False]

@@ -14,7 +14,6 @@ from counterset.anchors.learning import learn_list
 from counterset.anchors.option_list import OptionList
 from counterset.anchors.regions import Regions
 from counterset.constraints.rules import Rules
-from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal
 from counterset.recipes.learning import RecipeBook
 from counterset.recipes.recipe import Recipes
@@ -67,15 +66,7 @@ class Anchors:
         centre = self.regions.pool_index[[region]]
 
         def choose() -> Chosen:
-            acceptance = Acceptance(
-                ModelAdapter(training.model, training.table),
-                training.distance,
-                training.classes,
-                requirements,
-                training.pool.matrix[centre],
-                training.classes.labels[training.pool.codes[centre]],
-            )
-            return chooser.choose(acceptance)
+            return chooser.choose(training.acceptance(centre, requirements))
 
         steps = repr(selector.cutoff), repr(selector.diversity), selector.limit
         wanted = repr(requirements.goal), requirements.probability, selector.find_farthest

@@ -13,7 +13,6 @@ from counterset.anchors.chooser import anchored
 from counterset.anchors.regions import Regions
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.rules import Rules
-from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import AnyOther
 from counterset.recipes.learning import RecipeBook
 from counterset.steps.acceptance import Acceptance, Requirements
@@ -95,12 +94,5 @@ def _mean_distance(pipeline: Pipeline, acceptance: Acceptance) -> float:
 
 def _acceptance(book: RecipeBook, rows: Indices, rules: Rules) -> Acceptance:
     """Return the acceptance of rows of the pool that want any other class."""
-    training = book.training
-    return Acceptance(
-        ModelAdapter(training.model, training.table),
-        training.distance,
-        training.classes,
-        Requirements(AnyOther(), None, rules, training.support),
-        training.pool.matrix[rows],
-        training.classes.labels[training.pool.codes[rows]],
-    )
+    requirements = Requirements(AnyOther(), None, rules, book.training.support)
+    return book.training.acceptance(rows, requirements)

@@ -7,7 +7,6 @@ import numpy as np
 from counterset._base.arrays import Indices, Matrix, Vector
 from counterset.anchors.option_list import OptionList, on_rungs
 from counterset.constraints.rules import Rules
-from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal
 from counterset.recipes.recipe import Recipes, ask_each_once
 from counterset.steps.acceptance import REFUSED, Acceptance, Requirements
@@ -44,14 +43,7 @@ def learn_list(
     recipes = recipes.take(np.arange(min(len(recipes), MOST_RECIPES)))
     options = on_rungs(recipes, start, training.table)
     drawn = np.sort(rows[np.argsort(pool.lots[rows], kind="stable")[:ROWS]])
-    acceptance = Acceptance(
-        ModelAdapter(training.model, training.table),
-        training.distance,
-        training.classes,
-        Requirements(goal, None, rules, training.support),
-        pool.matrix[drawn],
-        training.classes.labels[pool.codes[drawn]],
-    )
+    acceptance = training.acceptance(drawn, Requirements(goal, None, rules, training.support))
     return options.take(in_order(_distances(options, acceptance))[:LENGTH])
 
 

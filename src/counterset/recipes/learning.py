@@ -10,7 +10,6 @@ import numpy as np
 from counterset._base.arrays import Indices, Mask, Vector
 from counterset._base.memo import Memo
 from counterset.constraints.rules import Rules
-from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, OneOf
 from counterset.recipes.recipe import Recipes
 from counterset.steps.acceptance import Acceptance, Requirements
@@ -95,17 +94,10 @@ def learn_recipes(training: TrainingData, start: Mask, goal: Goal, rules: Rules)
     rules
         What may change.
     """
-    pool, labels = training.pool, training.classes.labels
+    pool = training.pool
     there = np.flatnonzero(start[pool.codes])
     rows = np.sort(there[np.argsort(pool.lots[there], kind="stable")[:ROWS]])
-    acceptance = Acceptance(
-        ModelAdapter(training.model, training.table),
-        training.distance,
-        training.classes,
-        Requirements(goal, None, rules, training.support),
-        pool.matrix[rows],
-        labels[pool.codes[rows]],
-    )
+    acceptance = training.acceptance(rows, Requirements(goal, None, rules, training.support))
     selector = Selector(pool, training.usable(None), NearestCandidates(NEAREST), None, NEAREST)
     owners, pool_index = _candidates(selector, acceptance, pool.lots[rows])
     found = undo(moved_onto_rules(pool, acceptance, owners, pool_index), acceptance)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from counterset import distances
-from counterset._base.arrays import Mask, to_python
+from counterset._base.arrays import Indices, Mask, to_python
 from counterset._base.lazy import Lazy
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.costs import Costs
@@ -24,6 +24,7 @@ from counterset.models.classes import Classes
 from counterset.models.goals import is_confident
 from counterset.results.context import TrainingSummary
 from counterset.results.fingerprint import hash_rows
+from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.pool import CandidatePool
 from counterset.tables.scaling import ScaleLike
 from counterset.tables.schema import Schema
@@ -105,6 +106,17 @@ class TrainingData:
     def no_rules(self) -> Rules:
         """The rules without any constraint: anchors are found for all that may be asked later."""
         return Constraints().compile(self.table, self.pool.matrix)
+
+    def acceptance(self, rows: Indices, requirements: Requirements) -> Acceptance:
+        """Return what judges counterfactuals of rows of the pool."""
+        return Acceptance(
+            ModelAdapter(self.model, self.table),
+            self.distance,
+            self.classes,
+            requirements,
+            self.pool.matrix[rows],
+            self.classes.labels[self.pool.codes[rows]],
+        )
 
     def usable(self, probability: float | None) -> Mask | None:
         """Return which rows of the pool are plausible and probable enough; None: all."""
