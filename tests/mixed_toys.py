@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from counterset import DiverseExplainer, Explanations, FewerCounterfactualsWarning
 
 
 def _frame(n: int = 240) -> pd.DataFrame:
@@ -34,3 +37,10 @@ def lend(rows: Any) -> Any:
         + (rows["age"] >= 50).to_numpy() * 1.0
     )
     return np.where(points > 5, "yes", "no")
+
+
+def explain(explainer: DiverseExplainer, data: Any, **wanted: Any) -> Explanations:
+    """Explain rows, whether they have enough counterfactuals or not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+        return explainer.explain_many(data, if_none="warn", **wanted)

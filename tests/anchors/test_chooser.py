@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import pickle
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,14 @@ import pytest
 from anchored_toys import acceptance_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mixed_toys import FRAME, lend
+from mixed_toys import FRAME, explain, lend
 from sklearn.linear_model import LogisticRegression
 from toys import X, approve
 
 from counterset import (
     Constraints,
     DiverseExplainer,
-    Explanations,
     FeatureDiversity,
-    FewerCounterfactualsWarning,
     LineSearch,
     NearData,
     NoCounterfactualError,
@@ -30,12 +27,6 @@ from counterset import (
 from counterset.anchors import learning
 from counterset.distances import get
 from counterset.metrics import set_distance
-
-
-def explain(explainer: DiverseExplainer, data: Any, **wanted: Any) -> Explanations:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
-        return explainer.explain_many(data, if_none="warn", **wanted)
 
 
 def listed(model: Any = lend, data: Any = FRAME, **parameters: Any) -> DiverseExplainer:

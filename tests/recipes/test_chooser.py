@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mixed_toys import FRAME, lend
+from mixed_toys import FRAME, explain, lend
 
 import counterset.explainer
 from counterset import (
     AngleDiversity,
     Constraints,
     DiverseExplainer,
-    Explanations,
     FeatureDiversity,
     FewerCounterfactualsWarning,
     LineSearch,
@@ -29,12 +27,6 @@ from counterset import (
 from counterset.recipes import chooser
 from counterset.recipes.recipe import RUNGS, Recipes
 from counterset.steps.line_search import Segments
-
-
-def explain(explainer: DiverseExplainer, data: Any, **wanted: Any) -> Explanations:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
-        return explainer.explain_many(data, if_none="warn", **wanted)
 
 
 def sparse(model: Any = lend, data: Any = FRAME, **parameters: Any) -> DiverseExplainer:

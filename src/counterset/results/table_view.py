@@ -16,7 +16,7 @@ __all__ = ["MOST_FEATURES", "UNCHANGED", "options_table", "rest_of"]
 #: The mark of what does not change.
 UNCHANGED = "·"
 #: Up to 60 features that change are listed, those that change most often first: what is printed can
-#: be typed in. Answers with few changes never have so many.
+#: be typed in. Answers with few changes have fewer.
 MOST_FEATURES = 60
 
 

@@ -132,7 +132,7 @@ def _hanging(way: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def folded(text: str, width: int | None, hang: str = "") -> str:
-    """Return a text in lines of at most so many letters; words are never broken."""
+    """Return a text in lines of at most ``width`` letters; words are never broken."""
     if width is None:
         return text
     return textwrap.fill(
