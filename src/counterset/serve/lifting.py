@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
-
-import numpy as np
-import pandas as pd
 
 from counterset.serve.case_requests import (
     CaseRequest,
@@ -16,6 +14,7 @@ from counterset.serve.case_requests import (
     constraints_of,
     explainer_of,
     goal_of,
+    row_of,
 )
 from counterset.serve.served import Served
 from counterset.words.templates import Templates
@@ -49,46 +48,51 @@ class _Lifted:
 def find_in_the_way(request: CaseRequest, served: Served) -> dict[str, Any]:
     """Find the limit whose lifting leads to most ways, the first of equals.
 
+    Limits are lifted one at a time, until one leads to as many ways as were asked for.
+
     Returns
     -------
     dict
         ``name`` and ``part``: the feature and the part of its limit, None if no single limit
         stands in the way; ``ways``: how many there would be; ``sentence``; ``button``.
     """
-    lifted = list(_each_lifted(request))[:MOST_LIFTED]
-    if not lifted:
-        return _answer(None, 0, "No limit is set. The model and its data lead to no more ways.", "")
-    codes = codes_of(request.values, served.table)
-    everything = [*(each.limits for each in lifted), _without_limits(request)]
-    rows = served.table.decode(
-        np.repeat(codes[None, :], len(everything), axis=0), pd.RangeIndex(len(everything))
-    )
-    found = explainer_of(request, served).explain_many(
-        rows,
-        constraints=[constraints_of(limits, served) for limits in everything],
-        if_none="warn",
-        **goal_of(request, served),
-    )
-    counts = [len(each) for each in found]
-    best = int(np.argmax(counts[:-1]))
-    before = len(
-        explainer_of(request, served).explain_many(
-            rows[:1],
-            constraints=constraints_of(request.limits, served),
-            if_none="warn",
-            **goal_of(request, served),
-        )[0]
-    )
-    if counts[best] > before:
-        return _one(lifted[best], counts[best], served)
-    if counts[-1] > before:
+    search = _Search(request, served)
+    before, best, most = search.count(request.limits), None, 0
+    for each in islice(_each_lifted(request), MOST_LIFTED):
+        found = search.count(each.limits)
+        if found > max(most, before):
+            best, most = each, found
+        if most == request.ways:
+            break
+    if best is not None:
+        return _one(best, most, served)
+    everything = search.count(_without_limits(request)) if request.limits else 0
+    if everything > before:
         sentence = (
-            f"No single limit stands in the way; without all of them there {_ways(counts[-1])}."
+            f"No single limit stands in the way; without all of them there {_ways(everything)}."
         )
-        return _answer(None, counts[-1], sentence, "Lift all limits")
-    return _answer(
-        None, before, "No limit of yours stands in the way: lifting them finds no more ways.", ""
-    )
+        return _answer(None, everything, sentence, "Lift all limits")
+    return _answer(None, before, "No limit stands in the way: lifting them finds no more ways.", "")
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Look for the ways of one case within different limits."""
+
+    request: CaseRequest
+    served: Served
+
+    def count(self, limits: Mapping[str, Limit]) -> int:
+        """Return how many ways there are."""
+        row = row_of(codes_of(self.request.values, self.served.table), self.served)
+        (found,) = explainer_of(self.request, self.served).explain_many(
+            row,
+            constraints=constraints_of(limits, self.served),
+            if_none="warn",
+            skip=True,
+            **goal_of(self.request, self.served),
+        )
+        return len(found)
 
 
 def _one(lifted: _Lifted, ways: int, served: Served) -> dict[str, Any]:

@@ -43,6 +43,7 @@ export function reset() {
     now.asked.limits = firstLimits(now.start);
     now.asked.tried = null;
     now.order = null;
+    now.isFresh = true;
   });
   announce("The case is as it was.");
 }

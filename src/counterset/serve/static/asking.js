@@ -11,6 +11,7 @@ import { counted } from "./format.js";
 
 const PAUSE = 150; // ms after the last keystroke
 const QUIET = 600; // ms after the last answer, before people almost alike are asked about
+const FRONT = 7; // features that stand in front of a long table, at least
 const SLOW = 1000; // ms after which the page says what it waits for
 
 const askers = {
@@ -29,7 +30,8 @@ export function askWhatChanged(now) {
   if (now.asked.case === null) return;
   const body = question(now);
   putOnce("explain", body, PAUSE, (answer) => (next) => {
-    answer.ways = inPlace(next.answer?.ways ?? [], answer.ways);
+    answer.ways = inPlace(next.isFresh ? [] : next.answer?.ways ?? [], answer.ways);
+    next.isFresh = false;
     next.answer = answer;
     next.lift = null;
     next.order ??= inFront(answer, next);
@@ -79,6 +81,7 @@ export async function loadCase(position, held = null) {
   change((now) => {
     now.original = values;
     now.order = null;
+    now.isFresh = true;
     now.trial = null;
     now.nearby = { own: null, anchored: null };
     now.map = null;
@@ -152,7 +155,10 @@ export function inPlace(old, ways) {
 function inFront(answer, now) {
   if (now.start.features.length <= 10) return null;
   const used = new Set(answer.ways.flatMap((way) => way.changes.map((each) => each.name)));
-  return now.start.features.map((each) => each.name).filter((name) => used.has(name));
+  const names = now.start.features.map((each) => each.name);
+  const free = now.start.features.filter((each) => !used.has(each.name) && !each.limit.locked);
+  const more = free.slice(0, Math.max(0, FRONT - used.size)).map((each) => each.name);
+  return names.filter((name) => used.has(name) || more.includes(name));
 }
 
 function toldOf(answer) {

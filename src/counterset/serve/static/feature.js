@@ -81,7 +81,7 @@ function limits(feature, limit) {
       (way) => setLimit(name, { way })),
     feature.has_order && !feature.is_time && h("div", { class: "ends" },
       end(feature, limit, "low", "from"), end(feature, limit, "high", "to")),
-    buttons(`hard ${name}`, "Hard to change", String(limit.difficulty),
+    buttons(`hard ${name}`, "Hard for me, from 1 (easy) to 5", String(limit.difficulty),
       ["1", "2", "3", "4", "5"].map((each) => [each, each]),
       (difficulty) => setLimit(name, { difficulty: Number(difficulty) })));
 }

@@ -87,10 +87,10 @@ export function picker(state) {
   const before = listed.filter((i) => i < asked.case).at(-1);
   const after = listed.find((i) => i > asked.case);
   return h("div", { class: "picker" },
-    h("label", { for: "case" }, "Case"),
-    h("input", { id: "case", type: "text", inputmode: "numeric", class: "short",
+    h("label", { for: "number" }, "Case"),
+    h("input", { id: "number", type: "text", inputmode: "numeric", class: "short",
       value: asked.case === null ? "" : numbers[asked.case] ?? String(asked.case),
-      list: "cases", autocomplete: "off",
+      autocomplete: "off",
       onchange: (event) => find(event.target, numbers, count, go) }),
     h("button", { type: "button", "aria-label": "The case before", id: "before",
       disabled: before === undefined, onclick: () => go(before) }, "‹"),

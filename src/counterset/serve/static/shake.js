@@ -1,9 +1,11 @@
 // Shake it: do people almost like this one get the same ways? Two ways to choose, side by side.
 
 import { h } from "./dom.js";
-import { set } from "./actions.js";
+import { keyOf, set } from "./actions.js";
 import { distance, percent } from "./format.js";
 import { failure, waiting } from "./failures.js";
+import { marker } from "./marks.js";
+import { feature } from "./state.js";
 
 const VIEWS = [
   ["own", "Chosen for each person alone", "The ways are looked for anew for every person."],
@@ -37,26 +39,41 @@ function column(state, view, title, told) {
     h("h3", { id: `title-${view}` }, title),
     h("p", { class: "note" }, told),
     failure(state, view),
-    waiting(state, view, view === "anchored"
+    waiting(state, view, view === "anchored" && !found
       ? "Explaining 20 people. The first time, the lists are made: that takes some seconds …"
       : "Explaining 20 people …"),
-    found ? h("div", { class: isOld ? "old" : "" }, grid(found), number(found))
+    found ? h("div", { class: isOld ? "old" : "" }, grid(state, found), number(found))
       : h("p", { class: "note" }, state.failed[view] ? "" : "…"));
 }
 
-function grid({ kept, people, ways }) {
+function grid(state, { kept, people, ways }) {
   if (!people) return h("p", { class: "note" }, "No person almost like this one has the same decision. Shake less.");
-  const lost = Array.from({ length: people }, (_, p) => kept.some((row) => !row[p]));
   return h("div", { class: "grid", role: "table", "aria-label": "Who is offered which way" },
     kept.map((row, i) => {
       const count = row.reduce((sum, each) => sum + each, 0);
       return h("div", { class: "line", role: "row", key: String(i) },
-        h("span", { class: "told", role: "rowheader", title: ways[i].headline }, ways[i].headline),
+        h("span", { class: "told", role: "rowheader", title: ways[i].headline }, mark(state, ways[i]), brief(state, ways[i])),
         h("span", { class: "cells", role: "cell", "aria-label": `kept by ${count} of ${people}` },
-          row.map((each, p) => h("i", { class: `${each ? "kept" : "gone"} ${lost[p] ? "lit" : ""}`,
+          row.map((each) => h("i", { class: each ? "with" : "without",
             "aria-hidden": "true" }, each ? "" : "×"))),
         h("span", { class: "count", role: "cell" }, `${count}/${people}`));
     }));
+}
+
+// The number of the card with the same way, if there is one.
+function mark(state, way) {
+  const at = state.answer.ways.findIndex((each) => keyOf(each) === keyOf(way));
+  return at >= 0 && marker(at, `way ${at + 1}`);
+}
+
+// A way in a few words: what goes up, down, or to which value.
+function brief(state, way) {
+  return way.changes.map((each) => {
+    const { has_order: hasOrder } = feature(each.name);
+    const own = state.asked.values[each.name];
+    if (!hasOrder || own === null) return `${each.label} → ${each.after}`;
+    return `${each.label} ${each.value > own ? "↑" : "↓"}`;
+  }).join(", ");
 }
 
 function number({ differ, people }) {

@@ -22,6 +22,7 @@ export const state = {
   start: null, // features, classes and cases
   original: {}, // the values of the picked case, before they were edited
   order: null, // the names of the features that stand in front, null: all do
+  isFresh: true, // whether the next answer is about another case: then nearest ways come first
   answer: null, // the decision and the ways
   trial: null, // the decision on the what-if
   map: null,

@@ -79,10 +79,10 @@ function changes(way) {
 function steady(state, way) {
   const { own } = state.nearby;
   const at = own ? own.ways.findIndex((each) => keyOf(each) === keyOf(way)) : -1;
-  if (at < 0) return h("span", { class: "steady" }, state.busy.own ? "steady …" : "");
+  if (at < 0) return h("span", { class: "steady" }, state.busy.own ? "kept by …" : "");
   const count = own.kept[at].reduce((sum, each) => sum + each, 0);
   return h("span", { class: "steady", title: "How many people almost like this one are offered it too" },
-    `kept by ${count} of ${own.people}`);
+    `kept by ${count} of ${own.people} people alike`);
 }
 
 function kept(state) {
