@@ -7,19 +7,16 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 
-from counterset._base.arrays import Mask, Matrix
+from counterset._base.arrays import Matrix
 from counterset.anchors.chooser import anchored
 from counterset.anchors.fitting import find_anchors
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.per_row import RowConstraints, is_per_row
 from counterset.constraints.plausibility import NearData
-from counterset.constraints.rules import Rules
 from counterset.distances import DistanceLike
 from counterset.exact.certify import certify, check_explanation
 from counterset.exact.domains import Box, DomainLike
-from counterset.exceptions import NotFittedError
 from counterset.recipes.chooser import with_recipes
 from counterset.recipes.learning import RecipeBook
 from counterset.results.explanation import Explanation
@@ -28,11 +25,16 @@ from counterset.steps.acceptance import Requirements
 from counterset.steps.batch import explain_batch
 from counterset.steps.cutoffs import Cutoff, NearestCandidates
 from counterset.steps.diversity import AngleDiversity, Diversity
+from counterset.steps.estimator import ModelEstimator
 from counterset.steps.line_search import LineSearch, Search
-from counterset.steps.parameters import check_parameter, check_parameters, used_by_fit
+from counterset.steps.parameters import (
+    check_parameter,
+    check_parameters,
+    paper_settings,
+    used_by_fit,
+)
 from counterset.steps.pipeline import Pipeline, paper_pipeline
 from counterset.steps.requests import Request
-from counterset.steps.selection import Selector
 from counterset.steps.training import TrainingData
 from counterset.tables.scaling import ScaleLike, warn_of_scale
 from counterset.tables.schema import Schema
@@ -40,7 +42,7 @@ from counterset.tables.schema import Schema
 __all__ = ["DiverseExplainer"]
 
 
-class DiverseExplainer(BaseEstimator):
+class DiverseExplainer(ModelEstimator):
     """Explain a decision by a small set of diverse, close counterfactuals.
 
     The approximation of "Promoting Counterfactual Robustness through Diversity" (AAAI 2024).
@@ -165,18 +167,7 @@ class DiverseExplainer(BaseEstimator):
         >>> DiverseExplainer.paper(lambda rows: rows[:, 0] > 1, sparsify=True).search
         LineSearch(gamma=0.1, halvings='segment', first_crossing=False)
         """
-        settings: dict[str, Any] = {
-            "candidates": NearestCandidates(1000),
-            "diversity": AngleDiversity(0.5),
-            "search": LineSearch(0.1),
-            "scale": "range",
-            "schema": Schema(),
-            "sparsify": False,
-        }
-        settings |= changes
-        if isinstance(settings["schema"], Schema | None):
-            settings["schema"] = (settings["schema"] or Schema()).without_steps()
-        return cls(model, **settings)
+        return cls(model, **paper_settings(changes))
 
     def fit(self, X: Any, y: Any = None, *, progress: bool = False) -> Self:
         """Ask the model about the training rows, once, and keep them as candidates.
@@ -206,7 +197,7 @@ class DiverseExplainer(BaseEstimator):
         training.rules(self.constraints)  # a constraint that does not fit the data shows now
         recipes, anchors = RecipeBook(training), None
         if self.anchors is not None:
-            paper = self._paper_pipeline(training, training.usable(None), training.no_rules)
+            paper = paper_pipeline(self, training, training.usable(None), training.no_rules)
             anchors = find_anchors(
                 self.anchors, paper, recipes, self.constraints, progress=progress
             )
@@ -357,40 +348,7 @@ class DiverseExplainer(BaseEstimator):
     def _pipeline(self, requirements: Requirements) -> Pipeline:
         """Return the pipeline of one call."""
         usable = self._training.usable(requirements.probability)
-        paper = self._paper_pipeline(self._training, usable, requirements.rules)
+        paper = paper_pipeline(self, self._training, usable, requirements.rules)
         if self.anchors_ is None:
             return with_recipes(paper, self._recipes, self.constraints)
         return anchored(paper, self.anchors_, self.constraints)
-
-    def _paper_pipeline(
-        self, training: TrainingData, usable: Mask | None, rules: Rules
-    ) -> Pipeline:
-        selector = Selector(
-            training.pool,
-            usable,
-            self.candidates,
-            self.diversity,
-            self.max_counterfactuals,
-            find_farthest=self.search is not None and self.search.needs_farthest,
-        )
-        return paper_pipeline(selector, self.search, rules, sparsify=self.sparsify)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "pool_"):
-            raise NotFittedError(
-                "This DiverseExplainer is not fitted yet. Call fit with the training rows first."
-            )
-        check_parameters(self, self._fitted_with)  # set_params may have come after fit
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "pool_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        takes = tags.input_tags
-        takes.allow_nan = takes.categorical = takes.string = True
-        return tags
-
-    def __sklearn_clone__(self) -> DiverseExplainer:
-        # A clone explains the same model: cloning the model too would throw its training away.
-        return type(self)(**self.get_params(deep=False))
