@@ -274,9 +274,9 @@ def test_other_costs_give_what_a_new_fit_gives_where_nothing_is_learned_by_costs
     case, model, prices = drawn
     costs = dict(zip([column.name for column in case.columns], prices, strict=True))
     # Recipes are learned with the first costs, so they are left out here.
-    parameters = {"schema": case.schema, "sparsify": False, "costs": dict.fromkeys(costs, 2.0)}
-    explainer = DiverseExplainer(model, **parameters).fit(case.X)
-    anew = DiverseExplainer(model, **{**parameters, "costs": costs}).fit(case.X)
+    parameters: dict[str, Any] = {"schema": case.schema, "sparsify": False}
+    explainer = DiverseExplainer(model, **parameters, costs=dict.fromkeys(costs, 2.0)).fit(case.X)
+    anew = DiverseExplainer(model, **parameters, costs=costs).fit(case.X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)
         first = explainer.with_costs(costs).explain_many(case.X, if_none="warn")

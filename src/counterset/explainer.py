@@ -222,10 +222,11 @@ class DiverseExplainer(ModelEstimator):
         """
         self._check_fitted()
         check_parameter("costs", costs)
-        other = clone(self).set_params(costs=costs)
+        other: Self = clone(self).set_params(costs=costs)
         training = self._training.with_costs(costs, self.distance, self.plausibility)
         training.rules(self.constraints)
-        return other._keep(training, self._recipes if self.anchors is None else RecipeBook(training))
+        recipes = self._recipes if self.anchors is None else RecipeBook(training)
+        return other._keep(training, recipes)
 
     def _keep(self, training: TrainingData, recipes: RecipeBook, *, progress: bool = False) -> Self:
         """Keep what was learned from the training rows, after finding anchors in it."""
