@@ -111,7 +111,7 @@ class Cards:
             headline = writer.sentence(found._input, row)
         return {
             "headline": headline,
-            "changes": [self._change(at, row) for at in which],
+            "changes": [self._change(at, row) for at in which.tolist()],
             "distance": float(distance),
             "told": label_text(label, self.served),
             "leads": leads,

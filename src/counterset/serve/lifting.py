@@ -123,7 +123,7 @@ def _answer(lifted: _Lifted | None, ways: int, sentence: str, button: str) -> di
 
 def _each_lifted(request: CaseRequest) -> Iterator[_Lifted]:
     """Yield the limits without one of them, each in turn: locks first, as they take most away."""
-    free = {
+    free: dict[str, dict[str, Any]] = {
         "locked": {"locked": False},
         "way": {"way": "any"},
         "range": {"low": None, "high": None},

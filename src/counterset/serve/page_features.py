@@ -181,9 +181,9 @@ def _interval(served: Served) -> list[float] | None:
     """Return the range that is wanted at first, if the model predicts numbers."""
     if class_texts(served) is not None:
         return None
-    if served.goal.get("interval") is not None:
-        low, high = served.goal["interval"]
-    else:  # the better half
-        labels = np.asarray(served.explainer.classes_, dtype=np.float64)
-        low, high = float(np.median(labels)), float(labels.max())
-    return [float(low), float(high)]
+    labels = np.asarray(served.explainer.classes_, dtype=np.float64)
+    if served.goal.get("interval") is None:  # the larger half
+        return [float(np.median(labels)), float(labels.max())]
+    # JSON has no infinity: an open end is the farthest prediction.
+    low, high = (float(end) for end in served.goal["interval"])
+    return [max(low, float(labels.min())), min(high, float(labels.max()))]

@@ -39,8 +39,8 @@ function column(state, view, title, told) {
     h("h3", { id: `title-${view}` }, title),
     h("p", { class: "note" }, told),
     failure(state, view),
-    waiting(state, view, view === "anchored" && !found
-      ? "Explaining 20 people. The first time, the lists are made: that takes some seconds …"
+    waiting(state, view, view === "anchored" && (!found || isHard(state))
+      ? "Making the lists for people alike: that takes some seconds …"
       : "Explaining 20 people …"),
     found ? h("div", { class: isOld ? "old" : "" }, grid(state, found), number(found))
       : h("p", { class: "note" }, state.failed[view] ? "" : "…"));
@@ -49,7 +49,8 @@ function column(state, view, title, told) {
 function grid(state, { kept, people, ways }) {
   if (!people) return h("p", { class: "note" }, "No person almost like this one has the same decision. Shake less.");
   return h("div", { class: "grid", role: "table", "aria-label": "Who is offered which way" },
-    kept.map((row, i) => {
+    inOrder(state, ways).map((i) => {
+      const row = kept[i];
       const count = row.reduce((sum, each) => sum + each, 0);
       return h("div", { class: "line", role: "row", key: String(i) },
         h("span", { class: "told", role: "rowheader", title: ways[i].headline }, mark(state, ways[i]), brief(state, ways[i])),
@@ -60,9 +61,24 @@ function grid(state, { kept, people, ways }) {
     }));
 }
 
+// The lists depend on what is hard: with other difficulties they are made anew.
+function isHard(state) {
+  return Object.values(state.asked.limits).some((each) => each.difficulty > 1);
+}
+
+// Ways in the order of the cards; those that have none come last.
+function inOrder(state, ways) {
+  const places = ways.map((way) => placeOf(state, way)).map((at) => (at < 0 ? Infinity : at));
+  return ways.map((_, i) => i).sort((a, b) => (places[a] === places[b] ? a - b : places[a] - places[b]));
+}
+
+function placeOf(state, way) {
+  return state.answer.ways.findIndex((each) => keyOf(each) === keyOf(way));
+}
+
 // The number of the card with the same way, if there is one.
 function mark(state, way) {
-  const at = state.answer.ways.findIndex((each) => keyOf(each) === keyOf(way));
+  const at = placeOf(state, way);
   return at >= 0 && marker(at, `way ${at + 1}`);
 }
 
