@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from counterset._base.arrays import Matrix
 from counterset.anchors.chooser import anchored
@@ -195,7 +196,41 @@ class DiverseExplainer(ModelEstimator):
         known = training.table.without_special(training.pool.matrix)
         warn_of_scale(known, training.table, self.scale, stacklevel=2)
         training.rules(self.constraints)  # a constraint that does not fit the data shows now
-        recipes, anchors = RecipeBook(training), None
+        return self._keep(training, RecipeBook(training), progress=progress)
+
+    def with_costs(self, costs: Mapping[Any, float] | None) -> Self:
+        """Return a fitted explainer with other costs, without asking the model again.
+
+        For a person's own costs: what is hard for one is easy for another. Options are looked for
+        among what was learned with this explainer's costs, so they can differ from those of a new
+        ``fit``. Anchors are found anew.
+
+        Parameters
+        ----------
+        costs
+            As for the explainer itself, in place of its own.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).random((200, 2))
+        >>> def approve(rows):
+        ...     return rows.sum(axis=1) > 1
+        >>> explainer = DiverseExplainer(approve, max_counterfactuals=1).fit(X)
+        >>> explainer.with_costs({"x1": 9.0}).explain([0.2, 0.5]).changes.index.tolist()
+        ['x0']
+        """
+        self._check_fitted()
+        check_parameter("costs", costs)
+        other: Self = clone(self).set_params(costs=costs)
+        training = self._training.with_costs(costs, self.distance, self.plausibility)
+        training.rules(self.constraints)
+        recipes = self._recipes if self.anchors is None else RecipeBook(training)
+        return other._keep(training, recipes)
+
+    def _keep(self, training: TrainingData, recipes: RecipeBook, *, progress: bool = False) -> Self:
+        """Keep what was learned from the training rows, after finding anchors in it."""
+        anchors = None
         if self.anchors is not None:
             paper = paper_pipeline(self, training, training.usable(None), training.no_rules)
             anchors = find_anchors(
