@@ -35,7 +35,7 @@ from counterset.steps.parameters import (
     used_by_fit,
 )
 from counterset.steps.pipeline import Pipeline, paper_pipeline
-from counterset.steps.requests import Request
+from counterset.steps.requests import IfNone, Request
 from counterset.steps.training import TrainingData
 from counterset.tables.scaling import ScaleLike, warn_of_scale
 from counterset.tables.schema import Schema
@@ -289,7 +289,7 @@ class DiverseExplainer(ModelEstimator):
         target_probability: float | None = None,
         interval: tuple[float, float] | None = None,
         constraints: RowConstraints = None,
-        if_none: Literal["raise", "warn"] = "raise",
+        if_none: IfNone = "raise",
         skip: bool = False,
     ) -> Explanations:
         """Explain the decisions on many rows; each gets the explanation that it would get alone.
@@ -307,7 +307,8 @@ class DiverseExplainer(ModelEstimator):
             explainer's own.
         if_none
             What to do when an input has no counterfactual, or has what is wanted already: raise,
-            or warn and return an empty explanation for it, whose ``status`` says which.
+            or return an empty explanation for it, whose ``status`` says which, and warn.
+            ``"ignore"`` does not warn, nor where there are fewer than asked for.
         skip
             Pass over inputs that have what is wanted already: their explanations are empty, with
             the status ``"already_reached"``, without an error or a warning.
