@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 #: What users can install, and what the tests need.
-EXTRAS = ("exact", "onnx", "plots", "test")
+EXTRAS = ("app", "exact", "onnx", "plots", "test")
 
 
 def main() -> None:

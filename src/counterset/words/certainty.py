@@ -11,6 +11,7 @@ import pandas as pd
 from counterset.exceptions import InvalidInputError
 from counterset.results.certificate import Certificate, rounded_down
 from counterset.results.explanation import Explanation
+from counterset.results.steadiness import Steadiness
 from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.templates import Templates
 
@@ -109,16 +110,59 @@ def _listed(certificate: Certificate, templates: Templates) -> list[str]:
     return told
 
 
-def measured(stability: pd.DataFrame | None, templates: Templates) -> list[str]:
-    """Return what ``evaluate`` measured on noisy copies of the input; nothing if it did not."""
+def measured(
+    stability: pd.DataFrame | Steadiness | None, templates: Templates, ways: int
+) -> list[str]:
+    """Return what was measured on noisy copies of the input; nothing if nothing was.
+
+    Parameters
+    ----------
+    stability
+        What ``evaluate`` or ``steadiness`` returned for this input.
+    ways
+        How many ways the explanation has.
+    """
     if stability is None:
         return []
+    if isinstance(stability, Steadiness):
+        if len(stability.kept) != ways:
+            raise InvalidInputError(
+                f"stability was measured on {len(stability.kept)} ways, but this explanation has "
+                f"{ways}. Pass what steadiness returns for this explanation."
+            )
+        return _kept(stability, templates)
     columns = getattr(stability, "columns", ())
     if any(name not in columns for name in MEASURED) or not len(stability):
         raise InvalidInputError(
-            f"stability takes the table that evaluate returns for this input, with the columns "
-            f"{', '.join(MEASURED)}, got {type(stability).__name__}."
+            f"stability takes what steadiness returns, or the table that evaluate returns, for "
+            f"this input, with the columns {', '.join(MEASURED)}, got {type(stability).__name__}."
         )
     near, differ, far = (rounded(np.nanmean(stability[name]), 2) for name in MEASURED)
     count = len(stability)
     return [templates("sure.measured", count=count, near=near, differ=differ, far=far)]
+
+
+def _kept(steadiness: Steadiness, templates: Templates) -> list[str]:
+    """Return for how many copies each way is found again; ways of equal numbers together."""
+    if not steadiness.copies:
+        return [templates("sure.kept_unknown")]
+    ranks: dict[int, list[str]] = {}
+    for rank, kept in enumerate(steadiness.kept.tolist(), start=1):
+        ranks.setdefault(kept, []).append(str(rank))
+    found = [
+        templates(
+            "sure.kept_one" if len(which) == 1 else "sure.kept_many",
+            ranks=templates.join(which),
+            kept=kept,
+            copies=steadiness.copies,
+        )
+        for kept, which in ranks.items()
+    ]
+    told = templates(
+        "sure.kept",
+        near=rounded(steadiness.moved, 2),
+        ways=templates("list.comma").join(found),
+        same=steadiness.same,
+        copies=steadiness.copies,
+    )
+    return [told, templates("sure.kept_means")]
