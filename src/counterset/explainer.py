@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from counterset._base.arrays import Matrix
 from counterset.anchors.chooser import anchored
@@ -15,8 +16,8 @@ from counterset.constraints.constraints import Constraints
 from counterset.constraints.per_row import RowConstraints, is_per_row
 from counterset.constraints.plausibility import NearData
 from counterset.distances import DistanceLike
-from counterset.exact.certify import certify, check_explanation
-from counterset.exact.domains import Box, DomainLike
+from counterset.exact.certify import certify
+from counterset.exact.domains import DomainLike
 from counterset.recipes.chooser import with_recipes
 from counterset.recipes.learning import RecipeBook
 from counterset.results.explanation import Explanation
@@ -34,7 +35,7 @@ from counterset.steps.parameters import (
     used_by_fit,
 )
 from counterset.steps.pipeline import Pipeline, paper_pipeline
-from counterset.steps.requests import Request
+from counterset.steps.requests import IfNone, Request
 from counterset.steps.training import TrainingData
 from counterset.tables.scaling import ScaleLike, warn_of_scale
 from counterset.tables.schema import Schema
@@ -195,7 +196,41 @@ class DiverseExplainer(ModelEstimator):
         known = training.table.without_special(training.pool.matrix)
         warn_of_scale(known, training.table, self.scale, stacklevel=2)
         training.rules(self.constraints)  # a constraint that does not fit the data shows now
-        recipes, anchors = RecipeBook(training), None
+        return self._keep(training, RecipeBook(training), progress=progress)
+
+    def with_costs(self, costs: Mapping[Any, float] | None) -> Self:
+        """Return a fitted explainer with other costs, without asking the model again.
+
+        For a person's own costs: what is hard for one is easy for another. Options are looked for
+        among what was learned with this explainer's costs, so they can differ from those of a new
+        ``fit``. Anchors are found anew.
+
+        Parameters
+        ----------
+        costs
+            As for the explainer itself, in place of its own.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).random((200, 2))
+        >>> def approve(rows):
+        ...     return rows.sum(axis=1) > 1
+        >>> explainer = DiverseExplainer(approve, max_counterfactuals=1).fit(X)
+        >>> explainer.with_costs({"x1": 9.0}).explain([0.2, 0.5]).changes.index.tolist()
+        ['x0']
+        """
+        self._check_fitted()
+        check_parameter("costs", costs)
+        other: Self = clone(self).set_params(costs=costs)
+        training = self._training.with_costs(costs, self.distance, self.plausibility)
+        training.rules(self.constraints)
+        recipes = self._recipes if self.anchors is None else RecipeBook(training)
+        return other._keep(training, recipes)
+
+    def _keep(self, training: TrainingData, recipes: RecipeBook, *, progress: bool = False) -> Self:
+        """Keep what was learned from the training rows, after finding anchors in it."""
+        anchors = None
         if self.anchors is not None:
             paper = paper_pipeline(self, training, training.usable(None), training.no_rules)
             anchors = find_anchors(
@@ -254,7 +289,7 @@ class DiverseExplainer(ModelEstimator):
         target_probability: float | None = None,
         interval: tuple[float, float] | None = None,
         constraints: RowConstraints = None,
-        if_none: Literal["raise", "warn"] = "raise",
+        if_none: IfNone = "raise",
         skip: bool = False,
     ) -> Explanations:
         """Explain the decisions on many rows; each gets the explanation that it would get alone.
@@ -272,7 +307,8 @@ class DiverseExplainer(ModelEstimator):
             explainer's own.
         if_none
             What to do when an input has no counterfactual, or has what is wanted already: raise,
-            or warn and return an empty explanation for it, whose ``status`` says which.
+            or return an empty explanation for it, whose ``status`` says which, and warn.
+            ``"ignore"`` does not warn, nor where there are fewer than asked for.
         skip
             Pass over inputs that have what is wanted already: their explanations are empty, with
             the status ``"already_reached"``, without an error or a warning.
@@ -339,18 +375,7 @@ class DiverseExplainer(ModelEstimator):
         array([0.001 , 0.0007])
         """
         self._check_fitted()
-        check_explanation(explanation)
-        own_range = domain is None
-        return certify(
-            explanation,
-            epsilon,
-            options=options,
-            model=self.model,
-            distance=self.distance_,
-            domain=Box.of(self).holding(explanation.input) if own_range else domain,
-            start=explanation.counterfactuals if own_range else None,
-            time_limit=time_limit,
-        )
+        return certify(explanation, epsilon, options, self, domain, time_limit)
 
     def _explain(self, matrix: Matrix, index: pd.Index, request: Request) -> Explanations:
         rows = self._training, matrix, index, request, self._pipeline

@@ -102,7 +102,8 @@ FAMILIES = {
 
 def fitted(family: str, table: str, **settings: Any) -> tuple[DiverseExplainer, Any]:
     """Return an explainer of a model of this family, and its training rows."""
-    rows, labels = (X, np.where(X @ [1.0, 0.7, -0.5] > 0.6, "yes", "no"))
+    rows: Any = X
+    labels = np.where(X @ [1.0, 0.7, -0.5] > 0.6, "yes", "no")
     model: Any = FAMILIES[family]()
     if table == "mixed":
         rows, labels = FRAME, lend(FRAME)
@@ -133,7 +134,7 @@ def others_within(
     y = np.clip(np.where(switched, values, y), low, high)
     y = np.concatenate([table.hold(y), np.floor(y) if table.is_plain else table.hold(y)])
     y = np.clip(y, low, high)
-    return y[explainer.distance_.pairwise(x[None], y)[0] < radius]
+    return np.asarray(y[explainer.distance_.pairwise(x[None], y)[0] < radius])
 
 
 def same_change(x: np.ndarray, row: np.ndarray, y: np.ndarray, one_sided: np.ndarray) -> np.ndarray:
@@ -163,7 +164,7 @@ def attack(explainer: DiverseExplainer, explanation: Explanation, seed: int) -> 
             if len(rows):
                 answers = explainer.model.predict(table.decode(rows))
                 assert (answers == explanation.labels[i]).all(), (i, radius)
-    return certificate.option_radii.tolist()
+    return list(certificate.option_radii)
 
 
 @pytest.mark.parametrize("table", ["numbers", "mixed"])

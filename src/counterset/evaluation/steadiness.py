@@ -103,7 +103,7 @@ def steadiness(
     if not len(copies):
         return Steadiness(0, kept, same, np.nan)
     inputs = table.decode(copies, pd.RangeIndex(len(copies)))
-    answers = explainer.explain_many(inputs, if_none="warn", **asked)
+    answers = explainer.explain_many(inputs, if_none="ignore", **asked)
     for copy, answer in zip(copies, answers, strict=True):
         ways = set(ways_of(copy, answer._matrix, table))
         kept += [way in ways for way in own]

@@ -11,7 +11,7 @@ from counterset._base.arrays import Vector
 from counterset._base.checks import check_at_least
 from counterset.distances import Distance
 from counterset.exact.definitions import safety
-from counterset.exact.domains import DomainLike
+from counterset.exact.domains import Box, DomainLike
 from counterset.exact.option_radii import option_radii
 from counterset.exact.query import DistanceQuery
 from counterset.exceptions import InvalidInputError, UnsupportedDistanceError
@@ -26,15 +26,12 @@ __all__ = ["certify", "check_explanation"]
 def certify(
     explanation: Explanation,
     epsilon: float | None,
-    *,
     options: bool,
-    model: Any,
-    distance: Distance,
+    explainer: Any,
     domain: DomainLike,
-    start: Any,
     time_limit: float,
 ) -> Explanation:
-    """Return the explanation with a certificate.
+    """Return the explanation with a certificate, see ``DiverseExplainer.certify``.
 
     Parameters
     ----------
@@ -42,15 +39,23 @@ def certify(
         Prove the safety of each counterfactual for this epsilon; None: do not.
     options
         Whether to prove how far the input may move before an option stops working.
-    start
-        Known counterfactuals within the domain for the solver to start from, or None.
+    explainer
+        The fitted explainer that made the explanation: its model, its distance and its data.
+    domain
+        Where counterfactuals may lie; None: the range of the data, widened to hold the input.
     """
+    check_explanation(explanation)
     if epsilon is None and not options:
         raise InvalidInputError(
             "certify was not asked to prove anything. Pass epsilon=..., how much worse than the "
             "optimum an option may be, or options=True, or both."
         )
-    query = DistanceQuery.of(model, distance, domain, time_limit=time_limit)
+    start = None
+    if domain is None:
+        # The counterfactuals lie in that range, so that the solver can start from them.
+        domain, start = Box.of(explainer).holding(explanation.input), explanation.counterfactuals
+    distance = explainer.distance_
+    query = DistanceQuery.of(explainer.model, distance, domain, time_limit=time_limit)
     certificate = explanation.certificate or Certificate()
     if epsilon is not None:
         check_at_least(epsilon, 0, "epsilon")

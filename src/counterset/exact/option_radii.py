@@ -67,11 +67,11 @@ class _Option:
     def __init__(self, query: DistanceQuery, problem: Problem, row: Vector) -> None:
         self.query, self.problem, self.row = query, problem, row
         table = problem.model.table
-        box = query.domain
-        assert isinstance(box, Box), "checked by option_radii"
-        self.low, self.high = box.bounds(len(row))
+        assert isinstance(query.domain, Box), "checked by option_radii"
+        self.box = query.domain
+        self.low, self.high = self.box.bounds(len(row))
         self.set = changed(problem.x, row)
-        self.free = changeable_mask(box.may_change, table.names) & ~self.set
+        self.free = changeable_mask(self.box.may_change, table.names) & ~self.set
         numbers = np.array([not feature.is_category for feature in table.features])
         self.set_numbers = self.set & numbers
 
@@ -104,7 +104,7 @@ class _Option:
         if not free.any():
             return np.inf
         box = replace(
-            self.query.domain,
+            self.box,
             low=np.fmin(low, self.row),
             high=np.fmax(high, self.row),
             may_change=free,
