@@ -143,11 +143,14 @@ def moved_onto_rules(
     """
     rules = acceptance.requirements.rules
     rows, x = pool.matrix[pool_index], acceptance.inputs[owners]
+    codes = pool.codes[pool_index]
     if rules:
-        rows = acceptance.move_onto_constraints(rows, owners)
-        codes = acceptance.ask(rows, owners)
-    else:
-        codes = pool.codes[pool_index]
+        moved = acceptance.move_onto_constraints(rows, owners)
+        # A row that stays where it is has the class that it had in fit.
+        apart = changed(rows, moved).any(axis=1)
+        codes[~apart & ~rules.hold(x, moved)] = REFUSED
+        codes[apart] = acceptance.ask(moved[apart], owners[apart])
+        rows = moved
     # From another viewpoint, the input itself can be among the candidates.
     kept = np.flatnonzero((codes != REFUSED) & changed(x, rows).any(axis=1))
     owners, pool_index, rows = owners[kept], pool_index[kept], rows[kept]

@@ -101,11 +101,13 @@ def _verified(chosen: Chosen, acceptance: Acceptance) -> tuple[Chosen, int]:
     """
     if not len(chosen.rows):
         return chosen, 0
-    codes = acceptance.ask(chosen.rows, chosen.owners)
+    codes = acceptance.ask(chosen.rows, chosen.owners, again=True)
     n_contradicted = int(np.count_nonzero(codes == REFUSED))
     if n_contradicted:
         ones = np.arange(len(codes))[:, None]
-        codes = np.concatenate([acceptance.ask(chosen.rows[i], chosen.owners[i]) for i in ones])
+        codes = np.concatenate(
+            [acceptance.ask(chosen.rows[i], chosen.owners[i], again=True) for i in ones]
+        )
     kept = np.flatnonzero(codes != REFUSED)
     return replace(chosen, codes=codes).take(kept), n_contradicted
 
