@@ -17,7 +17,7 @@ from counterset.serve.observer import Observer
 from counterset.serve.openapi import add_description
 from counterset.serve.pages import page_paths, page_router
 from counterset.serve.served import Served
-from counterset.serve.service import HEALTH_PATHS, service_router
+from counterset.serve.service import HEALTH_PATHS, REFUSALS, service_router
 from counterset.serve.workers import Workers
 
 __all__ = ["create_app"]
@@ -64,7 +64,7 @@ def create_app(
     )
     add_error_handlers(app)
     app.include_router(service_router(served, workers, limits, measures))
-    app.include_router(explorer_router(served, workers, limits))
+    app.include_router(explorer_router(served, workers, limits), responses=REFUSALS)
     app.include_router(page_router())
     add_description(app, served, limits, with_token=token is not None)
     open_paths = {*HEALTH_PATHS, *page_paths()}

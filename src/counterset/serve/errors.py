@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -121,6 +122,8 @@ def shortened(value: Any) -> Any:
         return "an object"
     if isinstance(value, list | tuple):
         return "a list"
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     return value if value is None or isinstance(value, bool | int | float) else str(value)
 
 
