@@ -14,13 +14,13 @@ from counterset import (
     Constraints,
     DiverseExplainer,
     Explanation,
-    FewerCounterfactualsWarning,
     GaussianNoise,
     InvalidInputError,
     NoCounterfactualError,
+    evaluate,
     steadiness,
 )
-from counterset.evaluation.steadiness import asked_for, ways_of
+from counterset.evaluation.steadiness import asked_for, compare_with_copies, ways_of
 from counterset.noise import NumericColumns
 
 X = np.random.default_rng(0).random((300, 2))
@@ -142,8 +142,7 @@ def test_a_copy_without_ways_keeps_none() -> None:
             copies[:, 1:, 1] = 0.9  # nothing leads from there to the other class
             return copies, np.ones((1, repeats), dtype=bool)
 
-    with pytest.warns(FewerCounterfactualsWarning, match="No counterfactual for 2 of 3"):
-        measured = steadiness(one, explanation, repeats=3, noise=Up())
+    measured = steadiness(one, explanation, repeats=3, noise=Up())
     assert measured.to_dict() | {"moved": 0} == {"copies": 3, "kept": [1], "same": 1, "moved": 0}
 
 
@@ -209,3 +208,19 @@ def test_an_explanation_that_was_written_and_loaded_can_be_measured() -> None:
     loaded = Explanation.from_json(explanation.to_json())
     expected = steadiness(one, explanation, repeats=4).to_dict()
     assert steadiness(one, loaded, repeats=4).to_dict() == expected
+
+
+def test_copies_are_compared_one_by_one() -> None:
+    own = explainer()
+    explanation = own.explain([0.3, 0.4])
+    noise = GaussianNoise(variance=0.01)
+    compared = compare_with_copies(own, explanation, repeats=12, random_state=3, noise=noise)
+    counted = steadiness(own, explanation, repeats=12, random_state=3, noise=noise)
+    assert len(compared) == counted.copies == 12
+    assert compared.kept_by.shape == (len(explanation), 12)
+    assert compared.kept_by.sum(axis=1).tolist() == counted.kept.tolist()
+    assert compared.same.sum() == counted.same
+    assert compared.distances.mean() == pytest.approx(counted.moved)
+    table = evaluate(own, [[0.3, 0.4]], repeats=12, random_state=3, noise=noise)
+    np.testing.assert_allclose(compared.set_distances, table["set_distance_mean"])
+    np.testing.assert_allclose(compared.distances, table["input_distance"])

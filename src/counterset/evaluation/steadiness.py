@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from counterset.results.explanation import Explanation
 from counterset.results.steadiness import Steadiness
 from counterset.tables.table import Table, changed
 
-__all__ = ["asked_for", "steadiness", "ways_of"]
+__all__ = ["CopiesCompared", "asked_for", "compare_with_copies", "steadiness", "ways_of"]
 
 #: How :func:`ways_of` writes a number or a time that had no value before: it has no direction.
 STATED = 2.0
@@ -72,6 +73,66 @@ def steadiness(
     way 2: kept by 10 of 10 near copies
     the same ways, and no others: 10 of 10 near copies
     """
+    compared = compare_with_copies(
+        explainer, explanation, repeats=repeats, random_state=random_state, noise=noise
+    )
+    moved = float(compared.distances.mean()) if len(compared) else np.nan
+    kept = compared.kept_by.sum(axis=1, dtype=np.intp)
+    return Steadiness(len(compared), kept, int(compared.same.sum()), moved)
+
+
+@dataclass(frozen=True, eq=False)
+class CopiesCompared:
+    """What each copy of an input is offered, compared with what the input is offered.
+
+    Attributes
+    ----------
+    kept_by
+        Whether each way is kept by each copy, ``(ways, copies)``.
+    same
+        Whether each copy has the same ways and no others, ``(copies,)``.
+    set_distances
+        The mean set-distance between the input's ways and each copy's; NaN for a copy without
+        ways.
+    distances
+        From the input to each copy.
+    """
+
+    kept_by: Mask
+    same: Mask
+    set_distances: Vector
+    distances: Vector
+
+    def __len__(self) -> int:
+        return len(self.distances)
+
+
+def compare_with_copies(
+    explainer: Any,
+    explanation: Explanation,
+    *,
+    repeats: int = 20,
+    random_state: int | np.random.Generator | None = 0,
+    noise: Noise = GaussianNoise(),
+) -> CopiesCompared:
+    """Explain noisy copies of an input, and compare copy by copy what they are offered.
+
+    Parameters
+    ----------
+    explainer, explanation, repeats, random_state, noise
+        As for :func:`steadiness`, which counts what is found here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from counterset import DiverseExplainer
+    >>> X = np.random.default_rng(0).random((300, 2))
+    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=2)
+    >>> explanation = explainer.fit(X).explain([0.3, 0.4])
+    >>> compare_with_copies(explainer, explanation, repeats=3).kept_by
+    array([[ True,  True,  True],
+           [ True,  True,  True]])
+    """
     check_count(repeats, "repeats")
     if not isinstance(explanation, Explanation) or not len(explanation):
         told = "no ways" if isinstance(explanation, Explanation) else type(explanation).__name__
@@ -99,17 +160,18 @@ def steadiness(
         )
     copies = _copies(judge, x, explanation.label, noise, repeats, random_state)
     own = ways_of(x[0], rows, table)
-    kept, same = np.zeros(len(own), dtype=np.intp), 0
+    kept_by = np.zeros((len(own), len(copies)), dtype=bool)
+    same, differ = np.zeros(len(copies), dtype=bool), np.full(len(copies), np.nan)
     if not len(copies):
-        return Steadiness(0, kept, same, np.nan)
+        return CopiesCompared(kept_by, same, differ, differ)
     inputs = table.decode(copies, pd.RangeIndex(len(copies)))
-    answers = explainer.explain_many(inputs, if_none="warn", **asked)
-    for copy, answer in zip(copies, answers, strict=True):
+    answers = explainer.explain_many(inputs, if_none="ignore", **asked)
+    for i, (copy, answer) in enumerate(zip(copies, answers, strict=True)):
         ways = set(ways_of(copy, answer._matrix, table))
-        kept += [way in ways for way in own]
-        same += ways == set(own)
-    moved = float(judge.distance.pairwise(x, copies).mean())
-    return Steadiness(len(copies), kept, same, moved)
+        kept_by[:, i] = [way in ways for way in own]
+        same[i] = ways == set(own)
+        differ[i] = judge.of_pair(x[0], copy, rows, answer._matrix)["set_distance_mean"]
+    return CopiesCompared(kept_by, same, differ, judge.distance.pairwise(x, copies)[0])
 
 
 def ways_of(x: Vector, rows: Matrix, table: Table) -> list[bytes]:

@@ -54,8 +54,8 @@ class CandidatePool:
     @cached_property
     def has_gaps(self) -> Mask:
         """Which rows have a missing value, or a special code, which counts as one."""
-        missing: Mask = np.isnan(self.distance.table.without_special(self.matrix)).any(axis=1)
-        return missing
+        missing = np.isnan(self.distance.table.without_special(self.matrix))
+        return np.asarray(missing.any(axis=1))
 
     @cached_property
     def lots(self) -> Vector:
