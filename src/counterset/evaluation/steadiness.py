@@ -165,7 +165,7 @@ def compare_with_copies(
     if not len(copies):
         return CopiesCompared(kept_by, same, differ, differ)
     inputs = table.decode(copies, pd.RangeIndex(len(copies)))
-    answers = explainer.explain_many(inputs, if_none="warn", **asked)
+    answers = explainer.explain_many(inputs, if_none="ignore", **asked)
     for i, (copy, answer) in enumerate(zip(copies, answers, strict=True)):
         ways = set(ways_of(copy, answer._matrix, table))
         kept_by[:, i] = [way in ways for way in own]
