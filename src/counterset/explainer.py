@@ -16,8 +16,8 @@ from counterset.constraints.constraints import Constraints
 from counterset.constraints.per_row import RowConstraints, is_per_row
 from counterset.constraints.plausibility import NearData
 from counterset.distances import DistanceLike
-from counterset.exact.certify import certify, check_explanation
-from counterset.exact.domains import Box, DomainLike
+from counterset.exact.certify import certify
+from counterset.exact.domains import DomainLike
 from counterset.recipes.chooser import with_recipes
 from counterset.recipes.learning import RecipeBook
 from counterset.results.explanation import Explanation
@@ -37,6 +37,7 @@ from counterset.steps.parameters import (
 from counterset.steps.pipeline import Pipeline, paper_pipeline
 from counterset.steps.requests import IfNone, Request
 from counterset.steps.training import TrainingData
+from counterset.tables.frames import is_dask_frame
 from counterset.tables.scaling import ScaleLike, warn_of_scale
 from counterset.tables.schema import Schema
 
@@ -297,7 +298,8 @@ class DiverseExplainer(ModelEstimator):
         Parameters
         ----------
         X
-            A table like the training data, or a list of mappings from columns to values.
+            A table like the training data, or a list of mappings from columns to values. For a dask
+            DataFrame, a lazy one comes back, as :class:`~counterset.batch.FrameExplainer` makes it.
         target, target_probability, interval
             As in ``explain``.
         constraints
@@ -317,41 +319,54 @@ class DiverseExplainer(ModelEstimator):
         request = Request(
             target, target_probability, interval, constraints, self.constraints, if_none, skip
         )
+        if is_dask_frame(X):
+            from counterset.batch.dask_frames import explain_lazily  # noqa: PLC0415 - a room above
+
+            lazy: Explanations = explain_lazily(self, X, request)
+            return lazy
         return self._explain(*self.schema_.encode(X), request)
 
     def certify(
         self,
         explanation: Explanation,
-        epsilon: float,
+        epsilon: float | None = None,
         *,
+        options: bool = False,
         domain: DomainLike = None,
         time_limit: float = 60.0,
     ) -> Explanation:
-        """Prove how safe each counterfactual is, from the input's exact counterfactual distance.
+        """Prove how safe each counterfactual is, and for whom else it works, from exact distances.
 
         Parameters
         ----------
         explanation
             An explanation by this explainer.
         epsilon
-            How much worse than the optimum a counterfactual may be to count as an option.
+            How much worse than the optimum a counterfactual may be to count as an option; None
+            proves nothing about that.
+        options
+            Whether to prove how far the input may move before a counterfactual stops working. That
+            is a distance more to solve for each counterfactual.
         domain
             Where counterfactuals may lie, as for :func:`counterfactual_distance`; by default the
             range of the training data, widened where the input lies outside it.
         time_limit
-            In seconds; when they are up, less may be proved.
+            In seconds, for the input and again for all counterfactuals together; when they are up,
+            less may be proved.
 
         Notes
         -----
         Constraints and infinite costs are no part of the domain. An optimum that keeps them is no
         nearer than one that need not: what is certified holds for all who may take that option.
+        Other inputs are those of the domain: rows like the training rows, without missing values.
 
         Returns
         -------
         explanation
             The same with a :class:`~counterset.Certificate`. A counterfactual of safety delta is
             within epsilon of the optimum of every input of the same class that is nearer than
-            delta / 2 (proposition 2).
+            delta / 2 (proposition 2). With ``options``, ``certificate.option_radii`` says how near
+            an input must be to get the same class by the same change.
 
         Examples
         --------
@@ -360,22 +375,14 @@ class DiverseExplainer(ModelEstimator):
         >>> X = np.random.default_rng(0).random((200, 2))
         >>> model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
         >>> explainer = DiverseExplainer(model, max_counterfactuals=2).fit(X)
-        >>> explanation = explainer.certify(explainer.explain(X[0]), epsilon=0.5)
+        >>> explanation = explainer.certify(explainer.explain(X[0]), epsilon=0.5, options=True)
         >>> explanation.certificate.distance_bounds.exact
         True
+        >>> explanation.certificate.option_radii.round(4)
+        array([0.001 , 0.0007])
         """
         self._check_fitted()
-        check_explanation(explanation)
-        own_range = domain is None
-        return certify(
-            explanation,
-            epsilon,
-            model=self.model,
-            distance=self.distance_,
-            domain=Box.of(self).holding(explanation.input) if own_range else domain,
-            start=explanation.counterfactuals if own_range else None,
-            time_limit=time_limit,
-        )
+        return certify(explanation, epsilon, options, self, domain, time_limit)
 
     def _explain(self, matrix: Matrix, index: pd.Index, request: Request) -> Explanations:
         rows = self._training, matrix, index, request, self._pipeline

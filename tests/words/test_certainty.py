@@ -118,6 +118,16 @@ def test_the_list_that_is_shared(
         assert words in sentence
 
 
+def test_for_whom_else_a_way_works() -> None:
+    told = sure(Certificate(option_radii=np.array([0.12345, np.inf, 0.0, 0.12341])))
+    assert told[2:] == [
+        "Proved: with the same values, ways 1 and 4 work for every input of the same class that "
+        "is nearer than 0.123.",
+        "Proved: with the same values, way 2 works for every input of the same class.",
+        "Not proved: for which other inputs way 3 works.",
+    ]
+
+
 def test_an_explanation_without_options_proves_nothing() -> None:
     assert sure(rows=[]) == []
     assert how_far(by_hand(rows=[]), ENGLISH) == []

@@ -10,6 +10,7 @@ import socket
 import sys
 import warnings
 from pathlib import Path
+from threading import Thread
 
 from counterset.cli.arguments import whole_number
 from counterset.cli.cases import read_case
@@ -24,7 +25,10 @@ from counterset.exceptions import (
 from counterset.serve.limits import Limits
 from counterset.serve.served import Served
 
-__all__ = ["add_command", "read_served"]
+__all__ = ["add_command", "read_served", "run_server"]
+
+#: 500 clients may come at the same moment, as many as requests may wait.
+BACKLOG = 500
 
 
 def add_command(commands: Commands) -> None:
@@ -86,26 +90,43 @@ def _run(arguments: argparse.Namespace) -> int:
     for package in ("fastapi", "uvicorn", "prometheus_client"):
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError(f"serve needs {package}: pip install 'counterset[app]'.")
-    _serve(read_served(arguments), arguments.host, arguments.port, token)
+    run_server(read_served(arguments), arguments.host, arguments.port, token)
     return 0
 
 
-def _serve(served: Served, host: str, port: int, token: str | None) -> None:
+def run_server(served: Served, host: str, port: int, token: str | None = None) -> None:
+    """Answer requests until a signal comes; what was accepted by then is finished.
+
+    Parameters
+    ----------
+    served
+        What is served.
+    host, port
+        Where to listen; port 0 is any that is free. The standard output tells which it is.
+    token
+        What requests must know; None: nothing.
+    """
     import uvicorn  # noqa: PLC0415 - an extra
 
     from counterset.serve.app import create_app  # noqa: PLC0415 - needs the extra
+    from counterset.serve.gate import LOOPBACK_HOSTS  # noqa: PLC0415
+    from counterset.serve.logs import write_logs  # noqa: PLC0415
 
     # An answer says itself how many ways there are. Warnings are for people who write code.
     warnings.simplefilter("ignore", FewerCounterfactualsWarning)
     limits = Limits()
-    app = create_app(served, limits, token)
-    family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    with socket.create_server(address[:2], family=family) as listening:
+    hosts = LOOPBACK_HOSTS if _is_loopback(host) else None
+    app = create_app(served, limits, token, hosts)
+    with _listen(host, port) as listening:
+        served.warm_up()
         at = f"[{host}]" if ":" in host else host
         sys.stdout.write(
             f"Serving {served.name} at http://{at}:{listening.getsockname()[1]} (Ctrl-C stops it)\n"
         )
         sys.stdout.flush()
+        write_logs()
+        # Anchors take seconds to fit: while they are, requests without them are answered.
+        Thread(target=lambda: served.anchored, daemon=True).start()
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -115,6 +136,19 @@ def _serve(served: Served, host: str, port: int, token: str | None) -> None:
             timeout_graceful_shutdown=math.ceil(limits.seconds),
         )
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Listen at an address; one that is not free or not here is an error now."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        reason = str(error.strerror).partition(" (while")[0]  # which would name the address again
+        raise InvalidInputError(
+            f"The server cannot listen at {host}, port {port}: {reason}. Choose another with "
+            f"--host and --port."
+        ) from error
 
 
 def _read_token(file: Path | None) -> str | None:

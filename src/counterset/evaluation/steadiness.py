@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -114,7 +114,6 @@ def compare_with_copies(
     repeats: int = 20,
     random_state: int | np.random.Generator | None = 0,
     noise: Noise = GaussianNoise(),
-    if_none: Literal["warn", "ignore"] = "warn",
 ) -> CopiesCompared:
     """Explain noisy copies of an input, and compare copy by copy what they are offered.
 
@@ -122,8 +121,6 @@ def compare_with_copies(
     ----------
     explainer, explanation, repeats, random_state, noise
         As for :func:`steadiness`, which counts what is found here.
-    if_none
-        Whether to warn of copies without a way.
 
     Examples
     --------
@@ -168,7 +165,7 @@ def compare_with_copies(
     if not len(copies):
         return CopiesCompared(kept_by, same, differ, differ)
     inputs = table.decode(copies, pd.RangeIndex(len(copies)))
-    answers = explainer.explain_many(inputs, if_none=if_none, **asked)
+    answers = explainer.explain_many(inputs, if_none="ignore", **asked)
     for i, (copy, answer) in enumerate(zip(copies, answers, strict=True)):
         ways = set(ways_of(copy, answer._matrix, table))
         kept_by[:, i] = [way in ways for way in own]

@@ -108,8 +108,8 @@ def nearest(explanation: Explanation, count: int = MOST_OPTIONS) -> Explanation:
     if len(explanation) <= count:
         return explanation
     certificate, far = explanation.certificate, explanation.plausibility
-    if certificate is not None and certificate.safety is not None:
-        certificate = replace(certificate, safety=certificate.safety[:count])
+    if certificate is not None:
+        certificate = certificate.of_nearest(count)
     return replace(
         explanation,
         labels=explanation.labels[:count],

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -21,10 +22,16 @@ __all__ = [
     "TooSlowError",
     "add_error_handlers",
     "error_answer",
+    "field_error",
+    "shortened",
 ]
 
 #: What is wrong with one field of a request: where it is, and what would do.
-FieldError = Mapping[str, Any]
+FieldError: TypeAlias = Mapping[str, Any]
+#: Texts of a request are repeated up to their 100th letter.
+LONGEST_TEXT = 100
+#: A whole number beyond 1e30 is told to be too large, and not repeated digit by digit.
+LARGEST_NUMBER = 10**30
 
 
 class Json(Response):
@@ -82,6 +89,44 @@ def error_answer(
     return Json({"error": message, "details": list(details)}, status, headers)
 
 
+def field_error(
+    problem: str,
+    instance: int | None = None,
+    field: str | None = None,
+    got: Any = None,
+    allowed: Any = None,
+) -> FieldError:
+    """Return what is wrong with one field, with the keys that all such errors have.
+
+    Examples
+    --------
+    >>> field_error("must be a number", 3, "age", [1])["got"]
+    'a list'
+    """
+    return {
+        "instance": instance,
+        "field": None if field is None else shortened(field),
+        "problem": problem,
+        "got": shortened(got),
+        "allowed": allowed,
+    }
+
+
+def shortened(value: Any) -> Any:
+    """Return a value to repeat in an answer: a text up to a length, of a list only its kind."""
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST_TEXT else f"{value[:LONGEST_TEXT]}..."
+    if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
+        return "a number that is too large"
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
 def add_error_handlers(app: FastAPI) -> None:
     """Make every error of an app an answer of one form."""
     app.add_exception_handler(RefusedError, _refused)
@@ -104,12 +149,19 @@ def _unusable(_: Request, error: Exception) -> Response:
 def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     details = [
-        {"field": ".".join(map(str, each["loc"][1:])), "problem": each["msg"]}
+        field_error(each["msg"], None, ".".join(map(str, each["loc"][1:])), each.get("input"))
         for each in error.errors()
     ]
-    return error_answer(422, "The request does not have the form that is described.", details)
+    first = details[0]
+    told = f"The request cannot be used: {first['field'] or 'the body'}: {first['problem']}."
+    return error_answer(422, told, details)
 
 
-def _http(_: Request, error: Exception) -> Response:
+def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return error_answer(error.status_code, str(error.detail), headers=error.headers)
+    told = str(error.detail)
+    if error.status_code == 404 and told == "Not Found":
+        told = "There is nothing at this address. /openapi.json describes what there is."
+    elif error.status_code == 405:
+        told = f"{shortened(request.method)} is not possible at this address."
+    return error_answer(error.status_code, told, headers=error.headers)

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse
 
 from counterset.explainer import DiverseExplainer
 from counterset.results.explanation import Explanation
+from counterset.serve.bodies import StrictRoute
 from counterset.serve.cards import decision_on, describe_explanation
 from counterset.serve.case_requests import (
     CaseRequest,
@@ -50,7 +51,7 @@ def explorer_router(served: Served, workers: Workers, limits: Limits) -> APIRout
     limits
         How much a request may take.
     """
-    router = APIRouter(prefix="/explorer", tags=["explorer"])
+    router = APIRouter(prefix="/explorer", tags=["explorer"], route_class=StrictRoute)
 
     @router.get("/start")
     async def start() -> dict[str, Any]:

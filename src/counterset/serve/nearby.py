@@ -51,7 +51,6 @@ def ask_nearby(request: NearbyRequest, served: Served) -> dict[str, Any]:
         repeats=PEOPLE,
         random_state=request.seed,
         noise=GaussianNoise(variance=request.noise**2),
-        if_none="ignore",
     )
     return {
         "people": len(compared),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
@@ -16,6 +17,9 @@ from counterset.explainer import DiverseExplainer
 from counterset.tables.table import Table
 
 __all__ = ["Served"]
+
+#: The warm-up explains at most 10 rows: a regression has a class for every number.
+WARM_UP_ROWS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +48,6 @@ class Served:
 
     Examples
     --------
-    >>> import numpy as np
     >>> X = pd.DataFrame(np.random.default_rng(0).random((50, 2)), columns=["income", "debt"])
     >>> def approve(rows):
     ...     return np.where(rows["income"] > rows["debt"], "yes", "no")
@@ -94,6 +97,17 @@ class Served:
                 unfitted = clone(self.explainer).set_params(anchors="auto")
                 self._anchored.append(unfitted.fit(self.training))
             return self._anchored[0]
+
+    def warm_up(self) -> None:
+        """Explain a training row of each class, so that the first request need not wait.
+
+        What explainers learn when they are first asked is learned then. A goal that no row can
+        reach, or that the model cannot have, is an error now.
+        """
+        pool = self.explainer.pool_
+        _, first = np.unique(pool.codes, return_index=True)
+        rows = self.table.decode(pool.matrix[first[:WARM_UP_ROWS]])
+        self.explainer.explain_many(rows, **self.goal, if_none="warn", skip=True)
 
     def with_ways(self, ways: int, *, anchored: bool = False) -> DiverseExplainer:
         """Return the fitted explainer with another number of ways.

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from counterset._base.arrays import Vector
 from counterset.exceptions import InvalidInputError
 from counterset.results.certificate import Certificate, rounded_down
 from counterset.results.explanation import Explanation
@@ -55,6 +56,7 @@ def how_sure(explanation: Explanation, templates: Templates, outcomes: Outcomes)
         asked,
         _nearest(explanation, certificate, templates),
         *_safe(certificate, templates),
+        *_works(certificate, templates),
         *_same(certificate, templates),
         *_listed(certificate, templates),
     ]
@@ -73,18 +75,46 @@ def _safe(certificate: Certificate, templates: Templates) -> list[str]:
     """Return within what radius each option stays one; ways of equal radius together."""
     if certificate.radii is None or certificate.epsilon is None or certificate.nothing_proved:
         return []
-    ranks: dict[str, list[str]] = {}
-    for rank, radius in enumerate(certificate.radii, start=1):
-        if radius > 0:
-            ranks.setdefault(rounded_down(float(radius)), []).append(str(rank))
     told = []
-    for radius, which in ranks.items():
-        ways = templates("sure.safe_one", rank=which[0])
-        if len(which) > 1:
-            ways = templates("sure.safe_many", ranks=templates.join(which))
-        epsilon = f"{certificate.epsilon:g}"
-        told.append(templates("sure.safe", ways=ways, epsilon=epsilon, radius=radius))
+    for radius, ranks in _by_radius(certificate.radii).items():
+        if radius > 0:
+            ways = _ways(ranks, ("sure.safe_one", "sure.safe_many"), templates)
+            epsilon, within = f"{certificate.epsilon:g}", rounded_down(radius)
+            told.append(templates("sure.safe", ways=ways, epsilon=epsilon, radius=within))
     return told
+
+
+def _works(certificate: Certificate, templates: Templates) -> list[str]:
+    """Return how near others must be for whom each way works; ways of equal radius together."""
+    if certificate.option_radii is None:
+        return []
+    told = []
+    for radius, ranks in _by_radius(certificate.option_radii).items():
+        ways = _ways(ranks, ("sure.works_one", "sure.works_many"), templates)
+        if math.isinf(radius):
+            told.append(templates("sure.works_all", ways=ways))
+        elif radius > 0:
+            told.append(templates("sure.works", ways=ways, radius=rounded_down(radius)))
+        else:
+            told.append(templates("sure.works_unproved", ways=ways))
+    return told
+
+
+def _by_radius(radii: Vector) -> dict[float, list[str]]:
+    """Return the ranks of the ways of each radius, rounded down."""
+    ranks: dict[float, list[str]] = {}
+    for rank, radius in enumerate(radii.tolist(), start=1):
+        told = float(rounded_down(radius)) if 0 < radius < math.inf else radius
+        ranks.setdefault(told, []).append(str(rank))
+    return ranks
+
+
+def _ways(ranks: list[str], names: tuple[str, str], templates: Templates) -> str:
+    """Return "way 1 works" or "ways 1 and 2 work", by the templates for one and for many."""
+    one, many = names
+    if len(ranks) == 1:
+        return templates(one, rank=ranks[0])
+    return templates(many, ranks=templates.join(ranks))
 
 
 def _same(certificate: Certificate, templates: Templates) -> list[str]:
