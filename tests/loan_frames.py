@@ -1,7 +1,12 @@
-"""A mixed table of loans, a model of it that fails on some rows, and an explainer of both."""
+"""A mixed table of loans, and models of it that fail in several ways.
+
+They stand here because other processes can import this module, but no module of tests.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +15,7 @@ import pandas as pd
 
 from counterset import DiverseExplainer
 
-__all__ = ["FEATURES", "Lender", "lender", "loans"]
+__all__ = ["FEATURES", "Deadly", "Flaky", "Flat", "Lender", "lender", "loans"]
 
 FEATURES = ["income", "debt", "home", "member", "since"]
 
@@ -46,6 +51,46 @@ class Lender:
             raise RuntimeError("the server is tired")
         bonus = np.where(rows["home"] == "own", 10, 0)
         return np.where(rows["income"] + bonus > rows["debt"], "approved", "declined")
+
+
+class Flat(Lender):
+    """A lender that does not look at homes."""
+
+    def predict(self, rows: Any) -> Any:
+        return np.where(rows["income"] > rows["debt"], "approved", "declined")
+
+
+@dataclass(frozen=True)
+class Deadly(Lender):
+    """A model that kills its process, once, when it is asked about a debt of 55.55."""
+
+    armed: str = ""
+
+    def predict(self, rows: Any) -> Any:
+        if (rows["debt"] == 55.55).any() and is_disarmed(self.armed):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().predict(rows)
+
+
+@dataclass(frozen=True)
+class Flaky:
+    """A distance that fails once, as a file on a network would."""
+
+    armed: str
+
+    def __call__(self, A: Any, B: Any) -> Any:
+        if is_disarmed(self.armed):
+            raise OSError("the file is gone")
+        return np.abs(A[:, None] - B[None]).sum(axis=2)
+
+
+def is_disarmed(armed: str) -> bool:
+    """Remove the file of this name; tell whether it was there."""
+    try:
+        os.unlink(armed)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def lender(**parameters: Any) -> DiverseExplainer:

@@ -37,6 +37,7 @@ from counterset.steps.parameters import (
 from counterset.steps.pipeline import Pipeline, paper_pipeline
 from counterset.steps.requests import IfNone, Request
 from counterset.steps.training import TrainingData
+from counterset.tables.frames import is_dask_frame
 from counterset.tables.scaling import ScaleLike, warn_of_scale
 from counterset.tables.schema import Schema
 
@@ -297,7 +298,8 @@ class DiverseExplainer(ModelEstimator):
         Parameters
         ----------
         X
-            A table like the training data, or a list of mappings from columns to values.
+            A table like the training data, or a list of mappings from columns to values. For a dask
+            DataFrame, a lazy one comes back, as :class:`~counterset.batch.FrameExplainer` makes it.
         target, target_probability, interval
             As in ``explain``.
         constraints
@@ -317,6 +319,11 @@ class DiverseExplainer(ModelEstimator):
         request = Request(
             target, target_probability, interval, constraints, self.constraints, if_none, skip
         )
+        if is_dask_frame(X):
+            from counterset.batch.dask_frames import explain_lazily  # noqa: PLC0415 - a room above
+
+            lazy: Explanations = explain_lazily(self, X, request)
+            return lazy
         return self._explain(*self.schema_.encode(X), request)
 
     def certify(
