@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 #: What users can install, and what the tests need.
-EXTRAS = ("exact", "onnx", "plots", "test")
+EXTRAS = ("app", "dask", "exact", "onnx", "plots", "test")
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
         requirements += project["optional-dependencies"][extra]
     floors: dict[str, str] = {}
     for requirement in requirements:
-        parts = re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement)
+        parts = re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)", requirement)
         if parts is None:
             sys.exit(f"{requirement!r} has no lower bound. Write it as name>=version.")
         name, floor = parts.groups()

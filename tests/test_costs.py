@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mixed_tables import DTYPES, Case, Model, constrained, models
 from sklearn.linear_model import LogisticRegression
-from toys import FRAME, X, fitted
+from toys import FRAME, Recorder, X, fitted
 
 from counterset import (
     AngleDiversity,
@@ -264,3 +264,49 @@ def test_costs_that_change_after_fit_are_noticed() -> None:
     explainer.set_params(costs={"age": 2.0}).explain(FRAME.iloc[0])
     with pytest.raises(NotFittedError, match="costs changed after fit"):
         explainer.set_params(costs={"age": 3.0}).explain(FRAME.iloc[0])
+
+
+@settings(max_examples=30)
+@given(cases())
+def test_other_costs_give_what_a_new_fit_gives_where_nothing_is_learned_by_costs(
+    drawn: tuple[Case, Model, list[float]],
+) -> None:
+    case, model, prices = drawn
+    costs = dict(zip([column.name for column in case.columns], prices, strict=True))
+    # Recipes are learned with the first costs, so they are left out here.
+    parameters: dict[str, Any] = {"schema": case.schema, "sparsify": False}
+    explainer = DiverseExplainer(model, **parameters, costs=dict.fromkeys(costs, 2.0)).fit(case.X)
+    anew = DiverseExplainer(model, **parameters, costs=costs).fit(case.X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+        first = explainer.with_costs(costs).explain_many(case.X, if_none="warn")
+        second = anew.explain_many(case.X, if_none="warn")
+    assert [each.distances.tolist() for each in first] == [
+        each.distances.tolist() for each in second
+    ]
+    pd.testing.assert_frame_equal(first.to_frame(), second.to_frame())
+
+
+def test_other_costs_ask_the_model_nothing_and_leave_the_explainer_as_it_is() -> None:
+    model = Recorder()
+    explainer = fitted(FRAME, model, sparsify=True, max_counterfactuals=1)
+    before, asked = explainer.explain(FRAME.iloc[0]), len(model.asked)
+    other = explainer.with_costs({"age": INFINITE})
+    assert len(model.asked) == asked
+    assert other.explain(FRAME.iloc[0]).changes.index.tolist() == ["income"]
+    assert other.costs == {"age": INFINITE}
+    assert explainer.costs is None
+    assert explainer.explain(FRAME.iloc[0]).distances.tolist() == before.distances.tolist()
+
+
+def test_anchors_are_found_anew_for_other_costs() -> None:
+    explainer = fitted(FRAME, sparsify=True, anchors=2).with_costs({"age": 4.0})
+    assert explainer.anchors_ is not None
+    assert explainer.anchors_.book.training.costs.factors.tolist() == [4.0, 1.0]
+    assert explainer.explain(FRAME.iloc[0]).certificate is not None
+
+
+@pytest.mark.parametrize("costs", [{"age": -1}, {"nobody": 2.0}, [1, 2]])
+def test_other_costs_are_checked_as_in_fit(costs: Any) -> None:
+    with pytest.raises(InvalidInputError):
+        fitted(FRAME).with_costs(costs)

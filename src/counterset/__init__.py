@@ -5,6 +5,7 @@ from counterset.constraints.constraints import Constraints
 from counterset.constraints.plausibility import NearData
 from counterset.evaluation.evaluate import evaluate
 from counterset.evaluation.robustness import empirical_robustness, weak_robustness
+from counterset.evaluation.steadiness import steadiness
 from counterset.exact import (
     Box,
     DistanceBounds,
@@ -40,6 +41,7 @@ from counterset.noise import GaussianNoise
 from counterset.results.certificate import Certificate
 from counterset.results.explanation import Explanation
 from counterset.results.explanations import Explanations
+from counterset.results.steadiness import Steadiness
 from counterset.steps.cutoffs import CandidatesWithin, NearestCandidates
 from counterset.steps.diversity import AngleDiversity, DistanceDiversity, FeatureDiversity
 from counterset.steps.line_search import LineSearch
@@ -79,6 +81,7 @@ __all__ = [
     "OutOfTimeError",
     "Points",
     "Schema",
+    "Steadiness",
     "TooManyCounterfactualsError",
     "UndecidedError",
     "UnsuitableScaleWarning",
@@ -92,6 +95,7 @@ __all__ = [
     "empirical_robustness",
     "evaluate",
     "metrics",
+    "steadiness",
     "weak_robustness",
 ]
 

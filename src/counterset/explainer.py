@@ -7,19 +7,17 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
+from sklearn.base import clone
 
-from counterset._base.arrays import Mask, Matrix
+from counterset._base.arrays import Matrix
 from counterset.anchors.chooser import anchored
 from counterset.anchors.fitting import find_anchors
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.per_row import RowConstraints, is_per_row
 from counterset.constraints.plausibility import NearData
-from counterset.constraints.rules import Rules
 from counterset.distances import DistanceLike
-from counterset.exact.certify import certify, check_explanation
-from counterset.exact.domains import Box, DomainLike
-from counterset.exceptions import NotFittedError
+from counterset.exact.certify import certify
+from counterset.exact.domains import DomainLike
 from counterset.recipes.chooser import with_recipes
 from counterset.recipes.learning import RecipeBook
 from counterset.results.explanation import Explanation
@@ -28,19 +26,25 @@ from counterset.steps.acceptance import Requirements
 from counterset.steps.batch import explain_batch
 from counterset.steps.cutoffs import Cutoff, NearestCandidates
 from counterset.steps.diversity import AngleDiversity, Diversity
+from counterset.steps.estimator import ModelEstimator
 from counterset.steps.line_search import LineSearch, Search
-from counterset.steps.parameters import check_parameter, check_parameters, used_by_fit
+from counterset.steps.parameters import (
+    check_parameter,
+    check_parameters,
+    paper_settings,
+    used_by_fit,
+)
 from counterset.steps.pipeline import Pipeline, paper_pipeline
-from counterset.steps.requests import Request
-from counterset.steps.selection import Selector
+from counterset.steps.requests import IfNone, Request
 from counterset.steps.training import TrainingData
+from counterset.tables.frames import is_dask_frame
 from counterset.tables.scaling import ScaleLike, warn_of_scale
 from counterset.tables.schema import Schema
 
 __all__ = ["DiverseExplainer"]
 
 
-class DiverseExplainer(BaseEstimator):
+class DiverseExplainer(ModelEstimator):
     """Explain a decision by a small set of diverse, close counterfactuals.
 
     The approximation of "Promoting Counterfactual Robustness through Diversity" (AAAI 2024).
@@ -165,18 +169,7 @@ class DiverseExplainer(BaseEstimator):
         >>> DiverseExplainer.paper(lambda rows: rows[:, 0] > 1, sparsify=True).search
         LineSearch(gamma=0.1, halvings='segment', first_crossing=False)
         """
-        settings: dict[str, Any] = {
-            "candidates": NearestCandidates(1000),
-            "diversity": AngleDiversity(0.5),
-            "search": LineSearch(0.1),
-            "scale": "range",
-            "schema": Schema(),
-            "sparsify": False,
-        }
-        settings |= changes
-        if isinstance(settings["schema"], Schema | None):
-            settings["schema"] = (settings["schema"] or Schema()).without_steps()
-        return cls(model, **settings)
+        return cls(model, **paper_settings(changes))
 
     def fit(self, X: Any, y: Any = None, *, progress: bool = False) -> Self:
         """Ask the model about the training rows, once, and keep them as candidates.
@@ -204,9 +197,43 @@ class DiverseExplainer(BaseEstimator):
         known = training.table.without_special(training.pool.matrix)
         warn_of_scale(known, training.table, self.scale, stacklevel=2)
         training.rules(self.constraints)  # a constraint that does not fit the data shows now
-        recipes, anchors = RecipeBook(training), None
+        return self._keep(training, RecipeBook(training), progress=progress)
+
+    def with_costs(self, costs: Mapping[Any, float] | None) -> Self:
+        """Return a fitted explainer with other costs, without asking the model again.
+
+        For a person's own costs: what is hard for one is easy for another. Options are looked for
+        among what was learned with this explainer's costs, so they can differ from those of a new
+        ``fit``. Anchors are found anew.
+
+        Parameters
+        ----------
+        costs
+            As for the explainer itself, in place of its own.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).random((200, 2))
+        >>> def approve(rows):
+        ...     return rows.sum(axis=1) > 1
+        >>> explainer = DiverseExplainer(approve, max_counterfactuals=1).fit(X)
+        >>> explainer.with_costs({"x1": 9.0}).explain([0.2, 0.5]).changes.index.tolist()
+        ['x0']
+        """
+        self._check_fitted()
+        check_parameter("costs", costs)
+        other: Self = clone(self).set_params(costs=costs)
+        training = self._training.with_costs(costs, self.distance, self.plausibility)
+        training.rules(self.constraints)
+        recipes = self._recipes if self.anchors is None else RecipeBook(training)
+        return other._keep(training, recipes)
+
+    def _keep(self, training: TrainingData, recipes: RecipeBook, *, progress: bool = False) -> Self:
+        """Keep what was learned from the training rows, after finding anchors in it."""
+        anchors = None
         if self.anchors is not None:
-            paper = self._paper_pipeline(training, training.usable(None), training.no_rules)
+            paper = paper_pipeline(self, training, training.usable(None), training.no_rules)
             anchors = find_anchors(
                 self.anchors, paper, recipes, self.constraints, progress=progress
             )
@@ -263,7 +290,7 @@ class DiverseExplainer(BaseEstimator):
         target_probability: float | None = None,
         interval: tuple[float, float] | None = None,
         constraints: RowConstraints = None,
-        if_none: Literal["raise", "warn"] = "raise",
+        if_none: IfNone = "raise",
         skip: bool = False,
     ) -> Explanations:
         """Explain the decisions on many rows; each gets the explanation that it would get alone.
@@ -271,7 +298,8 @@ class DiverseExplainer(BaseEstimator):
         Parameters
         ----------
         X
-            A table like the training data, or a list of mappings from columns to values.
+            A table like the training data, or a list of mappings from columns to values. For a dask
+            DataFrame, a lazy one comes back, as :class:`~counterset.batch.FrameExplainer` makes it.
         target, target_probability, interval
             As in ``explain``.
         constraints
@@ -281,7 +309,8 @@ class DiverseExplainer(BaseEstimator):
             explainer's own.
         if_none
             What to do when an input has no counterfactual, or has what is wanted already: raise,
-            or warn and return an empty explanation for it, whose ``status`` says which.
+            or return an empty explanation for it, whose ``status`` says which, and warn.
+            ``"ignore"`` does not warn, nor where there are fewer than asked for.
         skip
             Pass over inputs that have what is wanted already: their explanations are empty, with
             the status ``"already_reached"``, without an error or a warning.
@@ -290,41 +319,54 @@ class DiverseExplainer(BaseEstimator):
         request = Request(
             target, target_probability, interval, constraints, self.constraints, if_none, skip
         )
+        if is_dask_frame(X):
+            from counterset.batch.dask_frames import explain_lazily  # noqa: PLC0415 - a room above
+
+            lazy: Explanations = explain_lazily(self, X, request)
+            return lazy
         return self._explain(*self.schema_.encode(X), request)
 
     def certify(
         self,
         explanation: Explanation,
-        epsilon: float,
+        epsilon: float | None = None,
         *,
+        options: bool = False,
         domain: DomainLike = None,
         time_limit: float = 60.0,
     ) -> Explanation:
-        """Prove how safe each counterfactual is, from the input's exact counterfactual distance.
+        """Prove how safe each counterfactual is, and for whom else it works, from exact distances.
 
         Parameters
         ----------
         explanation
             An explanation by this explainer.
         epsilon
-            How much worse than the optimum a counterfactual may be to count as an option.
+            How much worse than the optimum a counterfactual may be to count as an option; None
+            proves nothing about that.
+        options
+            Whether to prove how far the input may move before a counterfactual stops working. That
+            is a distance more to solve for each counterfactual.
         domain
             Where counterfactuals may lie, as for :func:`counterfactual_distance`; by default the
             range of the training data, widened where the input lies outside it.
         time_limit
-            In seconds; when they are up, less may be proved.
+            In seconds, for the input and again for all counterfactuals together; when they are up,
+            less may be proved.
 
         Notes
         -----
         Constraints and infinite costs are no part of the domain. An optimum that keeps them is no
         nearer than one that need not: what is certified holds for all who may take that option.
+        Other inputs are those of the domain: rows like the training rows, without missing values.
 
         Returns
         -------
         explanation
             The same with a :class:`~counterset.Certificate`. A counterfactual of safety delta is
             within epsilon of the optimum of every input of the same class that is nearer than
-            delta / 2 (proposition 2).
+            delta / 2 (proposition 2). With ``options``, ``certificate.option_radii`` says how near
+            an input must be to get the same class by the same change.
 
         Examples
         --------
@@ -333,22 +375,14 @@ class DiverseExplainer(BaseEstimator):
         >>> X = np.random.default_rng(0).random((200, 2))
         >>> model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
         >>> explainer = DiverseExplainer(model, max_counterfactuals=2).fit(X)
-        >>> explanation = explainer.certify(explainer.explain(X[0]), epsilon=0.5)
+        >>> explanation = explainer.certify(explainer.explain(X[0]), epsilon=0.5, options=True)
         >>> explanation.certificate.distance_bounds.exact
         True
+        >>> explanation.certificate.option_radii.round(4)
+        array([0.001 , 0.0007])
         """
         self._check_fitted()
-        check_explanation(explanation)
-        own_range = domain is None
-        return certify(
-            explanation,
-            epsilon,
-            model=self.model,
-            distance=self.distance_,
-            domain=Box.of(self).holding(explanation.input) if own_range else domain,
-            start=explanation.counterfactuals if own_range else None,
-            time_limit=time_limit,
-        )
+        return certify(explanation, epsilon, options, self, domain, time_limit)
 
     def _explain(self, matrix: Matrix, index: pd.Index, request: Request) -> Explanations:
         rows = self._training, matrix, index, request, self._pipeline
@@ -357,40 +391,7 @@ class DiverseExplainer(BaseEstimator):
     def _pipeline(self, requirements: Requirements) -> Pipeline:
         """Return the pipeline of one call."""
         usable = self._training.usable(requirements.probability)
-        paper = self._paper_pipeline(self._training, usable, requirements.rules)
+        paper = paper_pipeline(self, self._training, usable, requirements.rules)
         if self.anchors_ is None:
             return with_recipes(paper, self._recipes, self.constraints)
         return anchored(paper, self.anchors_, self.constraints)
-
-    def _paper_pipeline(
-        self, training: TrainingData, usable: Mask | None, rules: Rules
-    ) -> Pipeline:
-        selector = Selector(
-            training.pool,
-            usable,
-            self.candidates,
-            self.diversity,
-            self.max_counterfactuals,
-            find_farthest=self.search is not None and self.search.needs_farthest,
-        )
-        return paper_pipeline(selector, self.search, rules, sparsify=self.sparsify)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "pool_"):
-            raise NotFittedError(
-                "This DiverseExplainer is not fitted yet. Call fit with the training rows first."
-            )
-        check_parameters(self, self._fitted_with)  # set_params may have come after fit
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "pool_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        takes = tags.input_tags
-        takes.allow_nan = takes.categorical = takes.string = True
-        return tags
-
-    def __sklearn_clone__(self) -> DiverseExplainer:
-        # A clone explains the same model: cloning the model too would throw its training away.
-        return type(self)(**self.get_params(deep=False))

@@ -15,7 +15,17 @@ from counterset.cli import main
 
 #: The modules of the commands; the name of theirs is that of the function in the package.
 MODULES = import_module("counterset.cli.main").COMMANDS
-COMMANDS = ["demo", "explain", "report", "verify", "evaluate", "tune", "reproduce", "datasets"]
+COMMANDS = [
+    "demo",
+    "explain",
+    "report",
+    "serve",
+    "verify",
+    "evaluate",
+    "tune",
+    "reproduce",
+    "datasets",
+]
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

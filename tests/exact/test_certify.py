@@ -13,15 +13,7 @@ def test_the_safety_is_what_the_lower_bound_proves() -> None:
     explainer = DiverseExplainer.paper(LINEAR, max_counterfactuals=2).fit(SQUARE)
     explanation = explainer.explain(SQUARE[0])
     domain, distance = Box(-1, 2), explainer.distance_
-    certified = certify(
-        explanation,
-        0.3,
-        model=LINEAR,
-        distance=distance,
-        domain=domain,
-        start=explanation.counterfactuals,
-        time_limit=10.0,
-    )
+    certified = certify(explanation, 0.3, False, explainer, domain, 10.0)
     bounds = counterfactual_distance(LINEAR, SQUARE[0], distance, domain)
     certificate = certified.certificate
     assert certificate is not None

@@ -10,7 +10,7 @@ from displays import mixed, plane
 from counterset import Constraints, DiverseExplainer, Explanation, InvalidInputError
 from counterset._base.arrays import Matrix
 from counterset.plots import MapDisplay
-from counterset.plots.map import is_reached_as, map_of
+from counterset.plots.map import ask_background, is_reached_as, map_of
 
 
 def test_the_background_is_what_the_model_says() -> None:
@@ -23,6 +23,14 @@ def test_the_background_is_what_the_model_says() -> None:
     np.testing.assert_array_equal(background.reached.ravel(), expected)
     assert 0.05 < background.reached.mean() < 0.95
     assert len(space.factor) == 2
+
+
+def test_other_points_can_be_asked_about() -> None:
+    explanation, explainer = plane()
+    layout = map_of(explanation, explainer)
+    marks = np.vstack([[0.0, 0.0], 1.02 * layout.options])
+    asked = ask_background(layout, explanation, explainer, (marks[:, :1], marks[:, 1:]))
+    assert asked.reached.ravel().tolist() == [False, *[True] * len(explanation)]
 
 
 def _rows_of_plane(

@@ -61,3 +61,36 @@ def test_it_tells_of_the_list_and_of_what_is_not_on_it() -> None:
         "Options 1 and 2 are not on it, but found for you alone."
     )
     assert Certificate().alone == []
+
+
+def test_it_tells_for_whom_else_an_option_works() -> None:
+    certificate = Certificate(option_radii=np.array([0.12345, np.inf, 0.0]))
+    assert certificate.works_column() == ["0.123", "any", "-"]
+    assert str(certificate) == (
+        "Works within r: anyone of your class nearer than r who makes the same change gets the "
+        "same result (-: not certain)."
+    )
+    sure = Certificate(option_radii=np.array([0.5]))
+    assert str(sure).endswith("gets the same result.")
+    unproved = Certificate(option_radii=np.array([0.0, 0.0]))
+    assert str(unproved) == "It is not proved for whom else an option works."
+    assert str(Certificate(option_radii=np.array([]))) == ""
+    assert Certificate().works_column() == []
+
+
+def test_the_nearest_options_keep_what_is_proved_of_them() -> None:
+    # The ranks of options that are not on the list were told even of options that are not shown.
+    whole = Certificate(
+        epsilon=0.5,
+        safety=np.array([0.3, 0.2, 0.1]),
+        list_radius=0.1,
+        from_list=np.array([True, True, False]),
+        option_radii=np.array([0.1, 0.2, 0.3]),
+    )
+    part = whole.of_nearest(2)
+    assert part.option_radii is not None
+    assert part.option_radii.tolist() == [0.1, 0.2]
+    assert part.column() == ["0.15", "0.1"]
+    assert part.alone == []
+    assert (part.epsilon, part.list_radius) == (0.5, 0.1)
+    assert Certificate().of_nearest(1).safety is None

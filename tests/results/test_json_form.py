@@ -42,6 +42,11 @@ def listed() -> Explanation:
     return by_hand([1, 3]).with_certificate(certificate)
 
 
+def working() -> Explanation:
+    certificate = Certificate(option_radii=np.array([0.25, np.inf]))
+    return by_hand([1, 3]).with_certificate(certificate)
+
+
 def searched() -> Explanation:
     frame = pd.DataFrame(
         {"<b>": [1, 2, 3, 4] * 5, 'ü\n"': ["a", "b", "c", None] * 5, "n": range(20)}
@@ -78,6 +83,7 @@ EXPLANATIONS: dict[str, Any] = {
     "without options": lambda: by_hand([]),
     "certificate": bounded,
     "list": listed,
+    "options that work for others": working,
     "names with any characters": searched,
     "exhaustive": exhaustive,
     "certified": linear,

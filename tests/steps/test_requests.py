@@ -15,7 +15,7 @@ from counterset import InvalidInputError
     [
         ({"skip": "yes"}, "skip must be True or False, got 'yes'"),
         ({"skip": None}, "skip must be True or False, got None"),
-        ({"if_none": "skip"}, "if_none must be 'raise' or 'warn', got 'skip'"),
+        ({"if_none": "skip"}, "if_none must be 'raise', 'warn' or 'ignore', got 'skip'"),
         ({"target_probability": 2}, "target_probability"),
     ],
 )

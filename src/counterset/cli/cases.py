@@ -33,12 +33,15 @@ class Case:
         All columns of DATA.
     goal
         What is wanted, as parameters of ``explain``.
+    training
+        The features of the rows that the explainer was fitted on.
     """
 
     explainer: DiverseExplainer
     rows: pd.DataFrame
     data: pd.DataFrame
     goal: dict[str, Any]
+    training: pd.DataFrame
 
 
 def read_case(arguments: argparse.Namespace) -> Case:
@@ -67,7 +70,7 @@ def read_case(arguments: argparse.Namespace) -> Case:
         "target_probability": arguments.target_probability,
         "interval": None if arguments.interval is None else tuple(arguments.interval),
     }
-    return Case(explainer, rows, data, goal)
+    return Case(explainer, rows, data, goal, training)
 
 
 def find_class(name: str | None, explainer: DiverseExplainer) -> Any:

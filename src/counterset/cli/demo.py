@@ -7,26 +7,16 @@ import sys
 import textwrap
 
 import pandas as pd
-from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.model_selection import train_test_split
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.pipeline import Pipeline
 
-from counterset import datasets
+from counterset.cli.credit import OUTCOMES, load_credit
 from counterset.cli.parsers import Commands, add_parser
-from counterset.constraints.constraints import Constraints
 from counterset.evaluation.evaluate import evaluate
 from counterset.exceptions import InvalidInputError
-from counterset.explainer import DiverseExplainer
 from counterset.results.explanation import Explanation
 
 __all__ = ["add_command", "run_demo"]
 
-#: The features that the applicant cannot change.
-IMMUTABLE = ["age", "personal_status"]
-#: How people call the classes.
-OUTCOMES = {"good": "approved", "bad": "declined"}
 #: Stability is measured on 20 noisy copies of the applicant.
 COPIES = 20
 
@@ -65,35 +55,24 @@ def run_demo(applicant: int | None = None) -> str:
     str
         The explanation, as text to print.
     """
-    credit = datasets.load("german_credit")
-    X_train, X_test, y_train, y_test = train_test_split(
-        credit.X, credit.y, test_size=0.2, stratify=credit.y, random_state=0
-    )
-    model = _train(X_train, y_train)
-    explainer = DiverseExplainer(
-        model, constraints=Constraints(immutable=IMMUTABLE), schema=credit.schema
-    ).fit(X_train)
-    row = _applicant(applicant, model, credit.X, X_test)
+    credit = load_credit()
+    explainer, model = credit.explainer, credit.explainer.model
+    row = _applicant(applicant, model, credit.X, credit.X_test)
     explanation = explainer.explain(row.iloc[0], target="good")
     stability = evaluate(explainer, row, target="good", repeats=COPIES, random_state=0)
+    score = model.score(credit.X_test, credit.y_test)
     return "\n\n".join(
         [
             textwrap.fill(
                 f"German credit: {len(credit.X):,} loan applications. A gradient boosting model, "
-                f"trained on {len(X_train)} of them, classifies {model.score(X_test, y_test):.0%} "
-                f"of the other {len(X_test)} correctly.",
+                f"trained on {len(credit.X_train)} of them, classifies {score:.0%} of the other "
+                f"{len(credit.X_test)} correctly.",
                 width=88,
             ),
             _who(row, explanation),
             explanation.describe(outcomes=OUTCOMES, stability=stability),
         ]
     )
-
-
-def _train(X: pd.DataFrame, y: pd.Series) -> Pipeline:
-    text = make_column_selector(dtype_include="category")
-    encode = make_column_transformer((OneHotEncoder(), text), remainder="passthrough")
-    return make_pipeline(encode, GradientBoostingClassifier(random_state=0)).fit(X, y)
 
 
 def _applicant(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from counterset import __version__
-from counterset.cli import datasets, demo, evaluate, explain, report, reproduce, tune, verify
+from counterset.cli import datasets, demo, evaluate, explain, report, reproduce, serve, tune, verify
 from counterset.cli.parsers import Help, Parser
 from counterset.exceptions import CountersetError
 
@@ -18,7 +18,7 @@ __all__ = ["main"]
 
 #: The modules of the commands. ``add_command`` of each adds a parser whose ``run`` takes the
 #: parsed arguments and returns the exit code.
-COMMANDS = (demo, explain, report, verify, evaluate, tune, reproduce, datasets)
+COMMANDS = (demo, explain, report, serve, verify, evaluate, tune, reproduce, datasets)
 
 #: What shells expect of a command: wrong use, another failure, and an interrupt by Ctrl-C.
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130

@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-def add_model_and_data(group: Group, data: str) -> None:
+def add_model_and_data(group: Group, data: str, *, required: bool = True) -> None:
     """Add the model, its data and how they are read.
 
     Parameters
@@ -26,11 +26,13 @@ def add_model_and_data(group: Group, data: str) -> None:
         Where the arguments are added.
     data
         What the data is, for the help.
+    required
+        Whether the command needs both files.
     """
-    group.add_argument(
-        "model", type=Path, metavar="MODEL", help="an .onnx or .skops file, or a pickle (--trust)"
-    )
-    group.add_argument("data", type=Path, metavar="DATA", help=data)
+    count = None if required else "?"
+    model = "an .onnx or .skops file, or a pickle (--trust)"
+    group.add_argument("model", type=Path, nargs=count, metavar="MODEL", help=model)
+    group.add_argument("data", type=Path, nargs=count, metavar="DATA", help=data)
     group.add_argument("--trust", action="store_true", help="load a pickle, which can run any code")
     group.add_argument(
         "--drop",

@@ -237,6 +237,11 @@ class Rules:
         """The rules in full, to tell them from others."""
         return tuple(map(repr, self.rules))
 
+    @cached_property
+    def moves_gaps_only(self) -> bool:
+        """Whether the rules move and refuse no candidates but those with a missing value."""
+        return all(isinstance(rule, NothingLost) for rule in self.rules)
+
     @property
     def fixed(self) -> Mask:
         """Which features never change."""

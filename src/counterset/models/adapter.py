@@ -10,6 +10,7 @@ from counterset._base.arrays import Labels, Matrix
 from counterset.exceptions import CountersetError, InvalidInputError, ModelError
 from counterset.models.answers import Answers, read_confidence, read_labels
 from counterset.models.frameworks import as_predictor
+from counterset.models.known_answers import KnownAnswers
 from counterset.tables.frames import Rows, copy_of
 from counterset.tables.table import Table
 
@@ -40,6 +41,7 @@ class ModelAdapter:
     with_confidence: bool = False
     calls: int = field(default=0, init=False)
     rows: int = field(default=0, init=False)
+    _known: KnownAnswers = field(default_factory=KnownAnswers, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._predict = _predict_function(as_predictor(self.model))
@@ -52,6 +54,13 @@ class ModelAdapter:
     def labels(self, matrix: Matrix) -> Labels:
         """Return the model's label of each row of a matrix."""
         return self._labels(self._decode(matrix))
+
+    def answers_once(self, matrix: Matrix) -> Answers:
+        """Return what ``answers`` does, but ask about each distinct row once, over all calls."""
+        # Where any float will do, hardly two rows are equal: looking for them would cost more.
+        return (
+            self.answers(matrix) if self.table.is_plain else self._known.get(matrix, self.answers)
+        )
 
     def answers(self, matrix: Matrix) -> Answers:
         """Return the model's label of each row, with its probability if that is asked for."""

@@ -209,10 +209,19 @@ def is_reached_as(explanation: Explanation, labels: Labels) -> Mask:
 
 
 def ask_background(
-    layout: Layout, explanation: Explanation, explainer: DiverseExplainer
+    layout: Layout,
+    explanation: Explanation,
+    explainer: DiverseExplainer,
+    mesh: tuple[Matrix, Matrix] | None = None,
 ) -> Background:
-    """Ask the model about the points of a map, in one call."""
-    right, up = layout.mesh()
+    """Ask the model about the points of a map, in one call.
+
+    Parameters
+    ----------
+    mesh
+        The points to ask about: two coordinates, each ``(n, m)``; None: those of the layout.
+    """
+    right, up = layout.mesh() if mesh is None else mesh
     model = ModelAdapter(explainer.model, explanation._table)
     labels = model.labels(layout.rows(np.column_stack([right.ravel(), up.ravel()])))
     reached = is_reached_as(explanation, labels).reshape(right.shape)

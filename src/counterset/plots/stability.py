@@ -7,13 +7,11 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from counterset.constraints.constraints import Constraints
 from counterset.evaluation.evaluate import evaluate
+from counterset.evaluation.steadiness import asked_for
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
-from counterset.models.goals import InInterval, OneOf
 from counterset.plots.style import COLOURS, GREY, INPUT, axes_or_new
-from counterset.results.context import Context
 from counterset.results.explanation import Explanation
 
 __all__ = ["StabilityDisplay"]
@@ -90,7 +88,7 @@ class StabilityDisplay:
         """
         table = explanation._table
         row = table.decode(explanation._input[None, :], pd.Index([explanation.index]))
-        asked = _asked(explanation.context)
+        asked = asked_for(explanation.context)
         return cls.from_evaluation(
             evaluate(explainer, row, repeats=repeats, random_state=random_state, **asked)
         )
@@ -129,15 +127,3 @@ class StabilityDisplay:
             loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize=8.5
         )
         return self
-
-
-def _asked(context: Context) -> dict[str, Any]:
-    """Return what an explanation was asked for, as parameters of ``evaluate``."""
-    asked: dict[str, Any] = {"target_probability": context.probability}
-    if isinstance(context.goal, OneOf):
-        asked["target"] = context.goal.wanted.tolist()
-    elif isinstance(context.goal, InInterval):
-        asked["interval"] = (context.goal.low, context.goal.high)
-    if context.constraints:
-        asked["constraints"] = Constraints(**context.constraints)
-    return asked

@@ -23,6 +23,7 @@ from counterset.report.tables import facts, options_table, unchanged
 from counterset.report.texts import TEXTS, counted
 from counterset.results.context import Context, TrainingSummary, versions
 from counterset.results.explanation import Explanation
+from counterset.results.steadiness import Steadiness
 from counterset.words.description import Description
 from counterset.words.letter import reason_lines
 from counterset.words.outcomes import Outcomes, between
@@ -62,7 +63,7 @@ def report_of_one(
     path: str | Path | None = None,
     *,
     outcomes: Mapping[Any, str] | None = None,
-    stability: pd.DataFrame | None = None,
+    stability: pd.DataFrame | Steadiness | None = None,
     templates: TemplatesLike = None,
 ) -> str:
     """Return the report of one explanation as a page of HTML, and write it to a file.
@@ -78,6 +79,8 @@ def report_of_one(
     """
     wording = Wording(outcomes, templates)
     record, explanation, count = record_of(explanation), nearest(explanation), len(explanation)
+    if isinstance(stability, Steadiness):
+        stability = stability.of_nearest(MOST_OPTIONS)
     description = Description.of(explanation, templates, outcomes, stability)
     more = TEXTS["more_options"].format(shown=MOST_OPTIONS, count=f"{count:,}")
     note = f'<p class="note">{escape(more)}</p>' if count > MOST_OPTIONS else ""
@@ -105,8 +108,8 @@ def nearest(explanation: Explanation, count: int = MOST_OPTIONS) -> Explanation:
     if len(explanation) <= count:
         return explanation
     certificate, far = explanation.certificate, explanation.plausibility
-    if certificate is not None and certificate.safety is not None:
-        certificate = replace(certificate, safety=certificate.safety[:count])
+    if certificate is not None:
+        certificate = certificate.of_nearest(count)
     return replace(
         explanation,
         labels=explanation.labels[:count],

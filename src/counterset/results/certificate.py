@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,6 +35,11 @@ class Certificate:
         Infinite if the class has one list only.
     from_list
         Which counterfactuals come from that list; the others were found for this input alone.
+    option_radii
+        For each counterfactual: every input of the same class, nearer than this, gets the same
+        label by the same change, that is, if the same features are set to the same values; with an
+        option from a list, numbers that are beyond these values already stay. 0 where nothing is
+        proved, infinite where it works for all. Another input's constraints are no part of it.
 
     Examples
     --------
@@ -50,6 +55,7 @@ class Certificate:
     stable_radius: float | None = None
     list_radius: float | None = None
     from_list: Mask | None = None
+    option_radii: Vector | None = None
 
     @property
     def radii(self) -> Vector | None:
@@ -66,7 +72,19 @@ class Certificate:
         if self.radii is None:
             return []
         radii = np.zeros(len(self.radii)) if self.nothing_proved else self.radii
-        return [rounded_down(radius) if radius > 0 else "-" for radius in radii]
+        return _column(radii)
+
+    def works_column(self) -> list[str]:
+        """Return how near others must be for whom each counterfactual works, for a table."""
+        return [] if self.option_radii is None else _column(self.option_radii)
+
+    def of_nearest(self, count: int) -> Certificate:
+        """Return what is proved about the nearest counterfactuals only."""
+        cut = {
+            name: None if getattr(self, name) is None else getattr(self, name)[:count]
+            for name in ("safety", "from_list", "option_radii")
+        }
+        return replace(self, **cut)
 
     def __str__(self) -> str:
         sentences = []
@@ -89,7 +107,19 @@ class Certificate:
                 f"Anyone of your class within {rounded_down(self.stable_radius)} of you gets the "
                 f"same examples."
             )
-        return " ".join([*sentences, *self._about_the_list()])
+        return " ".join([*sentences, *self._about_options(), *self._about_the_list()])
+
+    def _about_options(self) -> list[str]:
+        """Return for whom else the options work."""
+        if self.option_radii is None or not len(self.option_radii):
+            return []
+        if not (self.option_radii > 0).any():
+            return ["It is not proved for whom else an option works."]
+        unsure = "" if (self.option_radii > 0).all() else " (-: not certain)"
+        return [
+            f"Works within r: anyone of your class nearer than r who makes the same change gets "
+            f"the same result{unsure}."
+        ]
 
     def _about_the_list(self) -> list[str]:
         """Return what is certain about the list that the options come from."""
@@ -111,6 +141,15 @@ class Certificate:
     def alone(self) -> list[int]:
         """The ranks, from 1, of the counterfactuals that come from no list."""
         return [] if self.from_list is None else (np.flatnonzero(~self.from_list) + 1).tolist()
+
+
+def _column(radii: Vector) -> list[str]:
+    """Return radii as texts of a table: rounded down, a dash for 0, "any" if infinite."""
+    texts = []
+    for radius in radii:
+        finite = rounded_down(radius) if np.isfinite(radius) else "any"
+        texts.append(finite if radius > 0 else "-")
+    return texts
 
 
 def _as_text(bounds: DistanceBounds) -> str:

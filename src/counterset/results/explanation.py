@@ -19,6 +19,7 @@ from counterset.models.goals import InInterval
 from counterset.results.certificate import Certificate
 from counterset.results.changes import Changes
 from counterset.results.context import Context
+from counterset.results.steadiness import Steadiness
 from counterset.results.table_view import options_table, rest_of
 from counterset.results.tidy import free_name, tidy_table
 from counterset.tables.features.number import format_number
@@ -185,7 +186,7 @@ class Explanation:
         self,
         *,
         outcomes: Mapping[Any, str] | None = None,
-        stability: pd.DataFrame | None = None,
+        stability: pd.DataFrame | Steadiness | None = None,
         templates: Any = None,
         width: int | None = 88,
     ) -> str:
@@ -196,8 +197,9 @@ class Explanation:
         outcomes
             From labels to how people call them, such as ``{"good": "approved"}``.
         stability
-            What :func:`~counterset.evaluate` returns for this input: then it is told how much the
-            ways of slightly different inputs differ.
+            What :func:`~counterset.steadiness` returns for this input: then it is told for how
+            many slightly changed copies of it each way is found again. Or what
+            :func:`~counterset.evaluate` returns for it: then how much their ways differ.
         templates
             The path of the texts in another language, a translated copy of
             ``counterset/words/english.toml``; None: English.
@@ -250,7 +252,7 @@ class Explanation:
         path: str | Path | None = None,
         *,
         outcomes: Mapping[Any, str] | None = None,
-        stability: pd.DataFrame | None = None,
+        stability: pd.DataFrame | Steadiness | None = None,
         templates: Any = None,
     ) -> str:
         """Write a report: one HTML file with words, reasons, drawings, tables and a record.

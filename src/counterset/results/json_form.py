@@ -222,13 +222,14 @@ def _training_from_json(data: Mapping[str, Any]) -> TrainingSummary:
 def _certificate_to_json(certificate: Certificate | None) -> dict[str, Any] | None:
     if certificate is None:
         return None
-    bounds, safety = certificate.distance_bounds, certificate.safety
+    bounds = certificate.distance_bounds
     return {
         "epsilon": to_json_number(certificate.epsilon),
-        "safety": None if safety is None else [to_json_number(each) for each in safety],
+        "safety": _numbers(certificate.safety),
         "stable_radius": to_json_number(certificate.stable_radius),
         "list_radius": to_json_number(certificate.list_radius),
         "from_list": None if certificate.from_list is None else certificate.from_list.tolist(),
+        "option_radii": _numbers(certificate.option_radii),
         "distance_bounds": None
         if bounds is None
         else {
@@ -248,9 +249,6 @@ def _certificate_from_json(data: Mapping[str, Any] | None) -> Certificate | None
     if data is None:
         return None
     bounds = data["distance_bounds"]
-    safety: Vector | None = None
-    if data["safety"] is not None:
-        safety = np.array([from_json_number(each) for each in data["safety"]])
     return Certificate(
         epsilon=data["epsilon"],
         distance_bounds=None
@@ -265,11 +263,20 @@ def _certificate_from_json(data: Mapping[str, Any] | None) -> Certificate | None
             bounds["reason"],
             bounds["tolerance"],
         ),
-        safety=safety,
+        safety=_vector_or_none(data["safety"]),
         stable_radius=_number_or_none(data["stable_radius"]),
         list_radius=_number_or_none(data.get("list_radius")),
         from_list=None if data.get("from_list") is None else np.array(data["from_list"], bool),
+        option_radii=_vector_or_none(data.get("option_radii")),
     )
+
+
+def _numbers(vector: Vector | None) -> list[Any] | None:
+    return None if vector is None else [to_json_number(each) for each in vector]
+
+
+def _vector_or_none(values: Any) -> Vector | None:
+    return None if values is None else np.array([from_json_number(each) for each in values])
 
 
 def _number_or_none(value: Any) -> float | None:

@@ -45,7 +45,9 @@ def options_table(
         "distance": [f"{distance:.3g}" for distance in distances],
     }
     if certificate is not None and certificate.safety is not None:
-        rows["safe within"] = list(certificate.column())
+        rows["safe within"] = certificate.column()
+    if certificate is not None and certificate.option_radii is not None:
+        rows["works within"] = certificate.works_column()
     if len({str(to_python(label)) for label in labels}) > 1:
         rows[told_labels[0]] = list(told_labels[1:])
     summary = [["", *map(str, values)] for values in rows.values()]

@@ -13,6 +13,7 @@ from counterset._base.arrays import Codes, Indices, Labels, Mask, Matrix, Vector
 from counterset.constraints.plausibility import DataSupport
 from counterset.constraints.rules import Rules
 from counterset.models.adapter import ModelAdapter
+from counterset.models.answers import Answers
 from counterset.models.classes import Classes
 from counterset.models.goals import Goal, is_confident
 from counterset.tables.space import Embedded, TableDistance
@@ -125,14 +126,21 @@ class Acceptance:
             self.embedded.coordinates[owners], embedded.coordinates[:, None, :]
         )[:, 0]
 
-    def ask(self, rows: Matrix, owners: Indices) -> Codes:
-        """Return the class codes of acceptable rows, ``REFUSED`` for the others; see ``Ask``."""
+    def ask(self, rows: Matrix, owners: Indices, *, again: bool = False) -> Codes:
+        """Return the class codes of acceptable rows, ``REFUSED`` for the others; see ``Ask``.
+
+        Parameters
+        ----------
+        again
+            Whether to ask the model even about rows of which its answer is known.
+        """
+        ask = self.model.answers if again else self.model.answers_once
         possible = self.is_possible(rows, owners)
         if possible.all() and len(rows):
-            return self._ask_model(rows, owners)
+            return self._read(ask(rows), owners)
         codes = np.full(len(rows), REFUSED, dtype=np.intp)
         if possible.any():
-            codes[possible] = self._ask_model(rows[possible], owners[possible])
+            codes[possible] = self._read(ask(rows[possible]), owners[possible])
         return codes
 
     def is_possible(self, rows: Matrix, owners: Indices) -> Mask:
@@ -155,13 +163,13 @@ class Acceptance:
 
     def meets_goal(self, rows: Matrix, owners: Indices) -> Mask:
         """Return for which rows the model's label is acceptable, whatever constraint they break."""
-        return np.asarray(self._ask_model(rows, owners) != REFUSED)
+        return np.asarray(self._read(self.model.answers_once(rows), owners) != REFUSED)
 
-    def _ask_model(self, rows: Matrix, owners: Indices) -> Codes:
-        answers = self.model.answers(rows)
+    def _read(self, answers: Answers, owners: Indices) -> Codes:
+        """Return the class codes of acceptable answers, ``REFUSED`` for the others."""
         accepted = self.requirements.goal.accepts(answers.labels, self.input_labels[owners])
         if self.requirements.probability is not None:
             accepted &= is_confident(answers, self.requirements.probability)
-        codes = np.full(len(rows), REFUSED, dtype=np.intp)
+        codes = np.full(len(accepted), REFUSED, dtype=np.intp)
         codes[accepted] = self.codes(answers.labels[accepted])
         return codes

@@ -67,7 +67,7 @@ def explain_batch(
     goal = set_goal(classes, request.target, request.interval)
     with_confidence = probability is not None
     model = ModelAdapter(training.model, training.table, with_confidence=with_confidence)
-    answers = model.answers(matrix)
+    answers = model.answers_once(matrix)
     reached = is_reached(goal, answers, probability)
     if not request.skip:
         report_reached(reached, answers.labels, request.if_none, stacklevel=stacklevel + 1)

@@ -12,6 +12,7 @@ from counterset._base.arrays import Indices
 from counterset.steps.acceptance import REFUSED, Acceptance
 from counterset.steps.chosen import Chosen
 from counterset.steps.pool import CandidatePool
+from counterset.steps.ranking import Ranking
 from counterset.steps.selection import NONE_LEFT, Selection, Selector
 from counterset.tables.space import Embedded
 from counterset.tables.table import changed
@@ -25,6 +26,9 @@ __all__ = [
     "moved_onto_rules",
     "pick_diverse",
 ]
+
+#: Of candidates that stay as they are, the nearest 64 are looked at first.
+NEAREST = 64
 
 #: Returns the points from which the candidates of each input are ranked.
 Viewpoints: TypeAlias = Callable[[Acceptance], Embedded]
@@ -122,13 +126,59 @@ class MovedChooser:
             for batch, start, ranking in selector.rank(x.take(members), eligible, ignored):
                 farthest[members[batch]] = selector.farthest(ranking)
                 who, which = ranking.left()
-                moved = moved_onto_rules(
-                    selector.pool, acceptance, members[batch[who]], start + which
-                )
+                owners, pool_index = members[batch[who]], start + which
+                if self._looks_at_nearest(acceptance):
+                    near = _nearest(selector.pool, acceptance, members[batch], start, ranking)
+                    found = self._pick(near, acceptance)
+                    done = found.counts == selector.limit
+                    n_candidates[done] = near.counts[done]
+                    parts.append(found.take(np.flatnonzero(done[found.owners])))
+                    open_ = ~done[owners]
+                    owners, pool_index = owners[open_], pool_index[open_]
+                moved = moved_onto_rules(selector.pool, acceptance, owners, pool_index)
                 n_candidates += moved.counts
-                moved = moved.nearest_first(selector.pool.training_index)
-                parts.append(self.pick(selector, moved, acceptance))
+                parts.append(self._pick(moved, acceptance))
         return Chosen.joined(parts, n_candidates, farthest)
+
+    def _pick(self, candidates: Chosen, acceptance: Acceptance) -> Chosen:
+        """Take step 3 among candidates in any order."""
+        training_index = self.selector.pool.training_index
+        return self.pick(self.selector, candidates.nearest_first(training_index), acceptance)
+
+    def _looks_at_nearest(self, acceptance: Acceptance) -> bool:
+        """Whether the first of the candidates are often enough, and are found without the rest."""
+        rules = acceptance.requirements.rules
+        return self.pick is pick_diverse and rules.moves_gaps_only and self._from_inputs
+
+    @property
+    def _from_inputs(self) -> bool:
+        return self.viewpoints is own_viewpoints
+
+
+def _nearest(
+    pool: CandidatePool, acceptance: Acceptance, inputs: Indices, start: int, ranking: Ranking
+) -> Chosen:
+    """Return the acceptable candidates up to some distance from each input, if only gaps move them.
+
+    Step 3 goes from the nearest candidate on, so that it chooses the same among these as among
+    all, as long as it finds enough. The ranking is used up.
+    """
+    part = slice(start, start + len(ranking.points))
+    gaps = pool.has_gaps[part]
+    who, which = ranking.left()
+    moves = gaps[which]
+    moved = moved_onto_rules(pool, acceptance, inputs[who[moves]], start + which[moves])
+    ranking.drop(gaps)
+    is_cut = np.zeros(len(acceptance.inputs), dtype=bool)
+    is_cut[inputs] = ranking.count() > NEAREST
+    ranking.keep_nearest(NEAREST)
+    who, which = ranking.left()
+    as_they_are = moved_onto_rules(pool, acceptance, inputs[who], start + which)
+    end = np.zeros(len(acceptance.inputs))
+    np.maximum.at(end, as_they_are.owners, as_they_are.lengths)
+    end[~is_cut] = np.inf
+    both = Chosen.joined([moved, as_they_are], moved.n_candidates, moved.farthest)
+    return both.take(np.flatnonzero(both.lengths < end[both.owners]))
 
 
 def moved_onto_rules(
@@ -143,15 +193,19 @@ def moved_onto_rules(
     """
     rules = acceptance.requirements.rules
     rows, x = pool.matrix[pool_index], acceptance.inputs[owners]
-    if rules:
-        rows = acceptance.move_onto_constraints(rows, owners)
-        codes = acceptance.ask(rows, owners)
-    else:
-        codes = pool.codes[pool_index]
+    codes = pool.codes[pool_index]
+    as_they_are = not rules or (rules.moves_gaps_only and not pool.has_gaps[pool_index].any())
+    if not as_they_are:
+        moved = acceptance.move_onto_constraints(rows, owners)
+        # A row that stays where it is has the class that it had in fit.
+        apart = changed(rows, moved).any(axis=1)
+        codes[~apart & ~rules.hold(x, moved)] = REFUSED
+        codes[apart] = acceptance.ask(moved[apart], owners[apart])
+        rows = moved
     # From another viewpoint, the input itself can be among the candidates.
     kept = np.flatnonzero((codes != REFUSED) & changed(x, rows).any(axis=1))
     owners, pool_index, rows = owners[kept], pool_index[kept], rows[kept]
-    embedded = pool.distance.embed(rows) if rules else pool.embedded.take(pool_index)
+    embedded = pool.embedded.take(pool_index) if as_they_are else pool.distance.embed(rows)
     return replace(
         Chosen.nothing(acceptance),
         owners=owners,

@@ -11,12 +11,12 @@ from counterset._base.checks import check_count
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.plausibility import NearData
 from counterset.exceptions import InvalidInputError, NotFittedError
-from counterset.steps.cutoffs import Cutoff
-from counterset.steps.diversity import Diversity
-from counterset.steps.line_search import Search
+from counterset.steps.cutoffs import Cutoff, NearestCandidates
+from counterset.steps.diversity import AngleDiversity, Diversity
+from counterset.steps.line_search import LineSearch, Search
 from counterset.tables.schema import Schema
 
-__all__ = ["check_parameter", "check_parameters", "used_by_fit"]
+__all__ = ["check_parameter", "check_parameters", "paper_settings", "used_by_fit"]
 
 #: The type of each parameter, and what to say if it is something else.
 _ALLOWED: dict[str, tuple[Any, str]] = {
@@ -95,3 +95,25 @@ def check_parameter(name: str, value: Any) -> None:
     # A class has the methods of its objects: NearestCandidates is meant as NearestCandidates().
     if isinstance(value, type) or not isinstance(value, kind):
         raise InvalidInputError(f"{name} must be {allowed}, got {value!r}.")
+
+
+def paper_settings(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the paper, with changes in their place.
+
+    Examples
+    --------
+    >>> paper_settings({"sparsify": True})["search"]
+    LineSearch(gamma=0.1, halvings='segment', first_crossing=False)
+    """
+    settings: dict[str, Any] = {
+        "candidates": NearestCandidates(1000),
+        "diversity": AngleDiversity(0.5),
+        "search": LineSearch(0.1),
+        "scale": "range",
+        "schema": Schema(),
+        "sparsify": False,
+        **changes,
+    }
+    if isinstance(settings["schema"], Schema | None):
+        settings["schema"] = (settings["schema"] or Schema()).without_steps()
+    return settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -11,10 +12,13 @@ from counterset.constraints.rules import Rules
 from counterset.steps.acceptance import REFUSED, Acceptance
 from counterset.steps.choosers import Chooser, MovedChooser, PoolChooser, pick_diverse
 from counterset.steps.chosen import Chosen
+from counterset.steps.cutoffs import Cutoff
+from counterset.steps.diversity import Diversity
 from counterset.steps.line_search import Search
 from counterset.steps.minimisation import minimise
 from counterset.steps.selection import Selector
 from counterset.steps.sparse_choice import pick_sparse, undo
+from counterset.steps.training import TrainingData
 from counterset.tables.table import changed
 
 __all__ = ["Found", "Pipeline", "paper_pipeline"]
@@ -79,6 +83,16 @@ class Pipeline:
         return Found(chosen, n_chosen, n_contradicted, self.sparsify)
 
 
+class PipelineSettings(Protocol):
+    """The parameters of an explainer that make up its pipeline."""
+
+    candidates: Cutoff
+    diversity: Diversity | None
+    search: Search | None
+    max_counterfactuals: int
+    sparsify: bool
+
+
 def _verified(chosen: Chosen, acceptance: Acceptance) -> tuple[Chosen, int]:
     """Ask the model once more about what was found, as it will be returned.
 
@@ -87,19 +101,38 @@ def _verified(chosen: Chosen, acceptance: Acceptance) -> tuple[Chosen, int]:
     """
     if not len(chosen.rows):
         return chosen, 0
-    codes = acceptance.ask(chosen.rows, chosen.owners)
+    codes = acceptance.ask(chosen.rows, chosen.owners, again=True)
     n_contradicted = int(np.count_nonzero(codes == REFUSED))
     if n_contradicted:
         ones = np.arange(len(codes))[:, None]
-        codes = np.concatenate([acceptance.ask(chosen.rows[i], chosen.owners[i]) for i in ones])
+        codes = np.concatenate(
+            [acceptance.ask(chosen.rows[i], chosen.owners[i], again=True) for i in ones]
+        )
     kept = np.flatnonzero(codes != REFUSED)
     return replace(chosen, codes=codes).take(kept), n_contradicted
 
 
 def paper_pipeline(
-    selector: Selector, search: Search | None, rules: Rules, *, sparsify: bool
+    settings: PipelineSettings, training: TrainingData, usable: Mask | None, rules: Rules
 ) -> Pipeline:
-    """Return the paper's pipeline, with constraints and few changes where those are asked for."""
+    """Return the paper's pipeline, with constraints and few changes where those are asked for.
+
+    Parameters
+    ----------
+    settings
+        The explainer.
+    usable
+        Which rows of the pool can be candidates; None: all.
+    """
+    search, sparsify = settings.search, settings.sparsify
+    selector = Selector(
+        training.pool,
+        usable,
+        settings.candidates,
+        settings.diversity,
+        settings.max_counterfactuals,
+        find_farthest=search is not None and search.needs_farthest,
+    )
     if not sparsify and not rules:
         return Pipeline(PoolChooser(selector), search)
     chooser = MovedChooser(selector, pick_sparse if sparsify else pick_diverse)

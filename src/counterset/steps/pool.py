@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Indices, Matrix, Vector
+from counterset._base.arrays import Codes, Indices, Mask, Matrix, Vector
 from counterset.tables.space import Embedded, TableDistance
 
 __all__ = ["CandidatePool"]
@@ -50,6 +50,12 @@ class CandidatePool:
     def embedded(self) -> Embedded:
         """The rows as points of the space."""
         return self.distance.embed(self.matrix)
+
+    @cached_property
+    def has_gaps(self) -> Mask:
+        """Which rows have a missing value, or a special code, which counts as one."""
+        missing = np.isnan(self.distance.table.without_special(self.matrix))
+        return np.asarray(missing.any(axis=1))
 
     @cached_property
     def lots(self) -> Vector:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -12,7 +12,10 @@ from counterset.constraints.per_row import RowConstraints
 from counterset.exceptions import InvalidInputError
 from counterset.models.goals import check_probability
 
-__all__ = ["Request"]
+__all__ = ["IfNone", "Request"]
+
+#: What to do where an input has no counterfactual.
+IfNone: TypeAlias = Literal["raise", "warn", "ignore"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Request:
     own_constraints
         The explainer's own constraints.
     if_none
-        Whether to raise or to warn where an input has no counterfactual.
+        Whether to raise, to warn or to say nothing where an input has no counterfactual.
     skip
         Whether inputs that have what is wanted already are passed over without a word.
     """
@@ -38,12 +41,14 @@ class Request:
     interval: tuple[float, float] | None = None
     constraints: RowConstraints = None
     own_constraints: Constraints | None = None
-    if_none: Literal["raise", "warn"] = "raise"
+    if_none: IfNone = "raise"
     skip: bool = False
 
     def __post_init__(self) -> None:
         check_probability(self.probability)
-        if self.if_none not in ("raise", "warn"):
-            raise InvalidInputError(f"if_none must be 'raise' or 'warn', got {self.if_none!r}.")
+        if self.if_none not in get_args(IfNone):
+            raise InvalidInputError(
+                f"if_none must be 'raise', 'warn' or 'ignore', got {self.if_none!r}."
+            )
         if not isinstance(self.skip, bool | np.bool_):
             raise InvalidInputError(f"skip must be True or False, got {self.skip!r}.")

@@ -25,7 +25,7 @@ __all__ = ["reasons", "report_reached", "report_shortfall", "why_fewer", "why_no
 def report_reached(reached: Mask, labels: Labels, if_none: str, stacklevel: int) -> None:
     """Raise or warn if inputs have what the user wants already."""
     there = np.flatnonzero(reached)
-    if not len(there):
+    if not len(there) or if_none == "ignore":
         return
     message = (
         f"The model already predicts what you want for {len(there)} of {len(labels)} inputs (first "
@@ -47,6 +47,8 @@ def report_shortfall(
 ) -> None:
     """Raise or warn if an input has no counterfactual; warn if it has fewer than asked for.
 
+    With ``if_none="ignore"``, nothing is said of either.
+
     Parameters
     ----------
     runs, found
@@ -63,6 +65,8 @@ def report_shortfall(
             InconsistentModelWarning,
             stacklevel=stacklevel + 1,
         )
+    if if_none == "ignore":
+        return
     if not counts.all():
         nothing = np.flatnonzero(counts == 0)
         reason = _reason(runs, int(nothing[0]))

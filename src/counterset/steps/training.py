@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -91,10 +91,25 @@ class TrainingData:
         space = Space.learn(matrix, table, scale, read_costs.factors)
         measure = TableDistance(table, space, inner)
         pool = CandidatePool.build(rows, codes, measure)
-        support = None
-        if plausibility is not None:
-            support = plausibility.learn(pool.embedded.coordinates, measure.in_space)
+        support = _support(plausibility, pool)
         return cls(model, table, measure, classes, pool, support, read_costs)
+
+    def with_costs(
+        self,
+        costs: Mapping[Any, float] | None,
+        distance: DistanceLike,
+        plausibility: NearData | None,
+    ) -> TrainingData:
+        """Return the same with other costs: what ``learn`` would, without asking the model."""
+        read_costs = Costs.read(costs, self.table)
+        measure = TableDistance(
+            self.table,
+            replace(self.distance.space, costs=read_costs.factors),
+            read_costs.weigh(distances.get(distance)),
+        )
+        pool = replace(self.pool, distance=measure)
+        support = _support(plausibility, pool)
+        return replace(self, distance=measure, pool=pool, support=support, costs=read_costs)
 
     def rules(self, constraints: Constraints | None) -> Rules:
         """Compile constraints; None: only those of infinite costs."""
@@ -158,3 +173,9 @@ class TrainingData:
     def _answers(self) -> Answers:
         """The model's labels of the pool with their probabilities, asked for when first needed."""
         return ModelAdapter(self.model, self.table, with_confidence=True).answers(self.pool.matrix)
+
+
+def _support(plausibility: NearData | None, pool: CandidatePool) -> DataSupport | None:
+    if plausibility is None:
+        return None
+    return plausibility.learn(pool.embedded.coordinates, pool.distance.in_space)

@@ -23,7 +23,17 @@ from counterset.exceptions import InvalidInputError
 from counterset.tables.features.category import Category
 from counterset.tables.features.feature import Feature
 
-__all__ = ["Container", "Decoder", "Rows", "copy_of", "is_frame", "row_at", "rows_of", "to_pandas"]
+__all__ = [
+    "Container",
+    "Decoder",
+    "Rows",
+    "copy_of",
+    "is_dask_frame",
+    "is_frame",
+    "row_at",
+    "rows_of",
+    "to_pandas",
+]
 
 #: What users pass and get back. The last stands for tables of polars and pyarrow.
 Rows: TypeAlias = pd.DataFrame | NDArray[Any] | Any
@@ -45,6 +55,11 @@ def is_frame(X: Any) -> bool:
     False
     """
     return nw.dependencies.is_polars_dataframe(X) or nw.dependencies.is_pyarrow_table(X)
+
+
+def is_dask_frame(X: Any) -> bool:
+    """Whether this is a dask DataFrame, whose rows are in partitions, perhaps elsewhere."""
+    return nw.dependencies.is_dask_dataframe(X)
 
 
 def to_pandas(X: Any, what: str) -> Any:

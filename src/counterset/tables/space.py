@@ -36,8 +36,8 @@ class Space:
 
     Attributes
     ----------
-    offset, factor
-        The scaling of each feature: ``(x - offset) * factor``.
+    offset, scale
+        The scaling of each feature, without costs: ``(x - offset) * scale``.
     middle
         The median of each feature, which stands for a missing number.
     value_counts
@@ -45,13 +45,13 @@ class Space:
     can_be_missing
         The positions of the features that can be missing.
     costs
-        What a change of each feature costs; ``factor`` contains it.
+        What a change of each feature costs, on top of its scale.
     special
         The special codes of numbers, each as the position of its feature and the code.
     """
 
     offset: Vector
-    factor: Vector
+    scale: Vector
     middle: Vector
     value_counts: Counts
     can_be_missing: Indices
@@ -81,13 +81,18 @@ class Space:
         costs = np.ones_like(factor) if costs is None else costs
         return cls(
             np.where(categories, 0.0, offset),
-            factor * costs,
+            factor,
             medians,
             np.array([_value_count(feature) for feature in table.features], dtype=np.intp),
             np.flatnonzero([feature.can_be_missing for feature in table.features]),
             costs,
             tuple((i, code) for i, each in enumerate(table.features) for code in each.special),
         )
+
+    @cached_property
+    def factor(self) -> Vector:
+        """What each feature is multiplied by: its scale, times its cost."""
+        return self.scale * self.costs
 
     @cached_property
     def is_plain(self) -> bool:

@@ -8,9 +8,11 @@ import re
 import numpy as np
 import pandas as pd
 
+from counterset._base.arrays import Vector
 from counterset.exceptions import InvalidInputError
 from counterset.results.certificate import Certificate, rounded_down
 from counterset.results.explanation import Explanation
+from counterset.results.steadiness import Steadiness
 from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.templates import Templates
 
@@ -54,6 +56,7 @@ def how_sure(explanation: Explanation, templates: Templates, outcomes: Outcomes)
         asked,
         _nearest(explanation, certificate, templates),
         *_safe(certificate, templates),
+        *_works(certificate, templates),
         *_same(certificate, templates),
         *_listed(certificate, templates),
     ]
@@ -72,18 +75,46 @@ def _safe(certificate: Certificate, templates: Templates) -> list[str]:
     """Return within what radius each option stays one; ways of equal radius together."""
     if certificate.radii is None or certificate.epsilon is None or certificate.nothing_proved:
         return []
-    ranks: dict[str, list[str]] = {}
-    for rank, radius in enumerate(certificate.radii, start=1):
-        if radius > 0:
-            ranks.setdefault(rounded_down(float(radius)), []).append(str(rank))
     told = []
-    for radius, which in ranks.items():
-        ways = templates("sure.safe_one", rank=which[0])
-        if len(which) > 1:
-            ways = templates("sure.safe_many", ranks=templates.join(which))
-        epsilon = f"{certificate.epsilon:g}"
-        told.append(templates("sure.safe", ways=ways, epsilon=epsilon, radius=radius))
+    for radius, ranks in _by_radius(certificate.radii).items():
+        if radius > 0:
+            ways = _ways(ranks, ("sure.safe_one", "sure.safe_many"), templates)
+            epsilon, within = f"{certificate.epsilon:g}", rounded_down(radius)
+            told.append(templates("sure.safe", ways=ways, epsilon=epsilon, radius=within))
     return told
+
+
+def _works(certificate: Certificate, templates: Templates) -> list[str]:
+    """Return how near others must be for whom each way works; ways of equal radius together."""
+    if certificate.option_radii is None:
+        return []
+    told = []
+    for radius, ranks in _by_radius(certificate.option_radii).items():
+        ways = _ways(ranks, ("sure.works_one", "sure.works_many"), templates)
+        if math.isinf(radius):
+            told.append(templates("sure.works_all", ways=ways))
+        elif radius > 0:
+            told.append(templates("sure.works", ways=ways, radius=rounded_down(radius)))
+        else:
+            told.append(templates("sure.works_unproved", ways=ways))
+    return told
+
+
+def _by_radius(radii: Vector) -> dict[float, list[str]]:
+    """Return the ranks of the ways of each radius, rounded down."""
+    ranks: dict[float, list[str]] = {}
+    for rank, radius in enumerate(radii.tolist(), start=1):
+        told = float(rounded_down(radius)) if 0 < radius < math.inf else radius
+        ranks.setdefault(told, []).append(str(rank))
+    return ranks
+
+
+def _ways(ranks: list[str], names: tuple[str, str], templates: Templates) -> str:
+    """Return "way 1 works" or "ways 1 and 2 work", by the templates for one and for many."""
+    one, many = names
+    if len(ranks) == 1:
+        return templates(one, rank=ranks[0])
+    return templates(many, ranks=templates.join(ranks))
 
 
 def _same(certificate: Certificate, templates: Templates) -> list[str]:
@@ -109,16 +140,59 @@ def _listed(certificate: Certificate, templates: Templates) -> list[str]:
     return told
 
 
-def measured(stability: pd.DataFrame | None, templates: Templates) -> list[str]:
-    """Return what ``evaluate`` measured on noisy copies of the input; nothing if it did not."""
+def measured(
+    stability: pd.DataFrame | Steadiness | None, templates: Templates, ways: int
+) -> list[str]:
+    """Return what was measured on noisy copies of the input; nothing if nothing was.
+
+    Parameters
+    ----------
+    stability
+        What ``evaluate`` or ``steadiness`` returned for this input.
+    ways
+        How many ways the explanation has.
+    """
     if stability is None:
         return []
+    if isinstance(stability, Steadiness):
+        if len(stability.kept) != ways:
+            raise InvalidInputError(
+                f"stability was measured on {len(stability.kept)} ways, but this explanation has "
+                f"{ways}. Pass what steadiness returns for this explanation."
+            )
+        return _kept(stability, templates)
     columns = getattr(stability, "columns", ())
     if any(name not in columns for name in MEASURED) or not len(stability):
         raise InvalidInputError(
-            f"stability takes the table that evaluate returns for this input, with the columns "
-            f"{', '.join(MEASURED)}, got {type(stability).__name__}."
+            f"stability takes what steadiness returns, or the table that evaluate returns, for "
+            f"this input, with the columns {', '.join(MEASURED)}, got {type(stability).__name__}."
         )
     near, differ, far = (rounded(np.nanmean(stability[name]), 2) for name in MEASURED)
     count = len(stability)
     return [templates("sure.measured", count=count, near=near, differ=differ, far=far)]
+
+
+def _kept(steadiness: Steadiness, templates: Templates) -> list[str]:
+    """Return for how many copies each way is found again; ways of equal numbers together."""
+    if not steadiness.copies:
+        return [templates("sure.kept_unknown")]
+    ranks: dict[int, list[str]] = {}
+    for rank, kept in enumerate(steadiness.kept.tolist(), start=1):
+        ranks.setdefault(kept, []).append(str(rank))
+    found = [
+        templates(
+            "sure.kept_one" if len(which) == 1 else "sure.kept_many",
+            ranks=templates.join(which),
+            kept=kept,
+            copies=steadiness.copies,
+        )
+        for kept, which in ranks.items()
+    ]
+    told = templates(
+        "sure.kept",
+        near=rounded(steadiness.moved, 2),
+        ways=templates("list.comma").join(found),
+        same=steadiness.same,
+        copies=steadiness.copies,
+    )
+    return [told, templates("sure.kept_means")]

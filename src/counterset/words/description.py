@@ -11,6 +11,7 @@ import pandas as pd
 
 from counterset._base.arrays import to_python
 from counterset.results.explanation import Explanation
+from counterset.results.steadiness import Steadiness
 from counterset.words.certainty import how_far, how_sure, measured
 from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter
 from counterset.words.kept import limits_kept, what_stays
@@ -51,7 +52,7 @@ class Description:
         explanation: Explanation,
         templates: TemplatesLike = None,
         outcomes: Mapping[Any, str] | None = None,
-        stability: pd.DataFrame | None = None,
+        stability: pd.DataFrame | Steadiness | None = None,
     ) -> Description:
         """Describe an explanation.
 
@@ -64,7 +65,7 @@ class Description:
         outcomes
             From labels to how people call them, such as ``{"good": "approved"}``.
         stability
-            What ``evaluate`` returns for this input.
+            What ``steadiness`` or ``evaluate`` returns for this input.
         """
         texts = Templates.read(templates)
         told = Outcomes(explanation, texts, outcomes or {})
@@ -74,7 +75,10 @@ class Description:
             ways=tuple(_way(explanation, i, texts, told) for i in range(len(explanation))),
             kept=(*([stays] if stays else []), *limits_kept(explanation.context, texts)),
             far=tuple(how_far(explanation, texts)),
-            sure=(*how_sure(explanation, texts, told), *measured(stability, texts)),
+            sure=(
+                *how_sure(explanation, texts, told),
+                *measured(stability, texts, len(explanation)),
+            ),
         )
 
     def text(self, width: int | None = 88) -> str:

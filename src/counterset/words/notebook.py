@@ -79,6 +79,8 @@ def _table(explanation: Explanation, templates: Templates) -> str:
     certificate = explanation.certificate
     if certificate is not None and certificate.safety is not None:
         body.append(_figures(templates("table.safe"), ["", *certificate.column()]))
+    if certificate is not None and certificate.option_radii is not None:
+        body.append(_figures(templates("table.works"), ["", *certificate.works_column()]))
     labels = [explanation.label, *explanation.labels]
     body.append(_figures(templates("table.label"), [outcomes.told(each) for each in labels]))
     rows = "".join(f"<tr>{row}</tr>" for row in body)

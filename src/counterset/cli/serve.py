@@ -1,0 +1,172 @@
+"""``counterset serve``: answer requests for explanations, and show the explorer page."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import ipaddress
+import math
+import socket
+import sys
+import warnings
+from pathlib import Path
+from threading import Thread
+
+from counterset.cli.arguments import whole_number
+from counterset.cli.cases import read_case
+from counterset.cli.credit import OUTCOMES, load_credit
+from counterset.cli.options import add_goal, add_limits, add_model_and_data, add_training
+from counterset.cli.parsers import Commands, add_parser
+from counterset.exceptions import (
+    FewerCounterfactualsWarning,
+    InvalidInputError,
+    MissingExtraError,
+)
+from counterset.serve.limits import Limits
+from counterset.serve.served import Served
+
+__all__ = ["add_command", "read_served", "run_server"]
+
+#: 500 clients may come at the same moment, as many as requests may wait.
+BACKLOG = 500
+
+
+def add_command(commands: Commands) -> None:
+    """Add ``serve`` to the command line."""
+    parser, group = add_parser(
+        commands,
+        "serve",
+        "Serve explanations, as a page and as an HTTP service.\n"
+        "Without MODEL and DATA, of bundled loan applications.",
+        usage="[MODEL DATA] [options]",
+        example="counterset serve model.skops credit.csv --target good",
+    )
+    add_model_and_data(group, "a CSV file of rows to pick from", required=False)
+    add_training(group)
+    add_goal(group)
+    add_limits(group)
+    group.add_argument("--host", default="127.0.0.1", help="where to listen (default: 127.0.0.1)")
+    group.add_argument(
+        "--port", type=whole_number(0, 65535), default=8000, metavar="N", help="(default: 8000)"
+    )
+    group.add_argument(
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="a file with a secret that requests must know",
+    )
+    parser.set_defaults(run=_run)
+
+
+def read_served(arguments: argparse.Namespace) -> Served:
+    """Read what the arguments name; without a model, take the bundled loan applications."""
+    if arguments.model is None:
+        credit = load_credit()
+        return Served(
+            "german_credit",
+            credit.explainer,
+            cases=credit.X_test,
+            training=credit.X_train,
+            goal={"target": "good"},
+            title="German credit",
+            outcomes=OUTCOMES,
+        )
+    if arguments.data is None:
+        raise InvalidInputError("serve takes MODEL and DATA, or neither of them, got MODEL only.")
+    case = read_case(arguments)
+    name = "".join(
+        each if each.isalnum() or each in "-_." else "-" for each in arguments.model.stem
+    )
+    return Served(name, case.explainer, cases=case.rows, training=case.training, goal=case.goal)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    token = _read_token(arguments.token_file)
+    if token is None and not _is_loopback(arguments.host):
+        raise InvalidInputError(
+            f"--host {arguments.host} lets other machines ask, so a secret is needed that they "
+            f"must know. Put one into a file, and pass --token-file."
+        )
+    for package in ("fastapi", "uvicorn", "prometheus_client"):
+        if importlib.util.find_spec(package) is None:
+            raise MissingExtraError(f"serve needs {package}: pip install 'counterset[app]'.")
+    run_server(read_served(arguments), arguments.host, arguments.port, token)
+    return 0
+
+
+def run_server(served: Served, host: str, port: int, token: str | None = None) -> None:
+    """Answer requests until a signal comes; what was accepted by then is finished.
+
+    Parameters
+    ----------
+    served
+        What is served.
+    host, port
+        Where to listen; port 0 is any that is free. The standard output tells which it is.
+    token
+        What requests must know; None: nothing.
+    """
+    import uvicorn  # noqa: PLC0415 - an extra
+
+    from counterset.serve.app import create_app  # noqa: PLC0415 - needs the extra
+    from counterset.serve.gate import LOOPBACK_HOSTS  # noqa: PLC0415
+    from counterset.serve.logs import write_logs  # noqa: PLC0415
+
+    # An answer says itself how many ways there are. Warnings are for people who write code.
+    warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+    limits = Limits()
+    hosts = LOOPBACK_HOSTS if _is_loopback(host) else None
+    app = create_app(served, limits, token, hosts)
+    with _listen(host, port) as listening:
+        served.warm_up()
+        at = f"[{host}]" if ":" in host else host
+        sys.stdout.write(
+            f"Serving {served.name} at http://{at}:{listening.getsockname()[1]} (Ctrl-C stops it)\n"
+        )
+        sys.stdout.flush()
+        write_logs()
+        # Anchors take seconds to fit: while they are, requests without them are answered.
+        Thread(target=lambda: served.anchored, daemon=True).start()
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            # What was accepted is finished before the server stops.
+            timeout_graceful_shutdown=math.ceil(limits.seconds),
+        )
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Listen at an address; one that is not free or not here is an error now."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        reason = str(error.strerror).partition(" (while")[0]  # which would name the address again
+        raise InvalidInputError(
+            f"The server cannot listen at {host}, port {port}: {reason}. Choose another with "
+            f"--host and --port."
+        ) from error
+
+
+def _read_token(file: Path | None) -> str | None:
+    """Read the secret; None: there is none."""
+    if file is None:
+        return None
+    try:
+        token = file.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"--token-file: {file} cannot be read ({error}).") from error
+    if not token:
+        raise InvalidInputError(f"--token-file: {file} is empty. Put a secret into it.")
+    return token
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,48 @@
+"""Limits: how much one request, and all of them together, may take."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, fields
+
+from counterset._base.checks import check_count, check_positive
+
+__all__ = ["Limits"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much one request, and all of them together, may take.
+
+    Parameters
+    ----------
+    body
+        The most bytes in the body of a request.
+    instances
+        The most rows in one request.
+    ways
+        The most ways for one row.
+    seconds
+        How long a request may take, from its arrival, before it is refused.
+    waiting
+        The most requests that are worked on or wait; those beyond it are asked to come later.
+    threads
+        How many requests are worked on at a time.
+
+    Examples
+    --------
+    >>> Limits(instances=10).instances
+    10
+    """
+
+    body: int = 1_000_000
+    instances: int = 100
+    ways: int = 20
+    seconds: float = 60.0
+    waiting: int = 500
+    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            check = check_positive if each.name == "seconds" else check_count
+            check(getattr(self, each.name), each.name)

@@ -1,0 +1,239 @@
+"""The service: what other programs ask. It speaks KServe's V1 protocol, and plain HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from counterset.constraints.constraints import Constraints
+from counterset.results.context import as_written
+from counterset.results.json_values import from_json_value, to_json_value
+from counterset.serve.bodies import StrictRoute
+from counterset.serve.errors import Json, RefusedError, field_error
+from counterset.serve.fields import instance_schema
+from counterset.serve.instances import InstanceReader
+from counterset.serve.limits import Limits
+from counterset.serve.measures import Measures
+from counterset.serve.messages import (
+    ExplainRequest,
+    ExplainResponse,
+    Health,
+    ModelList,
+    ModelReady,
+    Problem,
+    SchemaResponse,
+)
+from counterset.serve.served import Served
+from counterset.serve.workers import Workers
+
+__all__ = ["HEALTH_PATHS", "REFUSALS", "service_router"]
+
+#: What tells that the server runs needs no secret.
+HEALTH_PATHS = ("/health", "/health/live", "/health/ready")
+
+#: What can become of a request beside an answer, for the description.
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": told}
+    for status, told in {
+        401: "The token is missing or wrong.",
+        408: "The body did not arrive in time.",
+        413: "The body is too large.",
+        415: "The body is not declared to be JSON.",
+        421: "The request is for another host.",
+        422: "The request cannot be used; the details tell which field.",
+        503: "Too many requests are waiting; come back later.",
+        504: "The request took too long.",
+    }.items()
+}
+_REFUSALS_OF_READING: dict[int | str, dict[str, Any]] = {
+    status: REFUSALS[status] for status in (401, 408, 413, 421)
+}
+
+
+def service_router(
+    served: Served, workers: Workers, limits: Limits, measures: Measures
+) -> APIRouter:
+    """Return the routes that other programs ask.
+
+    Parameters
+    ----------
+    served
+        What is served.
+    workers
+        The threads that explain.
+    limits
+        How much a request may take.
+    measures
+        What ``/metrics`` tells.
+    """
+    router = APIRouter(route_class=StrictRoute, responses=_REFUSALS_OF_READING)
+    _add_health(router, workers, limits, measures)
+    _add_descriptions(router, served, limits)
+    _add_explain(router, served, workers, limits, measures)
+    return router
+
+
+def _add_health(router: APIRouter, workers: Workers, limits: Limits, measures: Measures) -> None:
+    busy: dict[int | str, dict[str, Any]] = {
+        503: {"model": Health, "description": "As many requests wait as may."}
+    }
+
+    @router.get("/health", response_model=Health, responses=busy)
+    @router.get("/health/ready", response_model=Health, responses=busy)
+    async def ready() -> Response:
+        """Tell whether the server takes requests."""
+        has_room = workers.accepted < limits.waiting
+        return Json({"live": True, "ready": has_room}, 200 if has_room else 503)
+
+    @router.get("/health/live")
+    async def live() -> Health:
+        """Tell that the server runs."""
+        return Health(live=True, ready=workers.accepted < limits.waiting)
+
+    @router.get(
+        "/metrics",
+        response_class=Response,
+        responses={200: {"content": {measures.media_type: {"schema": {"type": "string"}}}}},
+    )
+    async def metrics() -> Response:
+        """Return what the server counts, for Prometheus."""
+        return Response(measures.text(), headers={"Content-Type": measures.media_type})
+
+
+def _add_descriptions(router: APIRouter, served: Served, limits: Limits) -> None:
+    described = _described(served, limits)
+
+    @router.get("/schema", response_model=SchemaResponse)
+    async def schema() -> Response:
+        """Return the features, the classes, and what a request may hold."""
+        return Json(described)
+
+    @router.get("/v1/models")
+    async def models() -> ModelList:
+        """Return the names of the models, as KServe's V1 protocol has it."""
+        return ModelList(models=[served.name])
+
+    @router.get(f"/v1/models/{served.name}")
+    async def model() -> ModelReady:
+        """Tell that the model can be asked, as KServe's V1 protocol has it."""
+        return ModelReady(name=served.name, ready=True)
+
+
+def _add_explain(
+    router: APIRouter, served: Served, workers: Workers, limits: Limits, measures: Measures
+) -> None:
+    reader = InstanceReader(served.table)
+
+    @router.post("/explain", response_model=ExplainResponse, responses=REFUSALS)
+    @router.post(
+        f"/v1/models/{served.name}:explain", response_model=ExplainResponse, responses=REFUSALS
+    )
+    async def explain(asked: ExplainRequest, request: Request) -> Response:
+        """Explain the model's decisions on some rows."""
+        _check_counts(asked, limits)
+        request.state.counts = {"instances": len(asked.instances)}
+        text, statuses = await workers.run(_explain, served, reader, asked)
+        measures.count_instances(statuses)
+        return Response(text, media_type="application/json")
+
+    @router.post("/v1/models/{name}:explain", include_in_schema=False)
+    async def unknown(name: str) -> None:
+        """Tell that there is no such model."""
+        raise HTTPException(404, f"There is no model {name!r} here, but {served.name!r}.")
+
+
+def _check_counts(asked: ExplainRequest, limits: Limits) -> None:
+    """Check how many rows and ways are asked for."""
+    for field, count, most in (
+        ("instances", len(asked.instances), limits.instances),
+        ("ways", asked.ways or 1, limits.ways),
+    ):
+        if count > most:
+            raise RefusedError(
+                f"A request may ask for at most {most} {field}, got {count}.",
+                [field_error(f"must be at most {most}", None, field, count)],
+            )
+
+
+def _explain(
+    served: Served, reader: InstanceReader, asked: ExplainRequest
+) -> tuple[bytes, Counter[str]]:
+    """Explain the rows of a request; return the answer, and what became of how many rows.
+
+    All that it makes is its own: nothing here outlives the request.
+    """
+    rows = reader.read(asked.instances)
+    ways = asked.ways or served.explainer.max_counterfactuals
+    explainer = served.with_ways(ways, anchored=asked.anchored)
+    explanations = explainer.explain_many(
+        rows,
+        **_goal(served, asked),
+        constraints=None if asked.constraints is None else asked.constraints.constraints(),
+        if_none="warn",
+        skip=True,
+    )
+    answer = {
+        "predictions": [to_json_value(each.label) for each in explanations],
+        "explanations": [each.to_dict() for each in explanations],
+        "descriptions": [each.describe(outcomes=served.outcomes or None) for each in explanations]
+        if asked.describe
+        else None,
+    }
+    text = json.dumps(answer, allow_nan=False, separators=(",", ":")).encode("ascii")
+    return text, Counter(each.status for each in explanations)
+
+
+def _goal(served: Served, asked: ExplainRequest) -> dict[str, Any]:
+    """Return what is wanted: as the request says, and else as the server has it."""
+    given = asked.model_fields_set
+    goal = dict(served.goal)
+    if given & {"target", "interval"}:  # one replaces the other
+        goal |= {"target": None, "interval": None}
+    if "target" in given:
+        goal["target"] = from_json_value(asked.target)
+    if "target_probability" in given:
+        goal["target_probability"] = asked.target_probability
+    if asked.interval is not None:
+        low, high = asked.interval
+        goal["interval"] = (
+            float("-inf") if low is None else low,
+            float("inf") if high is None else high,
+        )
+    return goal
+
+
+def _described(served: Served, limits: Limits) -> dict[str, Any]:
+    """Return what is served, and what it takes."""
+    table, explainer = served.table, served.explainer
+    features = [
+        {
+            "name": each.name,
+            "label": each.label,
+            "unit": each.unit,
+            "kind": each.kind,
+            "columns": [str(table.columns[at]) for at in each.columns],
+            "low": to_json_value(each.describe(each.low)),
+            "high": to_json_value(each.describe(each.high)),
+            "values": None if each.values is None else [to_json_value(v) for v in each.values],
+            "texts": None
+            if each.values is None
+            else [each.text_of(float(code)) for code in range(len(each.values))],
+            "nullable": each.can_be_missing,
+        }
+        for each in table.features
+    ]
+    return {
+        "name": served.name,
+        "title": served.title or served.name,
+        "features": features,
+        "classes": [to_json_value(each) for each in explainer.classes_],
+        "goal": to_json_value(as_written(dict(served.goal))),
+        "constraints": to_json_value(as_written(explainer.constraints or Constraints())),
+        "ways": explainer.max_counterfactuals,
+        "limits": asdict(limits),
+        "instance": instance_schema(table),
+    }

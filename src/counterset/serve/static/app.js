@@ -1,0 +1,60 @@
+// The page: loads what is known from the start, and shows the state after every change.
+
+import { fromAddress, toAddress } from "./address.js";
+import { Failure } from "./api.js";
+import { askWhatChanged, loadCase, loadStart } from "./asking.js";
+import { casePanel } from "./case.js";
+import { h, patch } from "./dom.js";
+import { failure } from "./failures.js";
+import { header } from "./header.js";
+import { picturePanel } from "./picture.js";
+import { shakePanel } from "./shake.js";
+import { announce, change, firstLimits, onChange, state } from "./state.js";
+import { waysPanel } from "./ways.js";
+
+const place = (id) => document.getElementById(id);
+
+function show(now) {
+  patch(place("header"), header(now));
+  if (now.start && now.asked.case !== null) {
+    patch(place("case"), casePanel(now));
+    patch(place("ways"), waysPanel(now));
+    patch(place("picture"), picturePanel(now));
+    patch(place("shake"), shakePanel(now));
+    history.replaceState(null, "", toAddress(now));
+    document.body.classList.toggle("trial", now.asked.tried !== null);
+  } else {
+    patch(place("case"), [failure(now, "start", "case")
+      ?? h("p", { class: "note" }, "Loading …")]);
+  }
+  place("announce").textContent = now.notice;
+}
+
+// The first case to show: that of the link, or the first that is not decided as wanted.
+async function begin() {
+  const held = fromAddress(location.hash);
+  if (!held && location.hash.length > 1) announce("The link could not be read. The page starts anew.");
+  try {
+    const start = await loadStart();
+    change((now) => {
+      now.start = start;
+      Object.assign(now.asked, { target: start.target, interval: start.interval, ways: start.ways,
+        limits: firstLimits(start) });
+    });
+    const other = start.cases.decisions.findIndex((each) => each !== start.target);
+    const position = Number.isInteger(held?.c) ? held.c : Math.max(0, other);
+    await loadCase(position, held);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    change((now) => {
+      now.failed.start = error.message;
+      now.needsToken ||= error.status === 401;
+    });
+  }
+}
+
+onChange(show);
+onChange(askWhatChanged);
+window.addEventListener("hashchange", () => location.reload());
+show(state);
+begin();

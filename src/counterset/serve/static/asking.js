@@ -1,0 +1,167 @@
+// When the server is asked, and what becomes of its answers.
+//
+// Each kind of question is asked again when what it depends on has changed. The old answer stays
+// until the new one is there.
+
+import { Asker, Failure, ask } from "./api.js";
+import { keyOf } from "./actions.js";
+import { restore } from "./address.js";
+import { announce, change, question, state } from "./state.js";
+import { counted } from "./format.js";
+
+const PAUSE = 150; // ms after the last keystroke
+const QUIET = 600; // ms after the last answer, before people almost alike are asked about
+const FRONT = 7; // features that stand in front of a long table, at least
+const SLOW = 1000; // ms after which the page says what it waits for
+
+const askers = {
+  explain: new Asker("explorer/explain"),
+  predict: new Asker("explorer/predict"),
+  map: new Asker("explorer/map"),
+  lift: new Asker("explorer/lift"),
+  own: new Asker("explorer/nearby"),
+  anchored: new Asker("explorer/nearby"),
+};
+// The last question of each kind, as text: the same is not asked twice.
+const last = {};
+
+// Ask whatever follows from the state and was not asked yet.
+export function askWhatChanged(now) {
+  if (now.asked.case === null) return;
+  const body = question(now);
+  putOnce("explain", body, PAUSE, (answer) => (next) => {
+    answer.ways = inPlace(next.isFresh ? [] : next.answer?.ways ?? [], answer.ways);
+    next.isFresh = false;
+    next.answer = answer;
+    next.lift = null;
+    next.order ??= inFront(answer, next);
+    next.notice = toldOf(answer);
+  });
+  if (now.asked.tried) {
+    putOnce("predict", { values: now.asked.tried }, PAUSE, (answer) => (next) => {
+      next.trial = answer;
+      next.notice = `What if: ${answer.told}.`;
+    });
+  }
+  if (now.busy.explain || !now.answer) return;
+  if (now.asked.picture === "map" && now.answer.ways.length) {
+    putOnce("map", body, 0, (answer) => (next) => { next.map = answer; });
+  }
+  const { kept, ...unkept } = body;
+  if (isShort(now)) {
+    putOnce("lift", unkept, 0, (answer) => (next) => { next.lift = answer; });
+  }
+  if (!now.answer.ways.length) return;
+  const drawn = { ...unkept, noise: now.asked.noise, seed: now.asked.seed };
+  for (const view of ["own", "anchored"]) {
+    const asked = { ...drawn, anchored: view === "anchored" };
+    putOnce(view, asked, QUIET, (answer) => (next) => { next.nearby[view] = answer; });
+  }
+}
+
+export function isShort(now) {
+  return now.answer.status !== "already_reached" && now.answer.ways.length < now.asked.ways;
+}
+
+// Ask everything of these kinds again, such as after a failure.
+export function retry(...kinds) {
+  kinds.forEach((kind) => { delete last[kind]; });
+  change((now) => { kinds.forEach((kind) => { delete now.failed[kind]; }); });
+}
+
+export async function loadStart() {
+  const response = await ask("explorer/start");
+  return response.json();
+}
+
+// Load a case and put what a link holds on top of it.
+export async function loadCase(position, held = null) {
+  const response = await ask(`explorer/cases/${position}`);
+  const { values } = await response.json();
+  change((now) => {
+    now.original = values;
+    now.order = null;
+    now.isFresh = true;
+    now.trial = null;
+    now.nearby = { own: null, anchored: null };
+    now.map = null;
+    now.asked.case = position;
+    if (held) {
+      restore(now.asked, held, now.start, values);
+    } else {
+      now.asked.values = { ...values };
+      now.asked.tried = null;
+    }
+  });
+}
+
+export async function saveReport() {
+  const { kept, ...body } = question();
+  const response = await ask("explorer/report", body);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = "explanation.html";
+  link.click();
+  URL.revokeObjectURL(link.href);
+  announce("The report is saved.");
+}
+
+// Ask a question unless it was the last of its kind. `apply` makes an edit of the state.
+function putOnce(kind, body, pause, apply) {
+  const text = JSON.stringify(body);
+  if (last[kind] === text) return;
+  last[kind] = text;
+  put(kind, body, pause, apply);
+}
+
+async function put(kind, body, pause, apply) {
+  const slow = setTimeout(() => change((now) => { now.busy[kind] = "slow"; }), pause + SLOW);
+  change((now) => { now.busy[kind] = "asked"; });
+  let answer = null;
+  try {
+    answer = await askers[kind].ask(body, pause);
+    clearTimeout(slow);
+    if (answer === null) return; // another one is on its way
+    const edit = apply(answer);
+    change((now) => { edit(now); delete now.failed[kind]; });
+  } catch (error) {
+    clearTimeout(slow);
+    if (!(error instanceof Failure)) throw error;
+    change((now) => {
+      now.failed[kind] = error.message;
+      now.needsToken ||= error.status === 401;
+    });
+  }
+  change((now) => { delete now.busy[kind]; });
+}
+
+// Cards keep their place: a way that changes the same features stands where it stood before.
+export function inPlace(old, ways) {
+  const names = (way) => way.changes.map((each) => each.name).join("\n");
+  const placed = new Array(ways.length).fill(null);
+  const rest = [];
+  for (const way of ways) {
+    let at = old.findIndex((each, i) => keyOf(each) === keyOf(way) && i < placed.length && !placed[i]);
+    if (at < 0) {
+      at = old.findIndex((each, i) => names(each) === names(way) && i < placed.length && !placed[i]);
+    }
+    if (at < 0) rest.push(way);
+    else placed[at] = way;
+  }
+  return placed.map((each) => each ?? rest.shift());
+}
+
+// Long tables: the features that a way uses, or that are limited, stand in front.
+function inFront(answer, now) {
+  if (now.start.features.length <= 10) return null;
+  const used = new Set(answer.ways.flatMap((way) => way.changes.map((each) => each.name)));
+  const names = now.start.features.map((each) => each.name);
+  const free = now.start.features.filter((each) => !used.has(each.name) && !each.limit.locked);
+  const more = free.slice(0, Math.max(0, FRONT - used.size)).map((each) => each.name);
+  return names.filter((name) => used.has(name) || more.includes(name));
+}
+
+function toldOf(answer) {
+  if (answer.status === "already_reached") return `${answer.told}: that is what is wanted.`;
+  return `${answer.told}. ${counted(answer.ways.length, "way")} to ${answer.wanted}.`;
+}

@@ -1,0 +1,45 @@
+// What went wrong, in the server's words, with a way to try again.
+
+import { h } from "./dom.js";
+import { Failure, rememberToken } from "./api.js";
+import { change } from "./state.js";
+import { retry } from "./asking.js";
+
+// Do something that may fail, and show why it did.
+export async function fallible(kind, act) {
+  try {
+    await act();
+    change((now) => { delete now.failed[kind]; });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    change((now) => {
+      now.failed[kind] = error.message;
+      now.needsToken ||= error.status === 401;
+    });
+  }
+}
+
+export function failure(state, ...kinds) {
+  const kind = kinds.find((each) => state.failed[each]);
+  if (!kind) return null;
+  return h("div", { class: "failure", role: "alert", key: `failed-${kind}` },
+    h("p", {}, h("strong", {}, "That did not work. "), state.failed[kind]),
+    state.needsToken
+      ? tokenForm()
+      : h("button", { type: "button", onclick: () => retry(kind) }, "Try again"));
+}
+
+function tokenForm() {
+  return h("form", { class: "token", onsubmit: (event) => {
+    event.preventDefault();
+    rememberToken(event.target.elements.token.value.trim());
+    location.reload();
+  } },
+  h("label", {}, "Token ", h("input", { type: "password", name: "token", autocomplete: "off" })),
+  h("button", {}, "Use it"));
+}
+
+// A line that says what is waited for, after a second.
+export function waiting(state, kind, text) {
+  return state.busy[kind] === "slow" && h("p", { class: "waiting", role: "status" }, text);
+}

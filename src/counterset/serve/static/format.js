@@ -1,0 +1,43 @@
+// Numbers and values as people write them.
+
+const plain = new Intl.NumberFormat("en-US", { maximumFractionDigits: 12, maximumSignificantDigits: 15 });
+
+export function number(value) {
+  const size = Math.abs(value);
+  if (size && (size < 1e-9 || size >= 1e16)) return String(value);
+  return plain.format(value);
+}
+
+// A distance: two digits that count.
+export function distance(value) {
+  return value === null ? "" : number(Number(value.toPrecision(2)));
+}
+
+export function percent(share) {
+  const text = `${Math.round(share * 100)} %`;
+  return share > 0.995 && share < 1 ? "over 99 %" : text;
+}
+
+export function withUnit(feature, text, value) {
+  const unit = value === 1 ? feature.unit_of_one : feature.unit;
+  if (!unit) return text;
+  if (unit.includes("{}")) return unit.replace("{}", text);
+  return /^[%°]/.test(unit) ? text + unit : `${text} ${unit}`;
+}
+
+// A value of a feature, in words.
+export function told(feature, value) {
+  if (value === null) return feature.missing;
+  if (feature.options) return feature.options.find((each) => each.value === value)?.text ?? "?";
+  if (feature.is_time) return date(value);
+  return withUnit(feature, number(value), value);
+}
+
+// A moment is coded in microseconds since 1970.
+export function date(value) {
+  return new Date(value / 1000).toISOString().slice(0, 10);
+}
+
+export function counted(count, one, many = `${one}s`) {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,140 @@
+"""``counterset serve``: what it refuses, and what it would serve."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import signal
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from cli_files import write_loans
+
+from counterset.cli import main, serve
+from counterset.serve.served import Served
+
+
+def served_by(arguments: list[str]) -> Served:
+    parser = argparse.ArgumentParser()
+    serve.add_command(parser.add_subparsers())
+    return serve.read_served(parser.parse_args(["serve", *arguments]))
+
+
+def test_without_a_model_the_bundled_loans_are_served() -> None:
+    served = served_by([])
+    assert (served.name, served.goal) == ("german_credit", {"target": "good"})
+    assert len(served.cases) == 200
+
+
+def test_a_model_is_served_with_its_rows(tmp_path: Path) -> None:
+    model, data = write_loans(tmp_path)
+    served = served_by([model, data, "--trust", "--target", "approved"])
+    assert served.name == "model"
+    assert served.goal["target"] == "approved"
+    assert list(served.cases) == ["income", "debt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["model.skops"], "MODEL and DATA, or neither"),
+        (["--host", "0.0.0.0"], "lets other machines ask"),
+        (["--host", "example.org"], "lets other machines ask"),
+        (["--token-file", "nowhere"], "nowhere cannot be read"),
+        (["--token-file", "empty"], "empty is empty"),
+        (["--token-file", "noise"], "noise cannot be read"),
+    ],
+)
+def test_what_it_cannot_use_is_told_in_one_line(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty").write_text(" \n", encoding="utf-8")
+    Path("noise").write_bytes(b"\xff\xfe\xfa")
+    assert main(["serve", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["serve", "--port", str(port)]) == 2
+    assert f"port {port}: Address already in use. Choose another" in capsys.readouterr().err
+
+
+def test_a_goal_that_cannot_be_reached_is_told_before_the_server_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = write_loans(tmp_path)
+    assert main(["serve", *files, "--trust", "--target", "maybe", "--port", "0"]) == 2
+    told = capsys.readouterr()
+    assert "No training row is predicted 'maybe'" in told.err
+    assert told.out == ""
+
+
+def start(file: Path) -> tuple[subprocess.Popen[str], str]:
+    """Start a server whose model waits for a file; return it and its address."""
+    script = Path(__file__).parents[1] / "slow_server.py"
+    server = subprocess.Popen(
+        [sys.executable, str(script), str(file)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    line = server.stdout.readline()
+    assert line.startswith("Serving loans at http://127.0.0.1:"), server.communicate()[1]
+    return server, line.split()[3]
+
+
+def waiting_at(address: str) -> float:
+    """Return how many requests a server works on."""
+    text = httpx.get(f"{address}/metrics").text
+    return float(text.split("\ncounterset_requests_waiting ")[1].split("\n")[0])
+
+
+def listens(address: str) -> bool:
+    """Whether a server takes new requests."""
+    try:
+        return httpx.get(f"{address}/health").is_success
+    except httpx.TransportError:
+        return False
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_loses_no_request_that_was_accepted(end: signal.Signals, tmp_path: Path) -> None:
+    server, address = start(tmp_path / "go")
+    row = {"income": 1000, "debt": 60, "home": "rent", "town": "Ulm"}
+    try:
+        with ThreadPoolExecutor(10) as users:
+            ask = functools.partial(httpx.post, f"{address}/explain", timeout=60)
+            asked = [users.submit(ask, json={"instances": [row]}) for _ in range(10)]
+            while waiting_at(address) < 10:
+                pass
+            server.send_signal(end)
+            while listens(address):
+                pass
+            assert not any(each.done() for each in asked)
+            (tmp_path / "go").touch()
+            answers = [each.result() for each in asked]
+        _, logged = server.communicate(timeout=60)
+    finally:
+        server.kill()
+    assert [each.status_code for each in answers] == [200] * 10
+    assert len({each.text for each in answers}) == 1
+    lines = [json.loads(line) for line in logged.splitlines() if line.startswith("{")]
+    finished = [each for each in lines if each.get("route") == "/explain"]
+    assert [each["status"] for each in finished] == [200] * 10
+    assert lines[-1]["event"].startswith("Finished server process")

@@ -1,0 +1,45 @@
+"""What requests hold."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from counterset import Constraints
+from counterset.serve.messages import ConstraintsMessage, ExplainRequest
+
+
+def test_a_request_has_every_constraint_of_the_library() -> None:
+    assert list(ConstraintsMessage.model_fields) == [each.name for each in fields(Constraints)]
+
+
+def test_constraints_of_a_request_are_those_of_the_library() -> None:
+    asked = {"immutable": ["age"], "ranges": {"debt": [None, 5]}, "allowed": {"home": ["own"]}}
+    read = ConstraintsMessage.model_validate(asked).constraints()
+    assert read.immutable == ["age"]
+    assert read.ranges == {"debt": (None, 5)}
+    assert read.allowed == {"home": ("own",)}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"ways": "5"},
+        {"ways": 0},
+        {"ways": True},
+        {"target_probability": 1.5},
+        {"interval": [1]},
+        {"constraints": {"immutable": "age"}},
+        {"constraints": {"ranges": {"age": [1, 2, 3]}}},
+        {"constraints": {"relations": ["a" * 1000]}},
+        {"constraints": {"imutable": []}},
+        {"describe": 1},
+        {"unknown": 1},
+    ],
+)
+def test_what_is_not_known_or_of_another_type_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        ExplainRequest.model_validate({"instances": [{}]} | wrong)
