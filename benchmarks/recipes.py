@@ -134,16 +134,20 @@ class Ours:
 
 def share_of_needless(model: Any, table: Any, inputs: pd.DataFrame, sets: list[Any]) -> float:
     """Return the share of options in which a single change can be undone."""
-    needless = []
-    for i, options in enumerate(sets):
-        x, label = table.encode(inputs.iloc[[i]])[0][0], model.predict(inputs.iloc[[i]])[0]
-        for row in table.encode(options)[0] if len(options) else []:
+    rows, labels = table.encode(inputs)[0], np.asarray(model.predict(inputs))
+    undone, options, wanted = [], [], []
+    for x, label, found in zip(rows, labels, sets, strict=True):
+        for row in table.encode(found)[0] if len(found) else []:
             features = np.flatnonzero(row != x)
-            undone = np.repeat(row[None], len(features), axis=0)
-            undone[np.arange(len(features)), features] = x[features]
-            labels = model.predict(table.decode(undone)) if len(features) > 1 else label
-            needless.append(bool(np.any(labels != label)))
-    return float(np.mean(needless))
+            each = np.repeat(row[None], len(features), axis=0)
+            each[np.arange(len(features)), features] = x[features]
+            undone.append(each if len(features) > 1 else each[:0])
+            wanted += [label] * len(undone[-1])
+            options += [len(undone) - 1] * len(undone[-1])
+    if not options:
+        return 0.0
+    works = np.asarray(model.predict(table.decode(np.concatenate(undone)))) != np.array(wanted)
+    return len(np.unique(np.array(options)[works])) / len(undone)
 
 
 def violations(inputs: pd.DataFrame, sets: list[Any], fixed: list[str]) -> int:
