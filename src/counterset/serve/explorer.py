@@ -142,7 +142,7 @@ def _found(request: CaseRequest, served: Served) -> tuple[DiverseExplainer, Expl
     (explanation,) = explainer.explain_many(
         row_of(codes_of(request.values, served.table), served, request.case),
         constraints=constraints_of(request.limits, served),
-        if_none="warn",
+        if_none="ignore",
         skip=True,
         **goal_of(request, served),
     )

@@ -28,6 +28,7 @@ function show(now) {
       ?? h("p", { class: "note" }, "Loading …")]);
   }
   place("announce").textContent = now.notice;
+  document.body.dataset.busy = Object.keys(now.busy).join(" ");
 }
 
 // The first case to show: that of the link, or the first that is not decided as wanted.
