@@ -20,7 +20,7 @@ def test_every_input_of_a_class_gets_the_same_rows_of_the_other(
     inputs, labels = split.X_test[:20], network.predict(split.X_test[:20])
     found = peer.explain_many(inputs)
     for label in (0, 1):
-        sets = [found[i] for i in np.flatnonzero(labels == label)]
+        sets = [found[i] for i in np.flatnonzero(labels == label).tolist()]
         assert len(sets) > 1
         for each in sets:
             np.testing.assert_array_equal(each, sets[0])

@@ -41,7 +41,8 @@ class FakeTreecf:
         module.Freeze = lambda name: ("freeze", name)
         module.Target = SimpleNamespace(raw=lambda op, value: (op, value))
         module.TreecfWarning = UserWarning
-        return module
+        stand_in: ModuleType = module
+        return stand_in
 
     def explain_batch(self, X: Any, target: Any, **ask: Any) -> list[Any]:
         self.ask = ask | {"x": X[0], "target": target}
@@ -138,6 +139,17 @@ def test_trees_on_a_frame_keep_their_names(split: Split, monkeypatch: pytest.Mon
     assert fake.given["constraints"] == [("freeze", "feature 2")]
     fake.answers = [SimpleNamespace(x_cf=X.iloc[3].to_numpy())]
     pd.testing.assert_frame_equal(peer.explain_many(X[:1])[0], X[3:4].reset_index(drop=True))
+
+
+def test_a_table_without_categories_has_no_one_hot_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = install(monkeypatch)
+    X, y = people()
+    X = X[["age", "income"]]
+    peer = find_peer("treecf", 1)
+    peer.fit(pipeline(GradientBoostingClassifier(n_estimators=2)).fit(X, y), X)
+    assert fake.given["constraints"] == []
+    fake.answers = [SimpleNamespace(x_cf=np.array([44.0, 0.5]))]
+    assert peer.explain_many(X[:1])[0].to_dict("list") == {"age": [44], "income": [0.5]}
 
 
 def test_encoders_that_cannot_be_read_back_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -200,6 +200,8 @@ def _parts(encoder: ColumnTransformer) -> list[tuple[Any, list[Any], slice]]:
     """Return the transformer, the features and the columns of each part."""
     parts = []
     for name, transformer, features in encoder.transformers_:
+        if not len(features):  # a selector that found none: its transformer is not fitted
+            continue
         if not isinstance(transformer, OneHotEncoder | FunctionTransformer):
             raise InvalidInputError(
                 f"treecf's counterfactuals can be read back through one-hot columns and columns "
