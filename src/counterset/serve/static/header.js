@@ -32,12 +32,18 @@ function badges(state) {
 
 function decision(answer, asked) {
   if (!answer) return h("strong", {}, "…");
-  const isWanted = asked.target === null ? null : answer.label === asked.target;
+  const isWanted = meets(answer, asked);
   const sign = isWanted === null ? "" : isWanted ? "✓ " : "✗ ";
   return h("strong", { class: isWanted ? "yes" : "no" }, sign + answer.told,
     answer.probability !== null
       && h("span", { class: "sure", title: "The model's probability of this decision" },
         ` ${percent(answer.probability)}`));
+}
+
+// Whether a decision is what is wanted; null if anything else than it is.
+function meets(answer, { target, interval }) {
+  if (answer.number !== null) return interval[0] <= answer.number && answer.number <= interval[1];
+  return target === null ? null : answer.label === target;
 }
 
 function goal(state) {
