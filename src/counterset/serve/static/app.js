@@ -28,6 +28,7 @@ function show(now) {
       ?? h("p", { class: "note" }, "Loading …")]);
   }
   place("announce").textContent = now.notice;
+  patch(place("toast"), [now.toast]);
   document.body.dataset.busy = Object.keys(now.busy).join(" ");
 }
 
