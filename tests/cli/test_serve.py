@@ -38,6 +38,7 @@ def test_a_model_is_served_with_its_rows(tmp_path: Path) -> None:
     assert served.name == "model"
     assert served.goal["target"] == "approved"
     assert list(served.cases) == ["income", "debt"]
+    assert served_by([model, data, "--trust", "--name", "loans"]).name == "loans"
 
 
 @pytest.mark.parametrize(
