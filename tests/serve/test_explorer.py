@@ -121,6 +121,7 @@ def test_the_report_is_a_file_to_save(client: TestClient) -> None:
     answer = client.post("/explorer/report", json=ASKED)
     assert answer.headers["content-disposition"] == 'attachment; filename="explanation.html"'
     assert "counterset-record" in answer.text
+    assert "150 (edited)" in answer.text
 
 
 @pytest.mark.parametrize(
