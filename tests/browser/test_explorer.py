@@ -59,7 +59,7 @@ def phone(page: Page) -> Iterator[Page]:
 
 
 def test_five_ways_are_there_at_once(page: Page) -> None:
-    page.open()
+    page.open().settle(with_nearby=True)
     assert page.text("#decision").startswith("The case\n✗ declined")
     assert page.text("#ways h2") == "5 ways to approved"
     assert len(page.ways()) == 5
@@ -117,7 +117,7 @@ def test_what_is_typed_is_explained_and_marked(page: Page) -> None:
 
 
 def test_a_field_that_is_no_number_yet_is_marked_and_not_asked_about(page: Page) -> None:
-    page.open()
+    page.open().settle(with_nearby=True)
     page.asked()
     page.one("#value-duration").send_keys(Keys.CONTROL, "a", Keys.NULL, Keys.BACKSPACE)
     assert page.one("#value-duration").get_attribute("aria-invalid") == "true"
@@ -142,7 +142,7 @@ def test_directions_ranges_and_difficulties_limit_the_ways(page: Page) -> None:
 
 
 def test_a_nudge_shows_two_columns(page: Page) -> None:
-    page.open()
+    page.open().settle(with_nearby=True)
     for view in ("own", "anchored"):
         assert len(page.all(f"#view-{view} .line")) == 5
         assert len(page.all(f"#view-{view} .line:first-child i")) == 20
@@ -152,7 +152,7 @@ def test_a_nudge_shows_two_columns(page: Page) -> None:
         "const s = document.getElementById('noise'); s.value = 15;"
         "s.dispatchEvent(new Event('input'))"
     )
-    page.settle()
+    page.settle(with_nearby=True)
     assert page.text("#view-own .grid") != before
     assert "15 %" in page.text(".controls output")
 
@@ -326,18 +326,18 @@ def test_it_fits_a_phone_with_the_badge_in_sight(phone: Page) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_fault(page: Page, scheme: str) -> None:
-    page.open(scheme=scheme)
+    page.open(scheme=scheme).settle(with_nearby=True)
     page.script("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     assert page.axe() == []
     page.click(".card .try").settle()
     page.click(".card .keep").settle()
     for picture in ("map", "menu"):
-        page.click(f"#picture-{picture}").settle()
+        page.click(f"#picture-{picture}").settle(with_nearby=True)
         assert page.axe() == []
 
 
 def test_axe_finds_no_fault_on_a_phone(phone: Page) -> None:
-    phone.open()
+    phone.open().settle(with_nearby=True)
     assert phone.axe() == []
 
 
