@@ -28,7 +28,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
 from counterset import DiverseExplainer, datasets
-from counterset.cli.serve import read_served
+from counterset.cli.credit import load_credit
 from counterset.serve import app
 from counterset.serve.app import create_app
 from counterset.serve.served import Served
@@ -60,8 +60,10 @@ class Timed:
 
 def served(name: str) -> Served:
     if name == "german_credit":
-        found = read_served(argparse.Namespace(model=None, data=None))
-        return timed(found, found.explainer.model)
+        credit = load_credit()
+        held = credit.X_test, credit.X_train
+        found = Served(name, credit.explainer, *held, goal={"target": "good"})
+        return timed(found, credit.explainer.model)
     data = datasets.load(name)
     X, cases, y, _ = train_test_split(data.X, data.y, test_size=0.2, random_state=0)
     model = GradientBoostingClassifier(random_state=0).fit(X, y)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from counterset import DiverseExplainer, Schema
-from counterset.cli.serve import read_served
+from counterset.cli.credit import OUTCOMES, load_credit
 from counterset.serve.served import Served
 
 from .conftest import start_browser
@@ -32,7 +31,15 @@ def address() -> Iterator[str]:
     """The bundled loan applications, served."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        served = read_served(argparse.Namespace(model=None, data=None))
+        credit = load_credit()
+        served = Served(
+            "german_credit",
+            credit.explainer,
+            cases=credit.X_test,
+            training=credit.X_train,
+            goal={"target": "good"},
+            outcomes=OUTCOMES,
+        )
         _ = served.anchored  # fitted now, and not while somebody waits
         with serving(served) as found:
             yield found
@@ -274,6 +281,22 @@ def test_cards_keep_their_place(page: Page) -> None:
         """
     )
     assert placed == ["a", "d", "c"]
+
+
+def test_numbers_and_times_are_written_as_people_write_them(page: Page) -> None:
+    page.open()
+    written = page.driver.execute_async_script(
+        """
+        const done = arguments[arguments.length - 1];
+        import("./format.js").then(({number, distance, told, readMoment, moment}) => {
+            const noon = 1704110400000000, day = {is_time: true, step: 86400000000};
+            const hour = {is_time: true, step: 3600000000};
+            done([number(0.1 + 0.2), number(1234567.5), distance(0.123), told(day, noon),
+                told(hour, noon), readMoment(hour, moment(hour, noon)) === noon]);
+        });
+        """
+    )
+    assert written == ["0.3", "1,234,567.5", "0.12", "2024-01-01", "2024-01-01 12:00:00", True]
 
 
 def test_the_keyboard_is_enough(page: Page) -> None:
