@@ -28,19 +28,33 @@ FLAGS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Chromium without a network."""
+def start_browser(profile: Path) -> Any:
+    """Start a Chromium whose files stand in a folder, and that logs what it asks for."""
     options = ChromeOptions()
     options.binary_location = _program("chromium", "chromium-browser", "google-chrome")
     for flag in FLAGS:
         options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.add_argument(f"--user-data-dir={profile}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = Chrome(options=options, service=Service(_program("chromedriver")))
     driver.execute_cdp_cmd("Network.enable", {})
+    return driver
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Chromium without a network."""
+    driver = start_browser(tmp_path_factory.mktemp("profile"))
     offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
     driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="session")
+def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Chromium that reaches servers."""
+    driver = start_browser(tmp_path_factory.mktemp("visitor"))
     yield driver
     driver.quit()
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+from sklearn.linear_model import LogisticRegression
 
+from counterset import DiverseExplainer
 from counterset.serve.cards import Cards, decision_on, describe_explanation
 from counterset.serve.case_requests import codes_of
 from counterset.serve.served import Served
@@ -49,7 +52,7 @@ def test_a_kept_way_says_when_it_no_longer_leads_there(served: Served) -> None:
 
 def test_the_decision_has_a_probability_only_if_the_model_tells_one(served: Served) -> None:
     told = decision_on(codes_of(ROW, served.table), served)
-    assert told == {"label": 1, "told": "declined", "probability": None}
+    assert told == {"label": 1, "told": "declined", "number": None, "probability": None}
 
 
 def test_what_was_reached_already_has_no_ways(served: Served) -> None:
@@ -60,3 +63,34 @@ def test_what_was_reached_already_has_no_ways(served: Served) -> None:
     answer = describe_explanation(explanation, served)
     assert (answer["status"], answer["ways"]) == ("already_reached", [])
     assert np.isfinite(codes).all()
+
+
+def test_the_probability_is_that_of_the_decision() -> None:
+    X = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0) % 7})
+    model = LogisticRegression().fit(X, np.where(X["a"] > 20, "yes", "no"))
+    served = Served("toy", DiverseExplainer(model).fit(X), cases=X, training=X)
+    for row in X.to_numpy()[::9]:
+        told = decision_on(row, served)
+        (known,) = model.predict_proba(X.iloc[[int(row[0])]])
+        assert told["probability"] == max(known)
+        assert told["told"] == model.classes_[known.argmax()]
+        assert decision_on(row, served, told["told"]) == told
+
+
+def test_what_is_wanted_is_called_as_people_call_it(served: Served) -> None:
+    row = served.table.decode(codes_of(ROW, served.table)[None, :])
+    for target in ("approved", None):
+        explanation = served.explainer.explain(row, target=target)
+        assert describe_explanation(explanation, served)["wanted"] == "approved"
+
+
+def test_a_predicted_number_is_told_with_four_digits() -> None:
+    X = pd.DataFrame({"a": np.linspace(0, 4, 41)})
+    explainer = DiverseExplainer(
+        lambda rows: rows["a"].to_numpy() * 1234.5678, max_counterfactuals=1
+    ).fit(X)
+    served = Served("toy", explainer, cases=X, training=X)
+    told = decision_on(np.array([1.0]), served)
+    assert told == {"label": None, "told": "1,235", "number": 1234.5678, "probability": None}
+    explanation = explainer.explain({"a": 1.0}, interval=(2000, 3000))
+    assert describe_explanation(explanation, served)["wanted"] == "between 2,000 and 3,000"

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-pytestmark = pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
-
 ROW = {"income": 30, "debt": 60, "home": 1, "town": 0}
 #: A request for the three ways of a declined person whose town is locked.
 ASKED: dict[str, Any] = {

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from counterset.serve.case_requests import CaseRequest, Limit
 from counterset.serve.lifting import find_in_the_way
 from counterset.serve.served import Served
-
-pytestmark = pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
 
 ROW: dict[str, float | None] = {"income": 30, "debt": 60, "home": 1, "town": 0}
 LOCKED = Limit(locked=True)

@@ -10,8 +10,6 @@ from counterset.serve.case_requests import Limit, NearbyRequest, codes_of
 from counterset.serve.nearby import PEOPLE, ask_nearby
 from counterset.serve.served import Served
 
-pytestmark = pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
-
 ROW: dict[str, float | None] = {"income": 30, "debt": 60, "home": 1, "town": 0}
 LIMITS = {"town": Limit(locked=True)}
 

@@ -50,3 +50,11 @@ def test_what_takes_too_long_fails_and_what_it_returns_is_dropped() -> None:
 def test_what_a_function_raises_reaches_who_asked() -> None:
     with pytest.raises(ZeroDivisionError):
         asyncio.run(Workers(Limits(threads=1)).run(divmod, 1, 0))
+
+
+def test_workers_that_were_closed_work_again() -> None:
+    workers = Workers(Limits(threads=1))
+    workers.close()
+    assert asyncio.run(workers.run(int)) == 0
+    workers.close()
+    assert asyncio.run(workers.run(int)) == 0

@@ -10,37 +10,59 @@ import numpy as np
 
 from counterset._base.arrays import Matrix, Vector, to_python
 from counterset.models.adapter import ModelAdapter
+from counterset.models.answers import read_confidence
+from counterset.models.goals import OneOf
 from counterset.results.explanation import Explanation
 from counterset.serve.case_requests import to_wire
 from counterset.serve.served import Served
 from counterset.tables.table import changed
 from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter, capitalised
 from counterset.words.description import Description
-from counterset.words.outcomes import Outcomes
+from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.templates import Templates
 from counterset.words.values import Writer
 
-__all__ = ["Cards", "decision_on", "describe_explanation"]
+__all__ = ["Cards", "are_numbers", "decision_on", "describe_explanation", "label_text"]
 
 
-def decision_on(codes: Vector, served: Served) -> dict[str, Any]:
-    """Return what the model says about one row, in words, and how probable it finds that."""
-    model = served.model
-    sure = callable(getattr(model, "predict_proba", None)) and hasattr(model, "classes_")
-    answers = ModelAdapter(model, served.table, with_confidence=sure).answers(codes[None, :])
-    label = to_python(answers.labels[0])
+def decision_on(codes: Vector, served: Served, label: Any = None) -> dict[str, Any]:
+    """Return what the model says about one row, in words, and how probable it finds that.
+
+    Parameters
+    ----------
+    label
+        The model's label of the row, if it is known: then it is not asked for again.
+    """
+    if label is None:
+        label = ModelAdapter(served.model, served.table).labels(codes[None, :])[0]
+    label = to_python(label)
     return {
         "label": _position(label, served),
         "told": label_text(label, served),
-        "probability": None if answers.confidence is None else float(answers.confidence[0]),
+        "number": float(label) if are_numbers(served) else None,
+        "probability": _probability(codes, served, label),
     }
+
+
+def _probability(codes: Vector, served: Served, label: Any) -> float | None:
+    """Return the model's probability of a row's label; None if it tells none."""
+    model = served.model
+    if not callable(getattr(model, "predict_proba", None)) or not hasattr(model, "classes_"):
+        return None
+    answer = model.predict_proba(served.table.decode(codes[None, :]))
+    return float(read_confidence(answer, model, np.array([label]))[0])
+
+
+def are_numbers(served: Served) -> bool:
+    """Whether the model predicts numbers, as a regression does."""
+    return served.explainer._training.classes.are_measurements
 
 
 def label_text(label: Any, served: Served) -> str:
     """Return how people call a class; a predicted number has four digits."""
     label = to_python(label)
-    if served.explainer._training.classes.are_measurements:
-        return f"{float(label):,.4g}"
+    if are_numbers(served):
+        return rounded(label)
     return str(served.outcomes.get(label, label))
 
 
@@ -62,13 +84,23 @@ def describe_explanation(
     described = Description.of(explanation, outcomes=served.outcomes)
     return {
         "status": explanation.status,
-        "wanted": Outcomes(explanation, Templates.read(), served.outcomes).wanted(),
+        "wanted": wanted_text(explanation, served),
         "ways": cards.ways(),
         "kept": cards.kept(kept),
         "sure": list(described.sure),
         "limits": list(described.kept),
         "far": list(described.far),
     }
+
+
+def wanted_text(explanation: Explanation, served: Served) -> str:
+    """Return what the ways lead to: classes as people call them, or a range."""
+    goal, classes = explanation.context.goal, served.explainer.classes_
+    if are_numbers(served):
+        return Outcomes(explanation, Templates.read(), served.outcomes).wanted()
+    labels = explanation.labels if len(explanation) else classes[classes != explanation.label]
+    labels = goal.wanted if isinstance(goal, OneOf) else labels
+    return " or ".join(dict.fromkeys(label_text(label, served) for label in labels))
 
 
 @dataclass(frozen=True)
@@ -132,7 +164,7 @@ class Cards:
 
 def _position(label: Any, served: Served) -> int | None:
     """Return the position of a class; None if the model predicts numbers."""
-    if served.explainer._training.classes.are_measurements:
+    if are_numbers(served):
         return None
     known = [to_python(each) for each in served.explainer.classes_]
     return known.index(label) if label in known else None

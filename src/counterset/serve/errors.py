@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from counterset.exceptions import CountersetError, InvalidInputError, NoCounterfactualError
 
@@ -34,10 +34,8 @@ LONGEST_TEXT = 100
 LARGEST_NUMBER = 10**30
 
 
-class Json(Response):
+class Json(JSONResponse):
     """An answer in JSON; ASCII, so that every text of a request can be repeated in it."""
-
-    media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")

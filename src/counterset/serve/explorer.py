@@ -121,7 +121,8 @@ def _explain(request: CaseRequest, served: Served) -> dict[str, Any]:
     codes = codes_of(request.values, served.table)
     _, explanation = _found(request, served)
     kept = [changed_codes(codes, changes, served.table) for changes in request.kept]
-    return decision_on(codes, served) | describe_explanation(explanation, served, kept)
+    decision = decision_on(codes, served, explanation.label)
+    return decision | describe_explanation(explanation, served, kept)
 
 
 def _map(request: CaseRequest, served: Served) -> dict[str, Any]:
@@ -142,7 +143,7 @@ def _found(request: CaseRequest, served: Served) -> tuple[DiverseExplainer, Expl
     (explanation,) = explainer.explain_many(
         row_of(codes_of(request.values, served.table), served, request.case),
         constraints=constraints_of(request.limits, served),
-        if_none="warn",
+        if_none="ignore",
         skip=True,
         **goal_of(request, served),
     )

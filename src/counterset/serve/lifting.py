@@ -88,7 +88,7 @@ class _Search:
         (found,) = explainer_of(self.request, self.served).explain_many(
             row,
             constraints=constraints_of(limits, self.served),
-            if_none="warn",
+            if_none="ignore",
             skip=True,
             **goal_of(self.request, self.served),
         )

@@ -25,29 +25,16 @@ LONGEST_RELATION = 500
 #: There may be 100 relations and groups in one request, each checked for every candidate.
 MOST_RELATIONS = 100
 
-#: A text, a number, true or false; times are objects, as in answers.
-Value = Annotated[
-    Any,
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": ["string", "number", "boolean"]},
-                {"type": "object", "additionalProperties": {"type": "string"}},
-            ]
-        }
-    ),
+#: A text, a number, true or false; times are objects, as in answers. Each type stands by itself:
+#: the oldest FastAPI that is allowed knows no lists of types.
+_VALUES: list[dict[str, Any]] = [
+    {"type": "string"},
+    {"type": "number"},
+    {"type": "boolean"},
+    {"type": "object", "additionalProperties": {"type": "string"}},
 ]
-ValueOrNull = Annotated[
-    Any,
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": ["string", "number", "boolean", "null"]},
-                {"type": "object", "additionalProperties": {"type": "string"}},
-            ]
-        }
-    ),
-]
+Value = Annotated[Any, WithJsonSchema({"anyOf": _VALUES})]
+ValueOrNull = Annotated[Any, WithJsonSchema({"anyOf": [*_VALUES, {"type": "null"}]})]
 Names = list[str]
 Ends = Annotated[list[ValueOrNull], Field(min_length=2, max_length=2)]
 ExplanationForm = Annotated[

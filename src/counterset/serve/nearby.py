@@ -40,7 +40,7 @@ def ask_nearby(request: NearbyRequest, served: Served) -> dict[str, Any]:
     (explanation,) = explainer.explain_many(
         row,
         constraints=constraints_of(request.limits, served),
-        if_none="warn",
+        if_none="ignore",
         **goal_of(request, served),
     )
     if not len(explanation):

@@ -11,6 +11,7 @@ from fastapi.openapi.utils import get_openapi
 
 from counterset.serve.fields import instance_schema
 from counterset.serve.limits import Limits
+from counterset.serve.messages import Problem
 from counterset.serve.served import Served
 
 __all__ = ["add_description"]
@@ -48,7 +49,7 @@ def _describe(app: FastAPI, served: Served, limits: Limits, with_token: bool) ->
         title=app.title, version=app.version, description=app.description, routes=app.routes
     )
     schemas = described["components"]["schemas"]
-    schemas |= _explanation_schemas()
+    schemas |= _explanation_schemas() | _problem_schemas()
     schemas["Instance"] = instance_schema(served.table)
     asked = schemas["ExplainRequest"]["properties"]
     asked["instances"]["maxItems"] = limits.instances
@@ -59,6 +60,13 @@ def _describe(app: FastAPI, served: Served, limits: Limits, with_token: bool) ->
         described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         described["security"] = [{"token": []}]
     return described
+
+
+def _problem_schemas() -> dict[str, Any]:
+    """Return the schema of a refusal, and its parts."""
+    schema = Problem.model_json_schema(ref_template=f"{PLACE}{{model}}")
+    parts: dict[str, Any] = schema.pop("$defs")
+    return {"Problem": schema, **parts}
 
 
 def _explanation_schemas() -> dict[str, Any]:

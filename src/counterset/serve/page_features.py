@@ -9,6 +9,7 @@ import numpy as np
 
 from counterset._base.arrays import Vector, to_python
 from counterset.models.adapter import ModelAdapter
+from counterset.serve.cards import are_numbers
 from counterset.serve.case_requests import MOST_NOISE, MOST_WAYS, to_wire
 from counterset.serve.served import Served
 from counterset.tables.features.feature import Feature
@@ -54,7 +55,7 @@ def describe_start(served: Served) -> dict[str, Any]:
 
 def class_texts(served: Served) -> list[str] | None:
     """Return how people call the classes; None if the model predicts numbers."""
-    if served.explainer._training.classes.are_measurements:
+    if are_numbers(served):
         return None
     labels = [to_python(each) for each in served.explainer.classes_]
     return [str(served.outcomes.get(label, label)) for label in labels]
@@ -169,6 +170,13 @@ def _decisions(labels: Any, served: Served) -> list[int] | list[float]:
     return [known.get(to_python(each), -1) for each in labels]
 
 
+def _rounded_up(number: float) -> float:
+    """Return a number with three digits that is not below another."""
+    near = float(f"{number:.3g}")
+    unit = 10.0 ** (math.floor(math.log10(abs(number))) - 2) if number else 0.0
+    return near if near >= number else float(f"{near + unit:.3g}")
+
+
 def _target(served: Served) -> int | None:
     wanted = served.goal.get("target")
     if wanted is None:
@@ -183,7 +191,8 @@ def _interval(served: Served) -> list[float] | None:
         return None
     labels = np.asarray(served.explainer.classes_, dtype=np.float64)
     if served.goal.get("interval") is None:  # the larger half
-        return [float(np.median(labels)), float(labels.max())]
+        # Rounded for people to read, and upwards at the end, so that it is reached.
+        return [float(f"{np.median(labels):.3g}"), _rounded_up(float(labels.max()))]
     # JSON has no infinity: an open end is the farthest prediction.
     low, high = (float(end) for end in served.goal["interval"])
     return [max(low, float(labels.min())), min(high, float(labels.max()))]

@@ -24,7 +24,6 @@ from counterset.serve.messages import (
     Health,
     ModelList,
     ModelReady,
-    Problem,
     SchemaResponse,
 )
 from counterset.serve.served import Served
@@ -37,7 +36,11 @@ HEALTH_PATHS = ("/health", "/health/live", "/health/ready")
 
 #: What can become of a request beside an answer, for the description.
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": told}
+    status: {
+        "description": told,
+        # As JSON, also where the answer itself would be another kind of text.
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
     for status, told in {
         401: "The token is missing or wrong.",
         408: "The body did not arrive in time.",

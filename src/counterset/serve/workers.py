@@ -32,7 +32,7 @@ class Workers:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="counterset")
+        self._threads: ThreadPoolExecutor | None = None  # an app may be started again
         self._lock = Lock()
         self._accepted = 0
 
@@ -52,8 +52,10 @@ class Workers:
                 raise ServerBusyError(
                     f"{self._limits.waiting} requests are waiting already. Come back in a second."
                 )
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(self._limits.threads, "counterset")
             self._accepted += 1
-        work = self._threads.submit(function, *arguments)
+            work = self._threads.submit(function, *arguments)
         work.add_done_callback(self._finish)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(work), self._limits.seconds)
@@ -64,7 +66,10 @@ class Workers:
 
     def close(self) -> None:
         """Finish what is worked on, drop what still waits, and end the threads."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        with self._lock:
+            threads, self._threads = self._threads, None
+        if threads is not None:
+            threads.shutdown(wait=True, cancel_futures=True)
 
     def _finish(self, _: Future[Any]) -> None:
         with self._lock:

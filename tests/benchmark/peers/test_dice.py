@@ -84,6 +84,34 @@ def test_dice_by_its_defaults_rounds_and_searches_linearly(
     assert fake_dice.given["ask"]["posthoc_sparsity_algorithm"] == "linear"
 
 
+class Homes:
+    """Says that people on ships are of class "sailor"; it is asked in the table's own dtypes."""
+
+    def __init__(self, dtypes: Any) -> None:
+        self.dtypes = dtypes
+
+    def predict_proba(self, X: pd.DataFrame) -> Matrix:
+        assert X.dtypes.to_dict() == self.dtypes
+        share = np.where(X["home"] == "ship", 0.9, 0.2)
+        return np.column_stack([1 - share, share])
+
+
+def test_dice_gets_the_words_of_a_table_and_what_may_not_change(fake_dice: FakeDice) -> None:
+    homes = pd.Categorical(["flat", "ship", "flat"], ordered=True)
+    X = pd.DataFrame({"home": homes, "age": [20, 30, 40], "income": [0.1, 0.2, 0.3]})
+    peer = find_peer("dice-random-binary", 1, immutable=["income"])
+    peer.fit(Homes(X.dtypes.to_dict()), X)
+    assert fake_dice.given["Data"]["continuous_features"] == ["age", "income"]
+    frame = fake_dice.given["Data"]["dataframe"]
+    assert frame["home"].tolist() == ["flat", "ship", "flat"]
+    assert frame["outcome"].tolist() == [0, 1, 0]
+    fake_dice.answer = pd.DataFrame({"home": ["ship"], "age": [24.6], "income": ["0.1"]})
+    (found,) = peer.explain_many(X[:1])
+    assert found["age"].tolist() == [25]
+    assert found.dtypes.to_dict() == X.dtypes.to_dict()
+    assert fake_dice.given["ask"]["features_to_vary"] == ["home", "age"]
+
+
 class UserConfigValidationException(Exception):
     """What DiCE raises when it finds nothing."""
 

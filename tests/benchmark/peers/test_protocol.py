@@ -23,6 +23,11 @@ def test_every_known_peer_can_be_made_without_its_library(name: str) -> None:
     assert find_peer(name, 2).name == name
 
 
+def test_what_may_not_change_is_refused_by_peers_that_cannot_keep_it() -> None:
+    with pytest.raises(InvalidInputError, match="'nice' cannot keep"):
+        find_peer("nice", 1, immutable=["age"])
+
+
 def test_a_class_of_ones_own_is_a_peer() -> None:
     peer = find_peer("counterset.benchmark.peers.own:Own", 1)
     assert type(peer).__name__ == "Own"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
-from counterset._base.arrays import Matrix
-from counterset.benchmark.classifiers import Network
 from counterset.exceptions import InvalidInputError
 
 __all__ = ["PEERS", "Peer", "check_peer", "find_peer"]
@@ -32,11 +31,15 @@ class Peer(Protocol):
     name: str
     uses_norm: bool
 
-    def fit(self, model: Network, X: Matrix) -> None:
-        """Prepare for explaining a model, given the training rows, ``(n, d)``."""
+    def fit(self, model: Any, X: Any) -> None:
+        """Prepare for explaining a model, given the training rows, ``(n, d)``.
+
+        The experiments of the paper pass a network and a matrix. The peers of this package, other
+        than ``literal`` and ``counterset``, also take a DataFrame with a model for it.
+        """
         ...
 
-    def explain_many(self, X: Matrix) -> Sequence[Matrix]:
+    def explain_many(self, X: Any) -> Sequence[Any]:
         """Return a set of counterfactuals for each row; an empty one where none is found."""
         ...
 
@@ -46,7 +49,12 @@ PEERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "nearest-rows": ("neighbours", "NearestRows", {}),
     "literal": ("literal", "LiteralPaper", {}),
     "counterset": ("own", "Own", {}),
+    "constant": ("constant", "Constant", {}),
     "nice": ("nice", "Nice", {}),
+    "nice-none": ("nice", "Nice", {"optimization": "none"}),
+    "nice-sparsity": ("nice", "Nice", {"optimization": "sparsity"}),
+    "treecf": ("treecf", "TreeCF", {}),
+    "treecf-exact": ("treecf", "TreeCF", {"exact": True}),
     **{
         f"dice-{method}{suffix}": ("dice", "Dice", {"method": method, "refined": bool(suffix)})
         for method in ("random", "genetic", "kdtree", "gradient")
@@ -65,8 +73,11 @@ def check_peer(name: str) -> None:
         )
 
 
-def find_peer(name: str, norm: int) -> Peer:
+def find_peer(name: str, norm: int, immutable: Sequence[str] = ()) -> Peer:
     """Make a peer: a known one, or any class given as ``package.module:Class``.
+
+    Features that are immutable are passed to the constructor, if there are any; not all peers take
+    them.
 
     Examples
     --------
@@ -80,6 +91,13 @@ def find_peer(name: str, norm: int) -> Peer:
     else:
         module, attribute = name.split(":")
         arguments = {}
-    peer: Peer = getattr(import_module(module), attribute)(norm=norm, **arguments)
+    make = getattr(import_module(module), attribute)
+    if immutable:
+        if "immutable" not in inspect.signature(make).parameters:
+            raise InvalidInputError(
+                f"The peer {name!r} cannot keep features as they are. Leave immutable out."
+            )
+        arguments = arguments | {"immutable": tuple(immutable)}
+    peer: Peer = make(norm=norm, **arguments)
     peer.name = name
     return peer

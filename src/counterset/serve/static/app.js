@@ -28,6 +28,8 @@ function show(now) {
       ?? h("p", { class: "note" }, "Loading …")]);
   }
   place("announce").textContent = now.notice;
+  patch(place("toast"), [now.toast]);
+  document.body.dataset.busy = Object.keys(now.busy).join(" ");
 }
 
 // The first case to show: that of the link, or the first that is not decided as wanted.
@@ -41,7 +43,9 @@ async function begin() {
       Object.assign(now.asked, { target: start.target, interval: start.interval, ways: start.ways,
         limits: firstLimits(start) });
     });
-    const other = start.cases.decisions.findIndex((each) => each !== start.target);
+    const isWanted = (each) => (start.interval
+      ? start.interval[0] <= each && each <= start.interval[1] : each === start.target);
+    const other = start.cases.decisions.findIndex((each) => !isWanted(each));
     const position = Number.isInteger(held?.c) ? held.c : Math.max(0, other);
     await loadCase(position, held);
   } catch (error) {

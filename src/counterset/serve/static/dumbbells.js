@@ -1,4 +1,4 @@
-// What each way changes: for each feature a line, from the own value to the way's.
+// What each way changes: for each feature a line, from the own value (a ring) to the way's (a dot).
 
 import { h } from "./dom.js";
 import { marker } from "./marks.js";
@@ -32,13 +32,11 @@ function lane(each, from, to, i) {
   const place = placeOn(each);
   if (!place || from === null || to === null) return h("span", { class: "lane none" });
   const [start, end] = [place(from), place(to)];
-  const side = end > start ? -1 : 1;
   return h("svg", { class: `lane way-${i % 7}`, "aria-hidden": "true", height: 22 },
     h("line", { class: "range", x1: "3%", x2: "97%", y1: 11, y2: 11 }),
     h("line", { class: "move", x1: `${start}%`, x2: `${end}%`, y1: 11, y2: 11 }),
     h("circle", { class: "from", cx: `${start}%`, cy: 11, r: 5 }),
-    h("svg", { x: `${end}%`, y: 11, overflow: "visible", width: 1, height: 1 },
-      h("path", { class: "to", d: `M${side * 10} -6 L0 0 L${side * 10} 6 Z` })));
+    h("circle", { class: "to", cx: `${end}%`, cy: 11, r: 6 }));
 }
 
 // Where a value stands, in percent of the width.

@@ -22,11 +22,13 @@ export async function fallible(kind, act) {
 export function failure(state, ...kinds) {
   const kind = kinds.find((each) => state.failed[each]);
   if (!kind) return null;
+  if (state.needsToken) {
+    return h("div", { class: "failure", role: "alert", key: "token" },
+      h("p", {}, "This server answers only who knows its token. Ask whoever runs it."), tokenForm());
+  }
   return h("div", { class: "failure", role: "alert", key: `failed-${kind}` },
     h("p", {}, h("strong", {}, "That did not work. "), state.failed[kind]),
-    state.needsToken
-      ? tokenForm()
-      : h("button", { type: "button", onclick: () => retry(kind) }, "Try again"));
+    h("button", { type: "button", onclick: () => retry(kind) }, "Try again"));
 }
 
 function tokenForm() {

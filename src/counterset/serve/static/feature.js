@@ -11,6 +11,7 @@ export function featureRow(state, feature) {
   const limit = limitOf(name, state);
   const value = shown(state)[name];
   const own = state.asked.values[name];
+  const picked = state.original[name];
   const isLocked = limit.locked || feature.fixed;
   const users = state.answer?.ways ?? [];
   return h("div", { class: `feature ${isLocked ? "locked" : ""}`, key: `feature ${name}`, "data-name": name },
@@ -26,6 +27,7 @@ export function featureRow(state, feature) {
     h("div", { class: "entry" }, feature.options
       ? choice(feature, value) : [field(feature, value), slider(feature, value)]),
     value !== own && h("p", { class: "own" }, `in the case: ${told(feature, own)}`),
+    value === own && own !== picked && h("p", { class: "own" }, `as picked: ${told(feature, picked)}`),
     !isLocked && limits(feature, limit));
 }
 

@@ -32,12 +32,18 @@ function badges(state) {
 
 function decision(answer, asked) {
   if (!answer) return h("strong", {}, "…");
-  const isWanted = asked.target === null ? null : answer.label === asked.target;
+  const isWanted = meets(answer, asked);
   const sign = isWanted === null ? "" : isWanted ? "✓ " : "✗ ";
   return h("strong", { class: isWanted ? "yes" : "no" }, sign + answer.told,
     answer.probability !== null
       && h("span", { class: "sure", title: "The model's probability of this decision" },
-        ` ${percent(answer.probability)}`));
+        ` ${percent(answer.probability)} sure`));
+}
+
+// Whether a decision is what is wanted; null if anything else than it is.
+function meets(answer, { target, interval }) {
+  if (answer.number !== null) return interval[0] <= answer.number && answer.number <= interval[1];
+  return target === null ? null : answer.label === target;
 }
 
 function goal(state) {
@@ -109,9 +115,12 @@ export function picker(state) {
           `${decisions.filter((one) => one === i).length} ${each}`)))));
 }
 
+// Cases beyond those that are listed are found by their position.
 function find(field, numbers, count, go) {
-  const at = numbers.indexOf(field.value.trim());
-  const isFound = at >= 0;
+  const text = field.value.trim();
+  let at = numbers.indexOf(text);
+  if (at < 0 && count > numbers.length && /^\d+$/.test(text)) at = Number(text);
+  const isFound = at >= 0 && at < count;
   field.setCustomValidity(isFound ? "" : "There is no case of this number.");
   field.reportValidity();
   if (isFound) go(at);

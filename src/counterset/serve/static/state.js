@@ -32,6 +32,7 @@ export const state = {
   failed: {}, // by kind of question: the server's sentence
   needsToken: false,
   notice: "", // what is announced
+  toast: "", // what is said for a moment
 };
 
 const listeners = [];
@@ -53,8 +54,10 @@ export function change(edit) {
   });
 }
 
+// Say something, also to those who do not see the page; it goes away after 4 s.
 export function announce(text) {
-  change((now) => { now.notice = text; });
+  change((now) => { now.notice = text; now.toast = text; });
+  setTimeout(() => change((now) => { if (now.toast === text) now.toast = ""; }), 4000);
 }
 
 export function feature(name) {

@@ -1,0 +1,84 @@
+"""Take the pictures of the explorer page that the guide shows.
+
+Run as ``python docs/explorer_pictures.py docs``; needs the extras ``app`` and ``test-browser``, and
+Debian's ``chromium`` and ``chromium-driver``.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from selenium.webdriver import Chrome, ChromeOptions
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+#: The lists for people alike are made when they are first needed, which takes some seconds.
+PATIENCE = 120
+
+
+def main(folder: str) -> None:
+    command = [sys.executable, "-m", "counterset", "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            address = re.search(r"http://\S+", server.stdout.readline())
+            assert address is not None, "the server says where it is"
+            desktop(address[0], Path(folder) / "explorer.png")
+            phone(address[0], Path(folder) / "explorer_phone.png")
+        finally:
+            server.terminate()
+
+
+def desktop(address: str, file: Path) -> None:
+    """The whole page, in the light."""
+    driver = open_page(address, 1180, 900, "light")
+    height = driver.execute_script("return document.documentElement.scrollHeight")
+    show_as(driver, 1180, height)
+    driver.save_screenshot(str(file))
+    driver.quit()
+
+
+def phone(address: str, file: Path) -> None:
+    """The nearest way tried out, on a phone, in the dark."""
+    driver = open_page(address, 390, 844, "dark")
+    driver.find_element(By.CSS_SELECTOR, ".card .try").click()
+    settle(driver)
+    driver.execute_script("document.getElementById('ways').scrollIntoView()")
+    driver.execute_script("window.scrollBy(0, -80)")  # the badges stay above
+    driver.save_screenshot(str(file))
+    driver.quit()
+
+
+def open_page(address: str, width: int, height: int, scheme: str) -> Chrome:
+    options = ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for flag in ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+        options.add_argument(flag)
+    driver = Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    wanted = [{"name": "prefers-color-scheme", "value": scheme}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": wanted})
+    show_as(driver, width, height)
+    driver.get(address)
+    WebDriverWait(driver, PATIENCE).until(
+        lambda _: len(driver.find_elements(By.CSS_SELECTOR, ".differ")) == 2
+    )
+    settle(driver)
+    return driver
+
+
+def show_as(driver: Chrome, width: int, height: int) -> None:
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 700}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+def settle(driver: Chrome) -> None:
+    WebDriverWait(driver, PATIENCE).until(
+        lambda _: driver.execute_script("return document.body.dataset.busy === ''")
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,385 @@
+"""The explorer page in a browser: what people do on it, and what must not happen."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+from counterset import DiverseExplainer, Schema
+from counterset.cli.serve import read_served
+from counterset.serve.served import Served
+
+from .conftest import start_browser
+from .explorer_page import Page, serving
+
+#: The page, with all that it loads, weighs less than 150 kB.
+MOST_BYTES = 150_000
+PHONE = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The bundled loan applications, served."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        served = read_served(argparse.Namespace(model=None, data=None))
+        _ = served.anchored  # fitted now, and not while somebody waits
+        with serving(served) as found:
+            yield found
+
+
+@pytest.fixture
+def page(visitor: Any, address: str) -> Iterator[Page]:
+    """The page of the loan applications; there is no complaint on the console at the end."""
+    made = Page(visitor, address)
+    made.faults(), made.asked()
+    yield made
+    assert made.faults() == []
+    assert [
+        each for each in made.asked() if not each.startswith((address, "about:", "blob:"))
+    ] == []
+
+
+@pytest.fixture
+def phone(page: Page) -> Iterator[Page]:
+    """The same page at the size of a phone."""
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
+    yield page
+    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_five_ways_are_there_at_once(page: Page) -> None:
+    page.open()
+    assert page.text("#decision").startswith("The case\n✗ declined")
+    assert page.text("#ways h2") == "5 ways to approved"
+    assert len(page.ways()) == 5
+    assert page.text(".card .steady").startswith("kept by")
+    assert "nearest" in page.text(".card .facts")
+
+
+def test_it_weighs_little(page: Page) -> None:
+    page.open()
+    sizes = page.script(
+        "return performance.getEntries().filter((each) => each.encodedBodySize)"
+        ".map((each) => each.encodedBodySize)"
+    )
+    assert len(sizes) > 10
+    assert sum(sizes) < MOST_BYTES
+
+
+def test_a_case_is_picked_by_its_number_or_leafed_to(page: Page) -> None:
+    page.open()
+    first = page.one("#number").get_attribute("value")
+    page.click("#after").settle()
+    second = page.one("#number").get_attribute("value")
+    assert second != first
+    page.click("#before").settle()
+    field = page.one("#number")
+    assert field.get_attribute("value") == first
+    field.clear()
+    field.send_keys(second, Keys.ENTER)
+    page.settle()
+    page.wait(lambda: page.script("return location.hash").startswith("#%7B%22c%22%3A"))
+    Select(page.one("#filter")).select_by_index(1)
+    page.settle()
+    assert "declined" in page.text("#decision")
+
+
+def test_locked_features_stay_in_all_ways(page: Page) -> None:
+    page.open()
+    used = next(iter(page.ways()[0]))
+    page.lock(used)
+    assert len(page.ways()) >= 1
+    assert all(used not in way for way in page.ways())
+
+
+def test_what_is_typed_is_explained_and_marked(page: Page) -> None:
+    page.open()
+    field = page.one("#value-duration")
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys("12")
+    page.settle()
+    assert page.script("return document.activeElement.id") == "value-duration"
+    assert page.one("#value-duration").get_attribute("value") == "12"
+    assert "12" in page.script("return decodeURIComponent(location.hash)")
+    page.click("#reset").settle()
+    assert page.one("#value-duration").get_attribute("value") == "42"
+
+
+def test_a_field_that_is_no_number_yet_is_marked_and_not_asked_about(page: Page) -> None:
+    page.open()
+    page.asked()
+    page.one("#value-duration").send_keys(Keys.CONTROL, "a", Keys.NULL, Keys.BACKSPACE)
+    assert page.one("#value-duration").get_attribute("aria-invalid") == "true"
+    page.settle()
+    assert page.asked() == []
+
+
+def test_directions_ranges_and_difficulties_limit_the_ways(page: Page) -> None:
+    page.open()
+    row = '[data-name="credit_amount"]'
+    own = 6289
+    assert any(way.get("credit_amount", own) < own for way in page.ways())
+    page.click(f"{row} .limits > summary")
+    page.click(f'{row} .choices input[value="up"]').settle()
+    assert all(way.get("credit_amount", own) >= own for way in page.ways())
+    most = page.one(f'{row} .ends input[aria-label$="to"]')
+    most.send_keys("7000")
+    page.settle()
+    assert all(own <= way.get("credit_amount", own) <= 7000 for way in page.ways())
+    page.click(f'{row} .choices input[value="5"]').settle()
+    assert page.text(f"{row} .limits > summary") == "only up · at most 7,000 DM · hard: 5 of 5"
+
+
+def test_a_nudge_shows_two_columns(page: Page) -> None:
+    page.open()
+    for view in ("own", "anchored"):
+        assert len(page.all(f"#view-{view} .line")) == 5
+        assert len(page.all(f"#view-{view} .line:first-child i")) == 20
+        assert float(page.text(f"#view-{view} .differ strong")) >= 0
+    before = page.text("#view-own .grid")
+    page.script(
+        "const s = document.getElementById('noise'); s.value = 15;"
+        "s.dispatchEvent(new Event('input'))"
+    )
+    page.settle()
+    assert page.text("#view-own .grid") != before
+    assert "15 %" in page.text(".controls output")
+
+
+def test_taking_a_way_over_flips_the_badge(page: Page) -> None:
+    page.open()
+    ways = page.ways()
+    page.click(".card .try").settle()
+    assert page.text("#trial").startswith("What if\n✓ approved")
+    assert page.text("#decision").startswith("The case\n✗ declined")
+    assert page.text("#case h2") == "What if"
+    assert page.text(".feature .own").startswith("in the case:")
+    assert page.ways() == ways
+    page.click("#back").settle()
+    assert page.all("#trial") == []
+    page.click(".card .try").settle()
+    page.click("#take").settle()
+    assert page.text("#decision").startswith("The case\n✓ approved")
+    assert page.text("#ways h2") == "Nothing to change"
+
+
+def test_a_link_shows_the_same_page(page: Page) -> None:
+    page.open()
+    page.lock("savings_status")
+    page.click(".card .keep").settle()
+    page.click("#picture-menu")
+    kept, ways = page.text(".kept h3"), page.ways()
+    assert page.one(".card .keep").get_attribute("aria-pressed") == "true"
+    link = page.script("return location.hash")
+    page.open(link)
+    assert page.text(".kept h3") == kept
+    # Cards keep their place while a person works; a page that is opened has the nearest first.
+    assert sorted(map(str, page.ways())) == sorted(map(str, ways))
+    assert page.one('[data-name="savings_status"] .lock input').is_selected()
+    assert page.all("table.menu")
+    page.click(".kept .card button:last-child").settle()
+    assert page.all(".kept") == []
+
+
+def test_a_broken_link_starts_anew(page: Page) -> None:
+    page.open("#%7Bbroken")
+    assert len(page.ways()) == 5
+
+
+def test_the_pictures_show_every_way(page: Page) -> None:
+    page.open()
+    assert len(page.all(".dumbbells li")) == sum(len(way) for way in page.ways())
+    page.click("#picture-map").settle()
+    page.wait(lambda: page.all(".map svg"))
+    assert len(page.all(".map g.mark")) == 5
+    page.click("#picture-menu")
+    assert len(page.all(".menu td.changed")) == sum(len(way) for way in page.ways())
+
+
+def test_the_report_is_saved(page: Page, tmp_path: Path) -> None:
+    page.driver.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
+    )
+    page.open()
+    page.click("#report")
+    file = tmp_path / "explanation.html"
+    page.wait(lambda: file.exists() and file.stat().st_size > 0)
+    assert "counterset-record" in file.read_text(encoding="utf-8")
+
+
+def test_what_stands_in_the_way_is_named_and_lifted(page: Page) -> None:
+    page.open()
+    Select(page.one("#count")).select_by_visible_text("10")
+    page.settle()
+    for name in ("savings_status", "credit_amount", "duration", "checking_status", "employment"):
+        page.lock(name)
+        if page.all(".short-of"):
+            break
+    assert page.all(".short-of")
+    page.wait(lambda: page.all("#lift") or "No limit" in page.text(".short-of"))
+    before = len(page.ways())
+    if page.all("#lift"):
+        page.click("#lift").settle()
+        assert len(page.ways()) > before
+
+
+def test_a_server_that_is_gone_is_told_and_asked_again(page: Page) -> None:
+    page.open()
+    network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    command = "Network.emulateNetworkConditions"
+    page.driver.execute_cdp_cmd(command, {"offline": True, **network})
+    page.click('[data-name="duration"] .lock input')
+    page.wait(lambda: "cannot be reached" in page.text("#ways .failure"))
+    assert len(page.ways()) == 5, "the old answer stays"
+    page.driver.execute_cdp_cmd(command, {"offline": False, **network})
+    page.faults()  # the browser itself complains of being offline
+    page.click("#ways .failure button").settle()
+    assert page.all("#ways .failure") == []
+    assert all("duration" not in way for way in page.ways())
+
+
+def test_a_slow_server_is_waited_for_in_words(page: Page) -> None:
+    page.open()
+    command = "Network.emulateNetworkConditions"
+    network = {"offline": False, "downloadThroughput": -1, "uploadThroughput": -1}
+    page.driver.execute_cdp_cmd(command, {"latency": 4000, **network})
+    page.click('[data-name="duration"] .lock input')
+    page.wait(lambda: "Looking for ways" in page.text("#ways .waiting"))
+    assert len(page.all("#ways .old .card")) == 5
+    page.driver.execute_cdp_cmd(command, {"latency": 0, **network})
+    page.settle()
+    assert page.all("#ways .waiting") == []
+
+
+def test_cards_keep_their_place(page: Page) -> None:
+    page.open()
+    placed = page.driver.execute_async_script(
+        """
+        const done = arguments[arguments.length - 1];
+        const way = (...names) => ({changes: names.map((name) => ({name, value: 1}))});
+        import("./asking.js").then(({inPlace}) => done(
+            inPlace([way("a"), way("b"), way("c")], [way("d"), way("c"), way("a")])
+                .map((each) => each.changes[0].name)));
+        """
+    )
+    assert placed == ["a", "d", "c"]
+
+
+def test_the_keyboard_is_enough(page: Page) -> None:
+    page.open()
+    page.script("document.activeElement.blur()")
+    seen: list[str] = []
+    for _ in range(80):
+        ActionChains(page.driver).send_keys(Keys.TAB).perform()
+        focus = page.script(
+            "const each = document.activeElement;"
+            "const box = each.matches('.choices input') ? each.nextElementSibling : each;"
+            "return [each.className, each.getAttribute('aria-label') || each.id,"
+            " getComputedStyle(box).outlineStyle]"
+        )
+        assert focus[2] != "none", focus
+        seen.append(focus[1])
+        if focus[0] == "try":
+            break
+    assert seen[-1] == "Try way 1"
+    # The order of tabs follows the eye: the head, the case, the ways.
+    places = [seen.index(each) for each in ("target", "number", "value-duration", "Try way 1")]
+    assert places == sorted(places)
+    ActionChains(page.driver).send_keys(Keys.ENTER).perform()
+    page.settle()
+    assert page.text("#trial").startswith("What if\n✓ approved")
+    page.one('[aria-label="Lock: Duration"]').send_keys(Keys.SPACE)
+    page.settle()
+    assert all("duration" not in way for way in page.ways())
+    assert page.text("#announce") == "" or page.one("#announce").get_attribute("aria-live")
+
+
+def test_changes_are_announced(page: Page) -> None:
+    page.open()
+    told = page.script("return document.getElementById('announce').textContent")
+    assert told == "declined. 5 ways to approved."
+
+
+def test_it_fits_a_phone_with_the_badge_in_sight(phone: Page) -> None:
+    phone.open()
+    for picture in ("changes", "map", "menu"):
+        phone.click(f"#picture-{picture}").settle()
+        assert phone.script("return document.documentElement.scrollWidth") <= PHONE["width"]
+    phone.script("window.scrollTo(0, document.body.scrollHeight)")
+    top, bottom = phone.script(
+        "const box = document.getElementById('decision').getBoundingClientRect();"
+        "return [box.top, box.bottom]"
+    )
+    assert 0 <= top < bottom < 120
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault(page: Page, scheme: str) -> None:
+    page.open(scheme=scheme)
+    page.script("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert page.axe() == []
+    page.click(".card .try").settle()
+    page.click(".card .keep").settle()
+    for picture in ("map", "menu"):
+        page.click(f"#picture-{picture}").settle()
+        assert page.axe() == []
+
+
+def test_axe_finds_no_fault_on_a_phone(phone: Page) -> None:
+    phone.open()
+    assert phone.axe() == []
+
+
+def test_the_colours_follow_the_reader(page: Page) -> None:
+    script = "return getComputedStyle(document.body).backgroundColor"
+    seen = [page.open(scheme=each).script(script) for each in ("light", "dark")]
+    assert seen == ["rgb(255, 255, 255)", "rgb(20, 23, 27)"]
+
+
+def test_two_people_with_different_locks_see_their_own_ways(
+    page: Page, address: str, tmp_path: Path
+) -> None:
+    driver = start_browser(tmp_path)
+    try:
+        other = Page(driver, address).open()
+        page.open()
+        page.click('[data-name="savings_status"] .lock input')
+        other.click('[data-name="credit_amount"] .lock input')
+        page.settle(), other.settle()
+        assert all("savings_status" not in way for way in page.ways())
+        assert any("credit_amount" in way for way in page.ways())
+        assert all("credit_amount" not in way for way in other.ways())
+        assert any("savings_status" in way for way in other.ways())
+    finally:
+        driver.quit()
+
+
+def test_names_and_values_are_never_read_as_html(visitor: Any) -> None:
+    evil = "<img src=x onerror=document.title='evil'>"
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({evil: random.random(200), "kind": random.choice([evil, "b"], 200)})
+
+    def classify(rows: pd.DataFrame) -> Any:
+        return np.where(rows[evil] + (rows["kind"] == "b") > 1, evil, "no")
+
+    explainer = DiverseExplainer(classify, schema=Schema(labels={"kind": evil})).fit(X)
+    served = Served("toy", explainer, X, X, goal={"target": evil}, title=evil)
+    with serving(served) as found:
+        page = Page(visitor, found).open()
+        page.click(".card .keep").settle()
+        for picture in ("map", "menu"):
+            page.click(f"#picture-{picture}").settle()
+        assert evil in page.text("#ways h2")
+        assert page.all("img") == []
+        assert page.driver.title == "counterset explorer"

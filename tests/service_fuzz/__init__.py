@@ -1,0 +1,1 @@
+"""Made-up requests, run by their name: pytest tests/service_fuzz."""
