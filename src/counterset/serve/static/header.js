@@ -33,7 +33,7 @@ function badges(state) {
 function decision(answer, asked) {
   if (!answer) return h("strong", {}, "…");
   const isWanted = meets(answer, asked);
-  const sign = isWanted === null ? "" : isWanted ? "✓ " : "✗ ";
+  const sign = isWanted === null ? "" : isWanted ? "✓\u00a0" : "✗\u00a0";
   return h("strong", { class: isWanted ? "yes" : "no" }, sign + answer.told,
     answer.probability !== null
       && h("span", { class: "sure", title: "The model's probability of this decision" },
