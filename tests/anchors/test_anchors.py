@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from anchored_toys import acceptance_of
+from anchored_toys import acceptance_of, selector_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mixed_toys import FRAME, lend
@@ -34,7 +34,7 @@ def lists_of(explainer: DiverseExplainer, rows: Any) -> dict[int, OptionList]:
     return {
         int(i): options
         for inputs, options in anchors_of(explainer).lists(
-            acceptance, explainer._training.rules(None)
+            acceptance, explainer._training.rules(None), selector_of(explainer)
         )
         for i in inputs
     }
@@ -42,8 +42,8 @@ def lists_of(explainer: DiverseExplainer, rows: Any) -> dict[int, OptionList]:
 
 def same(a: OptionList, b: OptionList) -> bool:
     return (
-        np.array_equal(a.options.features, b.options.features)
-        and np.array_equal(a.options.values, b.options.values)
+        np.array_equal(a.recipes.features, b.recipes.features)
+        and np.array_equal(a.recipes.values, b.recipes.values)
         and np.array_equal(a.start, b.start, equal_nan=True)
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from anchored_toys import acceptance_of
+from anchored_toys import acceptance_of, selector_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mixed_toys import FRAME, explain, lend
@@ -136,6 +136,14 @@ def test_every_batch_size_and_order_gives_the_same_answers() -> None:
         assert alone.counterfactuals.equals(backwards[9 - i].counterfactuals)
 
 
+def says_yes(explainer: DiverseExplainer, row: Any) -> bool:
+    return bool(lend(explainer.schema_.decode(row[None]))[0] == "yes")
+
+
+def from_(explainer: DiverseExplainer, x: Any, row: Any) -> float:
+    return float(explainer.distance_.pairwise(x[None], row[None])[0, 0])
+
+
 def test_the_choice_is_the_first_of_the_list_that_work_and_differ() -> None:
     explainer = listed(diversity=FeatureDiversity(), max_counterfactuals=2)
     anchors = explainer.anchors_
@@ -144,12 +152,16 @@ def test_the_choice_is_the_first_of_the_list_that_work_and_differ() -> None:
     acceptance = acceptance_of(explainer, matrix)
     found = explain(explainer, DECLINED.head(60))
     compared = 0
-    for inputs, options in anchors.lists(acceptance, explainer._training.rules(None)):
+    selector = selector_of(explainer)
+    for inputs, options in anchors.lists(acceptance, explainer._training.rules(None), selector):
         for i in inputs:
             rows = explainer.schema_.snap(
                 options.apply(matrix[[i]], explainer.schema_)[0], matrix[[i]]
             )
-            works = [row for row in rows if lend(explainer.schema_.decode(row[None]))[0] == "yes"]
+            works = []
+            for rungs in np.split(rows, len(options)):
+                enough = [row for row in rungs if says_yes(explainer, row)]
+                works += sorted(enough, key=lambda row: from_(explainer, matrix[i], row))[:1]
             sets = [frozenset(np.flatnonzero(row != matrix[i])) for row in works]
             kept: list[int] = []
             for at, own in enumerate(sets):

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
+from anchored_toys import selector_of
 from hypothesis import given
 from hypothesis import strategies as st
 from mixed_toys import FRAME, lend
 from toys import fitted
 
-from counterset.anchors.learning import LENGTH, POWER, ROWS, in_order, learn_list
+from counterset import AngleDiversity, DiverseExplainer
+from counterset.anchors.learning import LENGTH, POWER, ROWS, in_order, in_sets, learn_list
+from counterset.anchors.option_list import RUNGS, OptionList
 from counterset.models.goals import OneOf
 from counterset.recipes.learning import learn_recipes
+from counterset.steps.acceptance import Requirements
+
+ANGLE = AngleDiversity(0.5)
 
 
 @given(
@@ -36,24 +45,54 @@ def test_what_works_for_no_row_is_not_on_the_list() -> None:
     assert in_order(np.empty((0, 2))).tolist() == []
 
 
-def test_every_option_of_a_learned_list_works_for_a_row_that_it_was_learned_from() -> None:
-    training = fitted(FRAME, lend, sparsify=True)._training
-    pool, labels = training.pool, training.classes.labels
-    no, yes = labels == "no", OneOf(np.array(["yes"]))
+def learned(rows: int = 40) -> tuple[OptionList, DiverseExplainer, Requirements]:
+    """Return the list of the first rows that are declined."""
+    explainer = fitted(FRAME, lend, sparsify=True, max_counterfactuals=3, diversity=ANGLE)
+    training = explainer._training
+    no, yes = training.classes.labels == "no", OneOf(np.array(["yes"]))
     recipes = learn_recipes(training, no, yes, training.no_rules)
-    rows = np.flatnonzero(no[pool.codes])[:40]
-    options = learn_list(recipes, rows, yes, training.no_rules, training)
+    wanted = Requirements(yes, None, training.no_rules, None)
+    there = np.flatnonzero(no[training.pool.codes])
+    selector = selector_of(explainer)
+    options = learn_list(recipes, there[:rows], there[[7]], wanted, training, selector)
+    return options, explainer, wanted
+
+
+def test_every_recipe_of_a_learned_list_works_for_a_row_that_it_was_learned_from() -> None:
+    options, explainer, _ = learned()
+    pool, table = explainer.pool_, explainer.schema_
+    rows = np.flatnonzero(pool.codes == pool.codes[0])[:40]
     drawn = rows[np.argsort(pool.lots[rows], kind="stable")[:ROWS]]
-    changed = options.apply(pool.matrix[drawn], training.table)
+    tried = options.apply(pool.matrix[drawn], table)
     assert 0 < len(options) <= LENGTH
     for i in range(len(options)):
-        rows_of_option = training.table.decode(training.table.snap(changed[:, i]))
-        assert (lend(rows_of_option) == "yes").any()
+        rungs = tried[:, i * len(RUNGS) : (i + 1) * len(RUNGS)].reshape(-1, tried.shape[2])
+        assert (lend(table.decode(table.snap(rungs))) == "yes").any()
 
 
 def test_no_row_to_learn_from_leaves_an_empty_list() -> None:
-    training = fitted(FRAME, lend, sparsify=True)._training
-    yes = OneOf(np.array(["yes"]))
-    recipes = learn_recipes(training, training.classes.labels == "no", yes, training.no_rules)
-    nobody = np.empty(0, dtype=np.intp)
-    assert len(learn_list(recipes, nobody, yes, training.no_rules, training)) == 0
+    assert len(learned(rows=0)[0]) == 0
+
+
+def test_a_list_begins_with_recipes_that_differ_as_seen_from_the_centre() -> None:
+    options, explainer, wanted = learned()
+    training, limit = explainer._training, explainer.max_counterfactuals
+    there = np.flatnonzero(training.pool.codes == training.pool.codes[0])
+    centre = training.acceptance(there[[7]], wanted)
+    rows = options.apply(centre.inputs, training.table)[0, RUNGS.index(1.0) :: len(RUNGS)]
+    rows = training.table.snap(rows[:limit], centre.inputs)
+    directions = training.distance.embed(rows).directions - centre.embedded.directions
+    for one, other in itertools.combinations(directions, 2):
+        cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+        assert 1 - cosine >= ANGLE.beta
+
+
+def test_sets_hold_every_recipe_once_and_keep_the_order_where_nothing_differs() -> None:
+    options, explainer, wanted = learned()
+    training = explainer._training
+    there = np.flatnonzero(training.pool.codes == training.pool.codes[0])
+    centre = training.acceptance(there[[7]], wanted)
+    selector = replace(selector_of(explainer), diversity=None, limit=len(options))
+    for each in (selector, replace(selector, limit=2)):
+        order = in_sets(options, centre, each)
+        assert sorted(order) == list(range(len(options)))

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterset import Schema
-from counterset.anchors.option_list import RUNGS, OptionList, on_rungs
+from counterset.anchors.option_list import RUNGS, OptionList
 from counterset.recipes.recipe import Recipes
 from counterset.tables.table import Table
 
 HOMES = ["free", "own", "rent"]
+#: The rung on which a recipe is as it was learned.
+WHOLE = RUNGS.index(1.0)
 
 
 def table() -> Table:
@@ -29,35 +31,36 @@ def test_a_number_above_the_median_is_asked_for_at_least_one_below_at_most() -> 
     start = np.array([40.0, np.nan, 20.0])
     options = OptionList(one([True, False, True], [50.0, 0.0, 10.0]), start)
     rows = options.apply(np.array([[30.0, 1.0, 30.0], [55.0, 1.0, 5.0]]), table())
-    assert rows.tolist() == [[[50.0, 1.0, 10.0]], [[55.0, 1.0, 5.0]]]
+    assert rows[:, WHOLE].tolist() == [[50.0, 1.0, 10.0], [55.0, 1.0, 5.0]]
 
 
 def test_a_category_is_set_and_so_is_what_is_missing() -> None:
     start = np.array([40.0, 1.0, 20.0])
     options = OptionList(one([True, True, False], [30.0, 2.0, 0.0]), start)
     rows = options.apply(np.array([[np.nan, 0.0, 7.0]]), table())
-    assert rows.tolist() == [[[30.0, 2.0, 7.0]]]
+    assert rows[:, WHOLE].tolist() == [[30.0, 2.0, 7.0]]
 
 
 def test_a_special_code_is_no_number_to_keep() -> None:
     frame = pd.DataFrame({"months": [-9.0, *np.arange(30.0)]})
     coded, _ = Table.learn(frame, Schema(special={"months": [-9]}))
     options = OptionList(one([True], [5.0]), np.array([12.0]))
-    assert options.apply(np.array([[-9.0]]), coded).tolist() == [[[5.0]]]
+    assert options.apply(np.array([[-9.0]]), coded)[:, WHOLE].tolist() == [[5.0]]
 
 
 def test_a_recipe_is_tried_on_every_rung_from_the_median_within_the_usual_range() -> None:
-    start = np.array([40.0, np.nan, 20.0])
-    options = on_rungs(one([True, True, False], [48.0, 2.0, 0.0]), start, table())
-    assert options.options.values[:, 0].tolist() == [40.0 + 8 * rung for rung in RUNGS]
-    assert (options.options.values[:, 1] == 2.0).all()
-    beyond = on_rungs(one([True, False, False], [59.0, 0.0, 0.0]), start, table())
-    assert beyond.options.values[:, 0].max() == table().features[0].usual[1]
+    start, x = np.array([40.0, np.nan, 20.0]), np.array([[20.0, 1.0, 3.0]])
+    rows = OptionList(one([True, True, False], [48.0, 2.0, 0.0]), start).apply(x, table())[0]
+    assert rows[:, 0].tolist() == [40.0 + 8 * rung for rung in RUNGS]
+    assert (rows[:, 1:] == [2.0, 3.0]).all()
+    beyond = OptionList(one([True, False, False], [59.0, 0.0, 0.0]), start).apply(x, table())
+    assert beyond[..., 0].max() == table().features[0].usual[1]
 
 
-def test_a_recipe_that_sets_no_number_has_one_rung() -> None:
-    options = on_rungs(one([False, True, False], [0.0, 2.0, 0.0]), np.zeros(3), table())
-    assert len(options) == 1
+def test_a_recipe_that_sets_no_number_is_the_same_on_every_rung() -> None:
+    options = OptionList(one([False, True, False], [0.0, 2.0, 0.0]), np.zeros(3))
+    rows = options.apply(np.array([[30.0, 1.0, 9.0]]), table())[0]
+    assert rows.tolist() == [[30.0, 2.0, 9.0]] * len(RUNGS)
 
 
 @given(
@@ -70,6 +73,6 @@ def test_who_has_what_an_option_asks_for_keeps_it(
 ) -> None:
     options = OptionList(one([True, False, False], [value, 0, 0]), np.array([start, 0.0, 0.0]))
     x = np.array([[age, home, 1.0] for age, home in people])
-    for (age, _), (row,) in zip(people, options.apply(x, table()), strict=True):
+    for (age, _), rungs in zip(people, options.apply(x, table()), strict=True):
         has_it = age >= value if value >= start else age <= value
-        assert row[0] == (age if has_it else value)
+        assert rungs[WHOLE, 0] == (age if has_it else value)

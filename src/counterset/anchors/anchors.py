@@ -20,6 +20,7 @@ from counterset.recipes.recipe import Recipes
 from counterset.steps.acceptance import Acceptance, Requirements
 from counterset.steps.choosers import PoolChooser
 from counterset.steps.chosen import Chosen
+from counterset.steps.selection import Selector
 
 __all__ = ["Anchors"]
 
@@ -73,7 +74,7 @@ class Anchors:
         return self._sets.get((region, steps, wanted), choose)
 
     def lists(
-        self, acceptance: Acceptance, own_rules: Rules
+        self, acceptance: Acceptance, own_rules: Rules, selector: Selector
     ) -> Iterator[tuple[Indices, OptionList]]:
         """Yield the inputs of each region, and its list; inputs without a list are left out.
 
@@ -82,23 +83,31 @@ class Anchors:
         own_rules
             The explainer's own constraints. Lists for others are the same: what they forbid is
             passed over.
+        selector
+            Says how many options are wanted, and when two of them differ.
         """
         regions = self.regions_of(acceptance)
         for inputs, goal, recipes in self.book.groups(acceptance, own_rules):
             for region in np.unique(regions[inputs]):
-                options = self._list(int(region), goal, recipes, own_rules)
+                options = self._list(int(region), goal, recipes, own_rules, selector)
                 if len(options):
                     yield inputs[regions[inputs] == region], options
 
-    def _list(self, region: int, goal: Goal, recipes: Recipes, rules: Rules) -> OptionList:
+    def _list(
+        self, region: int, goal: Goal, recipes: Recipes, rules: Rules, selector: Selector
+    ) -> OptionList:
         training = self.book.training
 
         def learn() -> OptionList:
             rows = np.flatnonzero(self._region_of_row == region)
             labels = training.classes.labels[training.pool.codes[rows]]
-            return learn_list(recipes, rows[~goal.accepts(labels, labels)], goal, rules, training)
+            rows = rows[~goal.accepts(labels, labels)]
+            centre = self.regions.pool_index[[region]]
+            wanted = Requirements(goal, None, rules, training.support)
+            return learn_list(recipes, rows, centre, wanted, training, selector)
 
-        return self._lists.get((region, repr(goal), rules.texts), learn)
+        step_3 = repr(selector.diversity), selector.limit
+        return self._lists.get((region, repr(goal), rules.texts, step_3), learn)
 
     @cached_property
     def _region_of_row(self) -> Indices:

@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterset._base.arrays import Indices, Mask
+from counterset._base.arrays import Indices
 from counterset._base.lazy import Lazy
 from counterset.anchors.anchors import Anchors
-from counterset.anchors.option_list import OptionList
+from counterset.anchors.option_list import RUNGS, NothingMore, OptionList
 from counterset.constraints.constraints import Constraints
 from counterset.recipes.chooser import NUMBERS_AT_ONCE, RecipeChooser, with_recipes
 from counterset.recipes.recipe import ask_each_once
 from counterset.steps.acceptance import REFUSED, Acceptance
 from counterset.steps.choosers import MovedChooser, PoolChooser, pick_diverse, without_inputs
 from counterset.steps.chosen import Chosen
-from counterset.steps.diversity import Diversity, View
 from counterset.steps.line_search import LineSearch, Search
 from counterset.steps.pipeline import Pipeline
 from counterset.steps.selection import Selector
@@ -131,22 +130,6 @@ class ViewChooser:
 
 
 @dataclass(frozen=True)
-class NothingMore:
-    """Two options differ if another step says so, and neither is the other and something more."""
-
-    inner: Diversity | None
-
-    def differ(self, view: View, a: Indices, b: Indices) -> Mask:
-        """Return whether two options of each input differ enough."""
-        x, options = view.x.coordinates, view.candidates.coordinates
-        apart = options[a] != options[b]
-        holds_first = ~(apart & (options[a] != x)).any(axis=1)
-        holds_second = ~(apart & (options[b] != x)).any(axis=1)
-        differ: Mask = ~(holds_first | holds_second)
-        return differ if self.inner is None else differ & self.inner.differ(view, a, b)
-
-
-@dataclass(frozen=True)
 class ListChooser:
     """Let each input go down the list of its region, and take what works and differs.
 
@@ -165,7 +148,8 @@ class ListChooser:
     def choose(self, acceptance: Acceptance) -> Chosen:
         """Choose options for every input."""
         parts = [_from_list(Chosen.nothing(acceptance), True)]
-        for inputs, options in self.anchors.lists(acceptance, self.own_view.own_rules):
+        lists = self.anchors.lists(acceptance, self.own_view.own_rules, self.selector)
+        for inputs, options in lists:
             for some in _in_parts(inputs, options):
                 parts.append(_from_list(_working(options, acceptance, some), True))
         listed = Chosen.joined(parts, parts[0].n_candidates, parts[0].farthest)
@@ -193,28 +177,31 @@ class ListChooser:
 
 def _in_parts(inputs: Indices, options: OptionList) -> Iterator[Indices]:
     """Yield inputs that a list is applied to at once."""
-    at_once = max(1, NUMBERS_AT_ONCE // options.options.features.size)
+    at_once = max(1, NUMBERS_AT_ONCE // (len(RUNGS) * options.recipes.features.size))
     for start in range(0, len(inputs), at_once):
         yield inputs[start : start + at_once]
 
 
 def _working(options: OptionList, acceptance: Acceptance, inputs: Indices) -> Chosen:
-    """Return the options of a list that work for each input, in the order of the list."""
+    """Return the recipes that work for each input on their nearest rung, in the list's order."""
     rows = options.apply(acceptance.inputs[inputs], acceptance.distance.table)
-    owners = np.repeat(inputs, len(options))
+    owners = np.repeat(inputs, rows.shape[1])
     rows = acceptance.move_onto_constraints(rows.reshape(len(owners), -1), owners)
     codes = ask_each_once(rows, owners, acceptance)
-    works = np.flatnonzero(codes != REFUSED)
-    embedded = acceptance.distance.embed(rows[works])
+    embedded = acceptance.distance.embed(rows)
+    lengths = np.where(codes != REFUSED, acceptance.lengths(embedded, owners), np.inf)
+    rungs = lengths.reshape(-1, len(RUNGS))
+    works = np.flatnonzero(np.isfinite(rungs).any(axis=1))
+    which = works * len(RUNGS) + rungs[works].argmin(axis=1)
     return replace(
         Chosen.nothing(acceptance),
-        owners=owners[works],
-        pool_index=options.options.pool_index[works % len(options)],
-        rows=rows[works],
-        codes=codes[works],
-        embedded=embedded,
-        lengths=acceptance.lengths(embedded, owners[works]),
-        settled=np.ones(len(works), dtype=bool),
+        owners=owners[which],
+        pool_index=options.recipes.pool_index[works % len(options)],
+        rows=rows[which],
+        codes=codes[which],
+        embedded=embedded.take(which),
+        lengths=lengths[which],
+        settled=np.ones(len(which), dtype=bool),
     )
 
 

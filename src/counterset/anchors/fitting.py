@@ -59,7 +59,7 @@ def find_anchors(
     if paper.sparsify and paper.search is not None and not training.classes.are_measurements:
         with Progress(len(anchors), "anchors", shown=progress) as bar:
             centres = _acceptance(book, anchors.regions.pool_index, rules)
-            for _ in anchors.lists(centres, rules):
+            for _ in anchors.lists(centres, rules, paper.selector):
                 bar.advance()
     return anchors
 

@@ -1,4 +1,4 @@
-"""The list of a region: options in a fixed order, each of which sets features to fixed values."""
+"""The list of a region: recipes in a fixed order, each in several strengths."""
 
 from __future__ import annotations
 
@@ -6,69 +6,72 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Indices, Matrix, Stack, Vector
+from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
 from counterset.recipes.recipe import Recipes
+from counterset.steps.diversity import Diversity, View
 from counterset.tables.table import Table
 
-__all__ = ["RUNGS", "OptionList", "on_rungs"]
+__all__ = ["RUNGS", "NothingMore", "OptionList"]
 
-#: A recipe becomes four options: its numbers are set to points at half the way from the region's
-#: median to the recipe's values, to these, and beyond. Weak ones are near, strong ones work for
-#: most.
+#: A recipe is tried in four strengths: its numbers are set to points at half the way from the
+#: region's median to the recipe's values, to these, and beyond. An input takes the weakest that
+#: works for it.
 RUNGS = (0.5, 1.0, 1.5, 2.0)
 
 
 @dataclass(frozen=True)
 class OptionList:
-    """Options in the order in which inputs of a region try them.
+    """Recipes in the order in which inputs of a region try them.
 
     Attributes
     ----------
-    options
-        The features that each option sets, and the values.
+    recipes
+        The features that each recipe sets, and the values.
     start
-        The median of the region, ``(d,)``. An option whose value is above it asks for at least
+        The median of the region, ``(d,)``. A recipe whose value is above it asks for at least
         that value, one whose value is below it for at most that.
     """
 
-    options: Recipes
+    recipes: Recipes
     start: Vector
 
     def __len__(self) -> int:
-        return len(self.options)
+        return len(self.recipes)
 
     def take(self, which: Indices) -> OptionList:
-        """Return some of the options."""
-        return OptionList(self.options.take(which), self.start)
+        """Return some of the recipes."""
+        return OptionList(self.recipes.take(which), self.start)
 
     def apply(self, x: Matrix, table: Table) -> Stack:
-        """Apply every option to every input, ``(n, options, d)``.
+        """Apply every recipe to every input on every rung, ``(n, recipes * rungs, d)``.
 
-        Who has at least what an option asks for keeps it. What is missing, or no number, is set.
+        Who has at least what a recipe asks for keeps it. What is missing, or no number, is set.
         """
-        values, own = self.options.values, table.without_special(x)[:, None, :]
         numbers = np.array([not feature.is_category for feature in table.features])
-        rises = values >= self.start
-        moved = np.where(rises, np.maximum(own, values), np.minimum(own, values))
-        moved = np.where(numbers & ~np.isnan(own) & ~np.isnan(self.start), moved, values)
-        return np.where(self.options.features, moved, x[:, None, :])
+        low, high = np.array([feature.usual for feature in table.features]).T
+        values = np.repeat(self.recipes.values, len(RUNGS), axis=0)
+        features = np.repeat(self.recipes.features, len(RUNGS), axis=0)
+        rungs = np.tile(RUNGS, len(self))[:, None]
+        # Nothing is set beyond the usual range; the values of the recipe itself are in use.
+        there = np.clip(self.start + rungs * (values - self.start), low, high)
+        asked = np.where(numbers & ~np.isnan(there) & (rungs != 1), there, values)
+        own = table.without_special(x)[:, None, :]
+        moved = np.where(values >= self.start, np.maximum(own, asked), np.minimum(own, asked))
+        moved = np.where(numbers & ~np.isnan(own) & ~np.isnan(self.start), moved, asked)
+        return np.where(features, moved, x[:, None, :])
 
 
-def on_rungs(recipes: Recipes, start: Vector, table: Table) -> OptionList:
-    """Return every recipe on every rung, measured from the median of a region."""
-    numbers = np.array([not feature.is_category for feature in table.features])
-    low, high = np.array([feature.usual for feature in table.features]).T
-    parts = []
-    for rung in RUNGS:
-        there = np.clip(start + rung * (recipes.values - start), low, high)
-        moved = numbers & recipes.features & ~np.isnan(there) & (rung != 1)
-        values = np.where(moved, there, recipes.values)
-        sets_numbers = moved.any(axis=1) if rung != 1 else np.ones(len(recipes), dtype=bool)
-        which = np.flatnonzero(sets_numbers)
-        parts.append(Recipes(recipes.features[which], values[which], recipes.pool_index[which]))
-    options = Recipes(
-        np.concatenate([part.features for part in parts]),
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([part.pool_index for part in parts]),
-    )
-    return OptionList(options, start)
+@dataclass(frozen=True)
+class NothingMore:
+    """Two options differ if another step says so, and neither is the other and something more."""
+
+    inner: Diversity | None
+
+    def differ(self, view: View, a: Indices, b: Indices) -> Mask:
+        """Return whether two options of each input differ enough."""
+        x, options = view.x.coordinates, view.candidates.coordinates
+        apart = options[a] != options[b]
+        holds_first = ~(apart & (options[a] != x)).any(axis=1)
+        holds_second = ~(apart & (options[b] != x)).any(axis=1)
+        differ: Mask = ~(holds_first | holds_second)
+        return differ if self.inner is None else differ & self.inner.differ(view, a, b)
