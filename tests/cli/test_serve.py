@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import shlex
 import signal
 import socket
 import subprocess
@@ -38,6 +39,7 @@ def test_a_model_is_served_with_its_rows(tmp_path: Path) -> None:
     assert served.name == "model"
     assert served.goal["target"] == "approved"
     assert list(served.cases) == ["income", "debt"]
+    assert served_by([model, data, "--trust", "--name", "loans"]).name == "loans"
 
 
 @pytest.mark.parametrize(
@@ -82,6 +84,30 @@ def test_a_goal_that_cannot_be_reached_is_told_before_the_server_starts(
     told = capsys.readouterr()
     assert "No training row is predicted 'maybe'" in told.err
     assert told.out == ""
+
+
+def deployed(name: str) -> list[str]:
+    """Return the arguments of the command in a file for deploying."""
+    text = (Path(__file__).parents[2] / "deploy" / name).read_text(encoding="utf-8")
+    if name == "Dockerfile":
+        line = next(each for each in text.splitlines() if each.startswith("ENTRYPOINT"))
+        entry: list[str] = json.loads(line.removeprefix("ENTRYPOINT "))
+        return entry[2:]
+    if name == "kserve.yaml":
+        line = next(each for each in text.splitlines() if "args: [" in each)
+        return deployed("Dockerfile") + line.split("[")[1].strip("]").split(", ")
+    line = next(each for each in text.splitlines() if each.startswith("ExecStart="))
+    return shlex.split(line)[2:]
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "counterset.service", "kserve.yaml"])
+def test_the_files_for_deploying_have_options_that_the_command_takes(name: str) -> None:
+    parser = argparse.ArgumentParser()
+    serve.add_command(parser.add_subparsers())
+    given = parser.parse_args(["serve", *deployed(name)])
+    assert (given.model is None) == (name == "Dockerfile")
+    # Who can be reached by other machines needs a token.
+    assert (given.host == "127.0.0.1") == (given.token_file is None)
 
 
 def start(file: Path) -> tuple[subprocess.Popen[str], str]:

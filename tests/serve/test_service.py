@@ -43,6 +43,17 @@ def test_kserve_lists_models_tells_that_one_is_ready_and_explains(
         assert explanation.distances.tolist() == alone.distances.tolist()
 
 
+def test_kserve_predicts(client: TestClient) -> None:
+    rich = DECLINED | {"income": 90}
+    asked = {"instances": [DECLINED, rich]}
+    answer = client.post("/v1/models/loans:predict", json=asked)
+    assert answer.json() == {"predictions": ["declined", "approved"]}
+    refused = client.post("/v1/models/loans:predict", json={"instances": [{}]})
+    assert refused.status_code == 422
+    assert "'income' is missing" in refused.json()["error"]
+    assert client.post("/v1/models/other:predict", json=asked).status_code == 404
+
+
 def test_what_comes_back_are_counterfactuals_within_the_servers_constraints(
     client: TestClient,
 ) -> None:

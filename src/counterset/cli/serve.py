@@ -36,8 +36,7 @@ def add_command(commands: Commands) -> None:
     parser, group = add_parser(
         commands,
         "serve",
-        "Serve explanations, as a page and as an HTTP service.\n"
-        "Without MODEL and DATA, of bundled loan applications.",
+        "Serve explanations, as a page and over HTTP; by default, of bundled loans.",
         usage="[MODEL DATA] [options]",
         example="counterset serve model.skops credit.csv --target good",
     )
@@ -45,6 +44,7 @@ def add_command(commands: Commands) -> None:
     add_training(group)
     add_goal(group)
     add_limits(group)
+    group.add_argument("--name", help="how requests call the model (default: as its file)")
     group.add_argument("--host", default="127.0.0.1", help="where to listen (default: 127.0.0.1)")
     group.add_argument(
         "--port", type=whole_number(0, 65535), default=8000, metavar="N", help="(default: 8000)"
@@ -63,7 +63,7 @@ def read_served(arguments: argparse.Namespace) -> Served:
     if arguments.model is None:
         credit = load_credit()
         return Served(
-            "german_credit",
+            arguments.name or "german_credit",
             credit.explainer,
             cases=credit.X_test,
             training=credit.X_train,
@@ -74,9 +74,10 @@ def read_served(arguments: argparse.Namespace) -> Served:
     if arguments.data is None:
         raise InvalidInputError("serve takes MODEL and DATA, or neither of them, got MODEL only.")
     case = read_case(arguments)
-    name = "".join(
+    named = "".join(
         each if each.isalnum() or each in "-_." else "-" for each in arguments.model.stem
     )
+    name = arguments.name or named
     return Served(name, case.explainer, cases=case.rows, training=case.training, goal=case.goal)
 
 

@@ -6,6 +6,7 @@ import platform
 import re
 from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
 from importlib import metadata
 from typing import Any
 
@@ -139,6 +140,11 @@ def versions() -> dict[str, str]:
     >>> sorted(versions())
     ['counterset', 'numpy', 'pandas', 'python', 'scikit-learn', 'scipy']
     """
+    return dict(_versions())
+
+
+@cache  # looking them up takes longer than all else that the JSON form of an explanation holds
+def _versions() -> Mapping[str, str]:
     return {"python": platform.python_version()} | {
         package: metadata.version(package) for package in PACKAGES
     }

@@ -16,7 +16,7 @@ import pandas as pd
 from counterset.exceptions import InvalidInputError
 from counterset.results.json_values import from_json_value, to_json_value
 from counterset.tables.features.feature import Feature
-from counterset.tables.features.number import Number
+from counterset.tables.features.number import LARGEST_EXACT, Number
 from counterset.tables.features.one_hot import OneHotGroup
 from counterset.tables.features.written import WrittenNumber
 from counterset.tables.table import Table
@@ -76,8 +76,9 @@ class Field:
             more = f", ... ({len(values)} in all)" if len(values) > SHOWN_VALUES else ""
             text = f"one of {told}{more}"
         elif kind in ("integer", "number"):
-            what, form = ("a whole number", "d") if kind == "integer" else ("a number", "g")
-            text = f"{what} from {schema['minimum']:{form}} to {schema['maximum']:{form}}"
+            text, form = ("a whole number", "d") if kind == "integer" else ("a number", "g")
+            if schema["maximum"] != LARGEST_EXACT - 1:  # which holds for every whole number
+                text += f" from {schema['minimum']:{form}} to {schema['maximum']:{form}}"
         elif "format" in schema:
             text = "a time, written as 2024-02-29 or 2024-02-29T12:00:00"
         else:

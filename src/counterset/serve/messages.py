@@ -16,6 +16,8 @@ __all__ = [
     "Health",
     "ModelList",
     "ModelReady",
+    "PredictRequest",
+    "PredictResponse",
     "Problem",
     "SchemaResponse",
 ]
@@ -83,10 +85,21 @@ class ConstraintsMessage(Strict):
         )
 
 
-class ExplainRequest(Strict):
-    """Rows to explain, and what is wanted."""
+class PredictRequest(Strict):
+    """Rows to classify."""
 
     instances: list[InstanceForm] = Field(min_length=1, description="The rows.")
+
+
+class PredictResponse(BaseModel):
+    """What the model predicts for each instance, in their order."""
+
+    predictions: list[ValueOrNull]
+
+
+class ExplainRequest(PredictRequest):
+    """Rows to explain, and what is wanted."""
+
     target: Value | list[Value] | None = Field(
         None, description="The wanted class, or several; null: any other. Left out: the server's."
     )

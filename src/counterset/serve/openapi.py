@@ -52,7 +52,8 @@ def _describe(app: FastAPI, served: Served, limits: Limits, with_token: bool) ->
     schemas |= _explanation_schemas() | _problem_schemas()
     schemas["Instance"] = instance_schema(served.table)
     asked = schemas["ExplainRequest"]["properties"]
-    asked["instances"]["maxItems"] = limits.instances
+    for name in ("ExplainRequest", "PredictRequest"):
+        schemas[name]["properties"]["instances"]["maxItems"] = limits.instances
     for part in asked["ways"]["anyOf"]:
         if part.get("type") == "integer":
             part["maximum"] = limits.ways

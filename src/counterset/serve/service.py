@@ -10,10 +10,11 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from counterset.constraints.constraints import Constraints
+from counterset.models.adapter import ModelAdapter
 from counterset.results.context import as_written
 from counterset.results.json_values import from_json_value, to_json_value
 from counterset.serve.bodies import StrictRoute
-from counterset.serve.errors import Json, RefusedError, field_error
+from counterset.serve.errors import Json, RefusedError, field_error, shortened
 from counterset.serve.fields import instance_schema
 from counterset.serve.instances import InstanceReader
 from counterset.serve.limits import Limits
@@ -24,6 +25,8 @@ from counterset.serve.messages import (
     Health,
     ModelList,
     ModelReady,
+    PredictRequest,
+    PredictResponse,
     SchemaResponse,
 )
 from counterset.serve.served import Served
@@ -137,29 +140,44 @@ def _add_explain(
     )
     async def explain(asked: ExplainRequest, request: Request) -> Response:
         """Explain the model's decisions on some rows."""
-        _check_counts(asked, limits)
+        _check_counts(limits, instances=len(asked.instances), ways=asked.ways or 1)
         request.state.counts = {"instances": len(asked.instances)}
         text, statuses = await workers.run(_explain, served, reader, asked)
         measures.count_instances(statuses)
         return Response(text, media_type="application/json")
 
+    @router.post(
+        f"/v1/models/{served.name}:predict", response_model=PredictResponse, responses=REFUSALS
+    )
+    async def predict(asked: PredictRequest, request: Request) -> Response:
+        """Classify some rows."""
+        _check_counts(limits, instances=len(asked.instances))
+        request.state.counts = {"instances": len(asked.instances)}
+        return Json({"predictions": await workers.run(_predict, served, reader, asked)})
+
+    @router.post("/v1/models/{name}:predict", include_in_schema=False)
     @router.post("/v1/models/{name}:explain", include_in_schema=False)
     async def unknown(name: str) -> None:
         """Tell that there is no such model."""
         raise HTTPException(404, f"There is no model {name!r} here, but {served.name!r}.")
 
 
-def _check_counts(asked: ExplainRequest, limits: Limits) -> None:
+def _check_counts(limits: Limits, **counts: int) -> None:
     """Check how many rows and ways are asked for."""
-    for field, count, most in (
-        ("instances", len(asked.instances), limits.instances),
-        ("ways", asked.ways or 1, limits.ways),
-    ):
+    for field, count in counts.items():
+        most = getattr(limits, field)
         if count > most:
             raise RefusedError(
-                f"A request may ask for at most {most} {field}, got {count}.",
+                f"A request may ask for at most {most} {field}, got {shortened(count)}.",
                 [field_error(f"must be at most {most}", None, field, count)],
             )
+
+
+def _predict(served: Served, reader: InstanceReader, asked: PredictRequest) -> list[Any]:
+    """Classify the rows of a request."""
+    matrix, _ = served.table.encode(reader.read(asked.instances))
+    labels = ModelAdapter(served.model, served.table).labels(matrix)
+    return [to_json_value(label) for label in labels]
 
 
 def _explain(
