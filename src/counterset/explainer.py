@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
@@ -32,11 +31,11 @@ from counterset.steps.parameters import (
     check_parameter,
     check_parameters,
     paper_settings,
-    used_by_fit,
 )
 from counterset.steps.pipeline import Pipeline, paper_pipeline
 from counterset.steps.requests import IfNone, Request
 from counterset.steps.training import TrainingData
+from counterset.steps.workload import Workload
 from counterset.tables.frames import is_dask_frame
 from counterset.tables.scaling import ScaleLike, warn_of_scale
 from counterset.tables.schema import Schema
@@ -237,18 +236,8 @@ class DiverseExplainer(ModelEstimator):
             anchors = find_anchors(
                 self.anchors, paper, recipes, self.constraints, progress=progress
             )
-        self._training, self._recipes = training, recipes
-        self._fitted_with = used_by_fit(self)
-        self.schema_ = training.table
-        self.distance_ = training.distance
-        self.pool_ = training.pool
-        self.classes_ = training.classes.labels
-        self.support_ = training.support
-        self.anchors_ = anchors
-        self.n_features_in_ = len(training.table.columns)
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        if training.table.array_dtype is None:
-            self.feature_names_in_ = np.asarray(training.table.columns, dtype=object)
+        self._keep_training(training)
+        self._recipes, self.anchors_ = recipes, anchors
         return self
 
     def explain(
@@ -292,6 +281,9 @@ class DiverseExplainer(ModelEstimator):
         constraints: RowConstraints = None,
         if_none: IfNone = "raise",
         skip: bool = False,
+        n_jobs: int | None = None,
+        memory: str | int = "512MB",
+        progress: bool = False,
     ) -> Explanations:
         """Explain the decisions on many rows; each gets the explanation that it would get alone.
 
@@ -314,11 +306,18 @@ class DiverseExplainer(ModelEstimator):
         skip
             Pass over inputs that have what is wanted already: their explanations are empty, with
             the status ``"already_reached"``, without an error or a warning.
+        n_jobs
+            How many workers share the rows, as in scikit-learn: None is 1, -1 all cores. Compiled
+            models run in threads, others in processes; ``joblib.parallel_config`` overrides that.
+        memory
+            About how much memory the rows that are worked on at once may take, such as ``"2GB"``.
+        progress
+            Show a progress bar on the error stream.
         """
         self._check_fitted()
-        request = Request(
-            target, target_probability, interval, constraints, self.constraints, if_none, skip
-        )
+        work = Workload(n_jobs, memory, progress)
+        goal = target, target_probability, interval, constraints
+        request = Request(*goal, self.constraints, if_none, skip, work)
         if is_dask_frame(X):
             from counterset.batch.dask_frames import explain_lazily  # noqa: PLC0415 - a room above
 

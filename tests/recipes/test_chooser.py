@@ -169,11 +169,11 @@ def test_few_inputs_at_a_time_give_the_same_answers(monkeypatch: pytest.MonkeyPa
 def test_asking_about_the_nearest_rows_first_changes_no_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(chooser, "NEAREST_ROWS", 10**9)
+    monkeypatch.setattr(chooser, "FIRST_ROWS", 10**9)
     expected = explain(sparse(), FRAME.head(20)).to_frame()
     monkeypatch.setattr(chooser, "WAYS", 8)
     few = explain(sparse(max_counterfactuals=2), FRAME.head(20)).to_frame()
-    monkeypatch.setattr(chooser, "NEAREST_ROWS", 40)
+    monkeypatch.setattr(chooser, "FIRST_ROWS", 10)
     assert explain(sparse(max_counterfactuals=2), FRAME.head(20)).to_frame().equals(few)
     monkeypatch.setattr(chooser, "WAYS", 60)
     assert explain(sparse(), FRAME.head(20)).to_frame().equals(expected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterset.steps.sparse_choice import LANDMARK_STRIDE, NEAREST, _near_and_far
+from counterset.steps.sparse_choice import LANDMARK_STRIDE, NEAREST, _first_ones
 
 
 def test_sparse_answers_start_from_the_nearest_and_from_landmarks() -> None:
@@ -12,6 +12,10 @@ def test_sparse_answers_start_from_the_nearest_and_from_landmarks() -> None:
     owners = np.array([0] * many + [2] * many)
     places = np.ones(2 * many, dtype=np.intp)
     places[[many - 2, 2 * many - 1]] = 3 * LANDMARK_STRIDE  # one far landmark for each
-    picked = _near_and_far(owners, places).tolist()
+    landmark, open_ = places % LANDMARK_STRIDE == 0, np.ones(2 * many, dtype=bool)
+    picked = _first_ones(owners, landmark, open_, 1).tolist()
     assert picked == [*range(NEAREST), many - 2, *range(many, many + NEAREST), 2 * many - 1]
-    assert _near_and_far(owners[:0], places[:0]).tolist() == []
+    open_[0] = False  # refused: the next one takes its place
+    picked = _first_ones(owners, landmark, open_, 1).tolist()
+    assert picked[:NEAREST] == [*range(1, NEAREST + 1)]
+    assert _first_ones(owners[:0], landmark[:0], open_[:0], 1).tolist() == []

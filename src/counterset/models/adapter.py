@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +51,25 @@ class ModelAdapter:
                 f"target_probability needs a model with predict_proba, which "
                 f"{type(self.model).__name__} has not. Leave it out, or pass a model that has."
             )
+
+    def fresh(self) -> ModelAdapter:
+        """Return an adapter of the same model that was asked nothing yet."""
+        other = copy(self)
+        other.calls = other.rows = 0
+        other.forget()
+        return other
+
+    def forget(self) -> None:
+        """Forget what the model answered."""
+        self._known = KnownAnswers()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What predicts is found again from the model: it need not be possible to pickle it.
+        return {name: value for name, value in self.__dict__.items() if name != "_predict"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
 
     def labels(self, matrix: Matrix) -> Labels:
         """Return the model's label of each row of a matrix."""

@@ -13,7 +13,7 @@ from counterset.constraints.rules import Rules
 from counterset.models.goals import Goal, OneOf
 from counterset.recipes.recipe import Recipes
 from counterset.steps.acceptance import Acceptance, Requirements
-from counterset.steps.choosers import moved_onto_rules
+from counterset.steps.choosers import asked, moved_onto_rules
 from counterset.steps.cutoffs import NearestCandidates
 from counterset.steps.line_search import LineSearch
 from counterset.steps.minimisation import minimise
@@ -100,7 +100,8 @@ def learn_recipes(training: TrainingData, start: Mask, goal: Goal, rules: Rules)
     acceptance = training.acceptance(rows, Requirements(goal, None, rules, training.support))
     selector = Selector(pool, training.usable(None), NearestCandidates(NEAREST), None, NEAREST)
     owners, pool_index = _candidates(selector, acceptance, pool.lots[rows])
-    found = undo(moved_onto_rules(pool, acceptance, owners, pool_index), acceptance)
+    found = asked(moved_onto_rules(pool, acceptance, owners, pool_index), acceptance)
+    found = undo(found, acceptance)
     found = undo(minimise(found, SEARCH, acceptance), acceptance)
     return Recipes.distinct(acceptance.inputs[found.owners], found.rows, found.pool_index)
 

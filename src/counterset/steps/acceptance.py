@@ -19,10 +19,12 @@ from counterset.models.goals import Goal, is_confident
 from counterset.tables.space import Embedded, TableDistance
 from counterset.tables.table import changed
 
-__all__ = ["REFUSED", "Acceptance", "Ask", "Requirements"]
+__all__ = ["REFUSED", "UNASKED", "Acceptance", "Ask", "Requirements"]
 
 #: In place of a class code: the row is no counterfactual.
 REFUSED = -1
+#: In place of a class code: the model was not asked about the row yet.
+UNASKED = -2
 
 #: Takes rows, and the position of what each belongs to (an input, a segment). Returns the class
 #: code of each row that is acceptable there, and ``REFUSED`` for the others.
@@ -101,6 +103,13 @@ class Acceptance:
         part = replace(self, inputs=self.inputs[which], input_labels=self.input_labels[which])
         part.embedded = self.embedded.take(which)
         return part
+
+    def alone(self, which: Indices) -> Acceptance:
+        """Return the acceptance of some of the inputs, which shares nothing that is written to."""
+        inputs, labels = self.inputs[which], self.input_labels[which]
+        return replace(
+            self, model=self.model.fresh(), inputs=inputs, input_labels=labels, unseen={}
+        )
 
     def codes(self, labels: Labels) -> Codes:
         """Return the class codes of labels; one that no training row has gets a code of its own."""

@@ -25,9 +25,10 @@ from counterset.models.goals import Goal, is_reached, set_goal
 from counterset.results.context import Context, as_written, settings_of
 from counterset.results.explanations import Explanations, make_explanations
 from counterset.steps.acceptance import Acceptance, Requirements
+from counterset.steps.blocks import Task, run_tasks
 from counterset.steps.pipeline import Pipeline
 from counterset.steps.requests import Request
-from counterset.steps.runs import Run, join
+from counterset.steps.runs import join
 from counterset.steps.shortfall import reasons, report_reached, report_shortfall
 from counterset.steps.training import TrainingData
 
@@ -68,12 +69,13 @@ def explain_batch(
     with_confidence = probability is not None
     model = ModelAdapter(training.model, training.table, with_confidence=with_confidence)
     answers = model.answers_once(matrix)
+    first_call = model.calls, model.rows
     reached = is_reached(goal, answers, probability)
     if not request.skip:
         report_reached(reached, answers.labels, request.if_none, stacklevel=stacklevel + 1)
     explained = np.flatnonzero(~reached)
     unseen: dict[Any, int] = {}
-    runs = []
+    tasks = []
     groups = _groups(training, request, matrix, index, explained)
     for group in groups:
         rows = explained[group.members]
@@ -83,7 +85,8 @@ def explain_batch(
         acceptance = Acceptance(
             model, training.distance, classes, requirements, inputs, labels, unseen
         )
-        runs.append(Run.of(group.members, acceptance, pipeline_of(requirements)))
+        tasks.append(Task(group.members, acceptance, pipeline_of(requirements)))
+    runs, calls, rows_asked = run_tasks(tasks, request.workload)
     found = join(runs)
     report_shortfall(runs, found, explained, request.if_none, stacklevel=stacklevel + 1)
     best, support = found.counterfactuals, training.support
@@ -102,7 +105,7 @@ def explain_batch(
         stable_radius=best.stable_radius,
         list_radius=best.list_radius,
         from_list=best.from_list,
-        asked=(model.calls, model.rows),
+        asked=(first_call[0] + calls, first_call[1] + rows_asked),
         context=_context(training, request, goal, parameters),
         constraints=_by_row(groups, len(explained)) if is_per_row(request.constraints) else None,
         why_none=None if best.counts.all() else Lazy(lambda: reasons(runs, found, explained)),

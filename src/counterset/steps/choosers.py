@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from counterset._base.arrays import Indices
-from counterset.steps.acceptance import REFUSED, Acceptance
+from counterset.steps.acceptance import REFUSED, UNASKED, Acceptance
 from counterset.steps.chosen import Chosen
 from counterset.steps.pool import CandidatePool
 from counterset.steps.ranking import Ranking
@@ -23,6 +23,7 @@ __all__ = [
     "Pick",
     "PoolChooser",
     "Viewpoints",
+    "asked",
     "moved_onto_rules",
     "pick_diverse",
 ]
@@ -32,7 +33,8 @@ NEAREST = 64
 
 #: Returns the points from which the candidates of each input are ranked.
 Viewpoints: TypeAlias = Callable[[Acceptance], Embedded]
-#: Takes step 3 among candidates of each input's own, sorted by distance.
+#: Takes step 3 among candidates of each input's own, sorted by distance. The model may not have
+#: been asked about some of them.
 Pick: TypeAlias = Callable[[Selector, Chosen, Acceptance], Chosen]
 
 
@@ -136,6 +138,8 @@ class MovedChooser:
                     open_ = ~done[owners]
                     owners, pool_index = owners[open_], pool_index[open_]
                 moved = moved_onto_rules(selector.pool, acceptance, owners, pool_index)
+                if self.pick is pick_diverse:
+                    moved = asked(moved, acceptance)
                 n_candidates += moved.counts
                 parts.append(self._pick(moved, acceptance))
         return Chosen.joined(parts, n_candidates, farthest)
@@ -168,6 +172,7 @@ def _nearest(
     who, which = ranking.left()
     moves = gaps[which]
     moved = moved_onto_rules(pool, acceptance, inputs[who[moves]], start + which[moves])
+    moved = asked(moved, acceptance)
     ranking.drop(gaps)
     is_cut = np.zeros(len(acceptance.inputs), dtype=bool)
     is_cut[inputs] = ranking.count() > NEAREST
@@ -184,7 +189,7 @@ def _nearest(
 def moved_onto_rules(
     pool: CandidatePool, acceptance: Acceptance, owners: Indices, pool_index: Indices
 ) -> Chosen:
-    """Move rows of the pool onto the constraints, and keep those that are still acceptable.
+    """Move rows of the pool onto the constraints; those that moved have the code ``UNASKED``.
 
     Parameters
     ----------
@@ -199,9 +204,8 @@ def moved_onto_rules(
         moved = acceptance.move_onto_constraints(rows, owners)
         # A row that stays where it is has the class that it had in fit.
         apart = changed(rows, moved).any(axis=1)
-        codes[~apart & ~rules.hold(x, moved)] = REFUSED
-        codes[apart] = acceptance.ask(moved[apart], owners[apart])
-        rows = moved
+        rows, codes = moved, np.where(apart, UNASKED, codes)
+        codes[~rules.hold(x, moved)] = REFUSED
     # From another viewpoint, the input itself can be among the candidates.
     kept = np.flatnonzero((codes != REFUSED) & changed(x, rows).any(axis=1))
     owners, pool_index, rows = owners[kept], pool_index[kept], rows[kept]
@@ -216,6 +220,16 @@ def moved_onto_rules(
         lengths=acceptance.lengths(embedded, owners),
         settled=np.zeros(len(kept), dtype=bool),
     )
+
+
+def asked(found: Chosen, acceptance: Acceptance) -> Chosen:
+    """Ask the model about candidates that it was not asked about yet; keep the acceptable ones."""
+    unknown = np.flatnonzero(found.codes == UNASKED)
+    if not len(unknown):
+        return found
+    codes = found.codes.copy()
+    codes[unknown] = acceptance.ask(found.rows[unknown], found.owners[unknown])
+    return replace(found, codes=codes).take(np.flatnonzero(codes != REFUSED))
 
 
 def pick_diverse(selector: Selector, found: Chosen, acceptance: Acceptance) -> Chosen:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from counterset.exceptions import NotFittedError
-from counterset.steps.parameters import check_parameters
+from counterset.steps.parameters import check_parameters, used_by_fit
+from counterset.steps.training import TrainingData
 
 __all__ = ["ModelEstimator"]
 
@@ -15,11 +17,22 @@ __all__ = ["ModelEstimator"]
 class ModelEstimator(BaseEstimator):
     """An estimator whose first parameter is a model that is fitted already.
 
-    A subclass sets ``pool_`` and ``_fitted_with``, see
-    :func:`~counterset.steps.parameters.used_by_fit`, in its ``fit``.
+    A subclass calls ``_keep_training`` in its ``fit``.
     """
 
-    _fitted_with: dict[str, Any]
+    def _keep_training(self, training: TrainingData) -> None:
+        """Keep what was learned from the training rows, and what scikit-learn expects of it."""
+        self._training = training
+        self._fitted_with = used_by_fit(self)
+        self.schema_ = training.table
+        self.distance_ = training.distance
+        self.pool_ = training.pool
+        self.classes_ = training.classes.labels
+        self.support_ = training.support
+        self.n_features_in_ = len(training.table.columns)
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        if training.table.array_dtype is None:
+            self.feature_names_in_ = np.asarray(training.table.columns, dtype=object)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "pool_"):

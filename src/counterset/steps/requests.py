@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -11,6 +11,7 @@ from counterset.constraints.constraints import Constraints
 from counterset.constraints.per_row import RowConstraints
 from counterset.exceptions import InvalidInputError
 from counterset.models.goals import check_probability
+from counterset.steps.workload import Workload
 
 __all__ = ["IfNone", "Request"]
 
@@ -34,6 +35,8 @@ class Request:
         Whether to raise, to warn or to say nothing where an input has no counterfactual.
     skip
         Whether inputs that have what is wanted already are passed over without a word.
+    workload
+        How the rows are divided.
     """
 
     target: Any = None
@@ -43,6 +46,7 @@ class Request:
     own_constraints: Constraints | None = None
     if_none: IfNone = "raise"
     skip: bool = False
+    workload: Workload = field(default_factory=Workload)
 
     def __post_init__(self) -> None:
         check_probability(self.probability)

@@ -11,7 +11,7 @@ from counterset._base.arrays import Indices, Vector
 from counterset._base.lazy import Lazy
 from counterset.steps.acceptance import Acceptance
 from counterset.steps.chosen import Chosen
-from counterset.steps.pipeline import Found, Pipeline
+from counterset.steps.pipeline import Found
 from counterset.steps.selection import Selector
 
 __all__ = ["Run", "join"]
@@ -37,11 +37,6 @@ class Run:
     acceptance: Acceptance
     selector: Selector
     found: Found
-
-    @classmethod
-    def of(cls, members: Indices, acceptance: Acceptance, pipeline: Pipeline) -> Run:
-        """Run the pipeline over the inputs of a group."""
-        return cls(members, acceptance, pipeline.selector, pipeline.run(acceptance))
 
 
 def join(runs: Sequence[Run]) -> Found:

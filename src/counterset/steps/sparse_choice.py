@@ -5,10 +5,12 @@ The changes that a candidate does not need are undone before candidates are comp
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from counterset._base.arrays import Indices
-from counterset.steps.acceptance import Acceptance
+from counterset._base.arrays import Counts, Indices, Mask
+from counterset.steps.acceptance import REFUSED, UNASKED, Acceptance
 from counterset.steps.choosers import pick_diverse
 from counterset.steps.chosen import Chosen
 from counterset.steps.paths import unit_costs
@@ -29,24 +31,48 @@ def pick_sparse(selector: Selector, found: Chosen, acceptance: Acceptance) -> Ch
     The nearest candidates lead to the same few changes, so some from farther away are tried too.
     """
     training_index = selector.pool.training_index
-    found = found.take(_near_and_far(found.owners, training_index[found.pool_index]))
-    sparse = undo(found, acceptance).nearest_first(training_index)
-    return pick_diverse(selector, sparse, acceptance)
+    sparse = undo(_near_and_far(found, training_index, acceptance), acceptance)
+    return pick_diverse(selector, sparse.nearest_first(training_index), acceptance)
 
 
-def _near_and_far(owners: Indices, training_rows: Indices) -> Indices:
-    """Pick candidates of each input: the nearest, and landmarks among all of them.
+def _near_and_far(found: Chosen, training_index: Indices, acceptance: Acceptance) -> Chosen:
+    """Pick acceptable candidates of each input: the nearest, and landmarks among all of them.
 
     Landmarks are fixed training rows, so that nearly equal inputs share them, and one more training
     row leaves them as they are; picking by rank would give each input its own.
     """
-    landmark = training_rows % LANDMARK_STRIDE == 0
-    first = np.searchsorted(owners, owners)
-    rank = np.arange(len(owners)) - first
-    landmarks_before = landmark.cumsum() - landmark
-    landmark_rank = landmarks_before - landmarks_before[first]
-    picked = (rank < NEAREST) | landmark & (landmark_rank < MOST_LANDMARKS)
-    return np.flatnonzero(picked)
+    landmark = training_index[found.pool_index] % LANDMARK_STRIDE == 0
+    codes, factor = found.codes.copy(), 1
+    while True:
+        picked = _first_ones(found.owners, landmark, codes != REFUSED, 1)
+        if (codes[picked] != UNASKED).all():
+            return replace(found, codes=codes).take(picked)
+        # Some will be refused: each round asks about twice as many, so that few rounds are needed.
+        factor *= 2
+        wider = _first_ones(found.owners, landmark, codes != REFUSED, factor)
+        unknown = wider[codes[wider] == UNASKED]
+        codes[unknown] = acceptance.ask(found.rows[unknown], found.owners[unknown])
+
+
+def _first_ones(owners: Indices, landmark: Mask, open_: Mask, factor: int) -> Indices:
+    """Return the nearest open candidates of each input, and its nearest open landmarks.
+
+    Parameters
+    ----------
+    owners
+        Which input each candidate belongs to, ascending; an input's nearest comes first.
+    factor
+        How many times the usual number to return.
+    """
+    rank, landmark_rank = (_count_before(owners, each) for each in (open_, open_ & landmark))
+    nearest = rank < factor * NEAREST
+    return np.flatnonzero(open_ & (nearest | landmark & (landmark_rank < factor * MOST_LANDMARKS)))
+
+
+def _count_before(owners: Indices, counted: Mask) -> Counts:
+    """Return how many counted candidates of the same input stand before each."""
+    before: Counts = counted.cumsum() - counted
+    return before - before[np.searchsorted(owners, owners)]
 
 
 def undo(found: Chosen, acceptance: Acceptance) -> Chosen:
