@@ -47,7 +47,7 @@ def phone(address: str, file: Path) -> None:
     driver.find_element(By.CSS_SELECTOR, ".card .try").click()
     settle(driver)
     driver.execute_script("document.getElementById('ways').scrollIntoView()")
-    driver.execute_script("window.scrollBy(0, -80)")  # the badges stay above
+    driver.execute_script("window.scrollBy(0, -62)")  # the badges stay above
     driver.save_screenshot(str(file))
     driver.quit()
 

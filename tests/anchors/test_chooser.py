@@ -211,6 +211,14 @@ def test_constraints_that_forbid_the_whole_list_leave_the_usual_error() -> None:
         listed().explain(DECLINED.iloc[0], constraints=everything)
 
 
+@pytest.mark.parametrize("anchors", [None, 3])
+def test_a_target_that_nobody_reaches_is_named(anchors: int | None) -> None:
+    explainer = DiverseExplainer(lend, anchors=anchors).fit(FRAME)
+    for target in ("maybe", ["maybe"]):
+        with pytest.raises(NoCounterfactualError, match="No training row is predicted 'maybe'"):
+            explainer.explain(DECLINED.iloc[0], target=target)
+
+
 def test_people_of_a_region_are_told_that_they_share_a_list() -> None:
     explanation = explain(listed(), DECLINED.head(1))[0]
     assert explanation.certificate is not None

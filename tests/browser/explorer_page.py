@@ -55,9 +55,20 @@ class Page:
         """Wait until something holds."""
         WebDriverWait(self.driver, PATIENCE, poll_frequency=0.05).until(lambda _: holds())
 
-    def settle(self) -> Page:
-        """Wait until no question is open."""
-        self.wait(lambda: self.script("return document.body.dataset.busy === ''"))
+    def settle(self, *, with_nearby: bool = False) -> Page:
+        """Wait until no question is open.
+
+        Parameters
+        ----------
+        with_nearby
+            Also wait for the people almost like this one: explaining 40 of them takes longest.
+        """
+        passed = [] if with_nearby else ["own", "anchored"]
+        script = (
+            "return document.body.dataset.busy.split(' ')"
+            ".every((each) => each === '' || arguments[0].includes(each))"
+        )
+        self.wait(lambda: self.script(script, passed))
         return self
 
     def script(self, text: str, *arguments: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from counterset import DiverseExplainer, Schema
-from counterset.cli.serve import read_served
+from counterset.cli.credit import OUTCOMES, load_credit
 from counterset.serve.served import Served
 
 from .conftest import start_browser
@@ -32,7 +31,15 @@ def address() -> Iterator[str]:
     """The bundled loan applications, served."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        served = read_served(argparse.Namespace(model=None, data=None))
+        credit = load_credit()
+        served = Served(
+            "german_credit",
+            credit.explainer,
+            cases=credit.X_test,
+            training=credit.X_train,
+            goal={"target": "good"},
+            outcomes=OUTCOMES,
+        )
         _ = served.anchored  # fitted now, and not while somebody waits
         with serving(served) as found:
             yield found
@@ -59,7 +66,7 @@ def phone(page: Page) -> Iterator[Page]:
 
 
 def test_five_ways_are_there_at_once(page: Page) -> None:
-    page.open()
+    page.open().settle(with_nearby=True)
     assert page.text("#decision").startswith("The case\n✗ declined")
     assert page.text("#ways h2") == "5 ways to approved"
     assert len(page.ways()) == 5
@@ -117,7 +124,7 @@ def test_what_is_typed_is_explained_and_marked(page: Page) -> None:
 
 
 def test_a_field_that_is_no_number_yet_is_marked_and_not_asked_about(page: Page) -> None:
-    page.open()
+    page.open().settle(with_nearby=True)
     page.asked()
     page.one("#value-duration").send_keys(Keys.CONTROL, "a", Keys.NULL, Keys.BACKSPACE)
     assert page.one("#value-duration").get_attribute("aria-invalid") == "true"
@@ -142,7 +149,7 @@ def test_directions_ranges_and_difficulties_limit_the_ways(page: Page) -> None:
 
 
 def test_a_nudge_shows_two_columns(page: Page) -> None:
-    page.open()
+    page.open().settle(with_nearby=True)
     for view in ("own", "anchored"):
         assert len(page.all(f"#view-{view} .line")) == 5
         assert len(page.all(f"#view-{view} .line:first-child i")) == 20
@@ -152,7 +159,7 @@ def test_a_nudge_shows_two_columns(page: Page) -> None:
         "const s = document.getElementById('noise'); s.value = 15;"
         "s.dispatchEvent(new Event('input'))"
     )
-    page.settle()
+    page.settle(with_nearby=True)
     assert page.text("#view-own .grid") != before
     assert "15 %" in page.text(".controls output")
 
@@ -276,6 +283,22 @@ def test_cards_keep_their_place(page: Page) -> None:
     assert placed == ["a", "d", "c"]
 
 
+def test_numbers_and_times_are_written_as_people_write_them(page: Page) -> None:
+    page.open()
+    written = page.driver.execute_async_script(
+        """
+        const done = arguments[arguments.length - 1];
+        import("./format.js").then(({number, distance, told, readMoment, moment}) => {
+            const noon = 1704110400000000, day = {is_time: true, step: 86400000000};
+            const hour = {is_time: true, step: 3600000000};
+            done([number(0.1 + 0.2), number(1234567.5), distance(0.123), told(day, noon),
+                told(hour, noon), readMoment(hour, moment(hour, noon)) === noon]);
+        });
+        """
+    )
+    assert written == ["0.3", "1,234,567.5", "0.12", "2024-01-01", "2024-01-01 12:00:00", True]
+
+
 def test_the_keyboard_is_enough(page: Page) -> None:
     page.open()
     page.script("document.activeElement.blur()")
@@ -326,18 +349,18 @@ def test_it_fits_a_phone_with_the_badge_in_sight(phone: Page) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_fault(page: Page, scheme: str) -> None:
-    page.open(scheme=scheme)
+    page.open(scheme=scheme).settle(with_nearby=True)
     page.script("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     assert page.axe() == []
     page.click(".card .try").settle()
     page.click(".card .keep").settle()
     for picture in ("map", "menu"):
-        page.click(f"#picture-{picture}").settle()
+        page.click(f"#picture-{picture}").settle(with_nearby=True)
         assert page.axe() == []
 
 
 def test_axe_finds_no_fault_on_a_phone(phone: Page) -> None:
-    phone.open()
+    phone.open().settle(with_nearby=True)
     assert phone.axe() == []
 
 

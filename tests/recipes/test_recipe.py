@@ -98,3 +98,14 @@ def test_rows_with_the_same_missing_values_are_equal_and_zero_has_no_sign() -> N
     rows = np.array([[np.nan, 0.0], [np.nan, -0.0], [1.0, 0.0], [np.nan, 0.0]])
     assert first_of_equal(rows).tolist() == [0, 2]
     assert first_of_equal(rows[:0]).tolist() == []
+
+
+def test_the_trend_is_how_much_more_often_a_number_was_raised() -> None:
+    starts = np.array([[1.0, 5.0, np.nan], [2.0, 5.0, 1.0], [3.0, 5.0, 1.0], [4.0, 5.0, 1.0]])
+    ends = np.array([[2.0, 5.0, 1.0], [3.0, 5.0, 1.0], [4.0, 4.0, 1.0], [3.0, 5.0, 1.0]])
+    recipes = Recipes.distinct(starts, ends, np.arange(4))
+    assert recipes.trend is not None
+    assert recipes.trend.tolist() == [0.5, -1.0, 0.0]
+    part = recipes.take(np.array([0])).trend
+    assert part is not None
+    assert part.tolist() == recipes.trend.tolist()

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
 
 ROW = {"income": 30, "debt": 60, "home": 1, "town": 0}
 #: A request for the three ways of a declined person whose town is locked.
@@ -119,6 +121,7 @@ def test_the_report_is_a_file_to_save(client: TestClient) -> None:
     answer = client.post("/explorer/report", json=ASKED)
     assert answer.headers["content-disposition"] == 'attachment; filename="explanation.html"'
     assert "counterset-record" in answer.text
+    assert "150 (edited)" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -146,3 +149,55 @@ def test_two_people_with_different_limits_get_their_own_answers(client: TestClie
         )
     assert answers == alone * 10
     assert alone[0] != alone[1]
+
+
+#: Values that a person may type, and limits that a person may set, sense or nonsense.
+SENSE = st.integers(1, 120)
+NONSENSE = st.one_of(st.integers(-(2**60), 2**60), st.floats(-1e20, 1e20), st.none())
+NUMBERS = st.integers(0, 9).flatmap(lambda drawn: SENSE if drawn else NONSENSE)
+ROWS = st.fixed_dictionaries(
+    {"income": NUMBERS, "debt": NUMBERS, "home": st.integers(0, 1), "town": st.integers(0, 2)}
+)
+LIMITS = st.dictionaries(
+    st.sampled_from(["income", "debt", "home", "town"]),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "locked": st.booleans(),
+            "way": st.sampled_from(["any", "up", "down"]),
+            "low": NUMBERS,
+            "high": NUMBERS,
+            "difficulty": st.integers(1, 5),
+        },
+    ),
+    max_size=2,
+)
+
+
+@given(
+    path=st.sampled_from(["explain", "predict", "lift", "map", "nearby", "report"]),
+    values=ROWS,
+    limits=LIMITS,
+    target=st.sampled_from([None, 0, 1]),
+    kept=st.lists(st.dictionaries(st.sampled_from(["income", "home"]), NUMBERS), max_size=2),
+)
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_whatever_is_typed_is_answered_or_refused_with_a_sentence(
+    client: TestClient, path: str, **asked: Any
+) -> None:
+    body = {"values": asked["values"]} if path == "predict" else asked
+    answer = client.post(f"/explorer/{path}", json=body)
+    event(f"{path} {answer.status_code}")
+    assert answer.status_code in (200, 422)
+    if answer.status_code == 422:
+        assert answer.json()["error"].endswith(".")
+    elif path == "explain":
+        for way in answer.json()["ways"]:
+            for change in way["changes"]:
+                limit = asked["limits"].get(change["name"], {})
+                own = asked["values"][change["name"]]
+                assert not limit.get("locked")
+                assert limit.get("way") != "up" or change["value"] > own
+                assert limit.get("way") != "down" or change["value"] < own

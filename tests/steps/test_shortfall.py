@@ -95,3 +95,16 @@ def test_an_input_without_a_counterfactual_says_so() -> None:
         )
     assert found.status == ("none_found",)
     assert "No counterfactual was found." in repr(found[0])
+
+
+def test_what_may_change_is_named_where_that_is_little() -> None:
+    # The last of many immutable features was named, as if it alone were in the way.
+    frame = FRAME.assign(c=[1.0, 2.0, 3.0, 4.0])
+    explainer = DiverseExplainer(lambda rows: rows["a"] > 1.5, max_counterfactuals=1).fit(frame)
+    told = "of 3 features only 'b' may change. Loosen it"
+    with pytest.raises(NoCounterfactualError, match=told):
+        explainer.explain(frame.iloc[0], constraints=Constraints(immutable=["a", "c"]))
+    with pytest.raises(NoCounterfactualError, match="candidates; no feature may change"):
+        explainer.explain(frame.iloc[0], constraints=Constraints(immutable=["a", "b", "c"]))
+    with pytest.raises(NoCounterfactualError, match=r"candidates\. Loosen it"):
+        explainer.explain(frame.iloc[0], constraints=Constraints(immutable=["a"]))

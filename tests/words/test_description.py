@@ -34,9 +34,10 @@ def test_fewer_ways_than_asked_for_are_told() -> None:
     explainer = DiverseExplainer(lambda X: X["a"] > 2.5, diversity=None).fit(frame)
     with pytest.warns(match="fewer than 5"):
         explanation = explainer.explain(frame.iloc[0])
-    assert "One way leads to True (5 were asked for, no more were found);" in (
-        explanation.describe(width=None)
+    told = (
+        "One way leads to True (5 were asked for; no others were found that are different enough);"
     )
+    assert told in explanation.describe(width=None)
 
 
 def test_no_way_and_no_need_of_one_are_told() -> None:

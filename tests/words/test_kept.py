@@ -33,6 +33,14 @@ def test_features_that_stay_are_named_in_the_order_of_columns() -> None:
     )
 
 
+def test_what_may_change_is_named_where_that_is_less() -> None:
+    # The list of what stays was as long as the table.
+    names = [feature.name for feature in by_hand().context.table.features]
+    only = Constraints(immutable=[name for name in names if name not in ("late", "duration")])
+    assert stays(only) == 'Only the duration and "late" may change; everything else stays as it is.'
+    assert stays(Constraints(immutable=names)) == "Nothing may change."
+
+
 def test_an_infinite_cost_is_told_as_a_feature_that_stays() -> None:
     told = stays(Constraints(immutable=["score"]), costs={"duration": float("inf"), "x1": 2.0})
     assert told == "The duration and the score stay as they are."

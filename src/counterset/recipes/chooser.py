@@ -10,6 +10,7 @@ import numpy as np
 from counterset._base.arrays import Codes, Indices, Matrix, Vector
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.rules import Rules
+from counterset.recipes.further import further_ways, in_parts
 from counterset.recipes.learning import RecipeBook
 from counterset.recipes.recipe import RUNGS, Recipes, first_of_equal
 from counterset.steps.acceptance import REFUSED, UNASKED, Acceptance
@@ -30,6 +31,9 @@ WAYS, WAYS_EACH = 60, 4
 #: The model is asked about the nearest 50 changed rows of each input first, and about twice as many
 #: as long as these hold too few ways. Of up to 4 inputs about 600: then calls cost more than rows.
 FIRST_ROWS, FIRST_ROWS_OF_FEW, FEW = 50, 600, 4
+#: Further ways are looked for in 3 rounds, for inputs that have too few: each starts from what the
+#: rounds before it found.
+ROUNDS = 3
 #: Recipes are applied to some inputs at a time: 4 million numbers, 32 MB.
 NUMBERS_AT_ONCE = 4_000_000
 
@@ -87,7 +91,21 @@ class RecipeChooser:
             return chosen
         more = self._otherwise(acceptance, short)
         both = Chosen.joined([chosen, more], more.n_candidates, more.farthest)
+        both = self._with_further(both, acceptance, short)
         return pick_diverse(selector, both.nearest_first(training_index), acceptance)
+
+    def _with_further(self, known: Chosen, acceptance: Acceptance, inputs: Indices) -> Chosen:
+        """Add ways that are no known way and something more, as long as there are such."""
+        for members, _, recipes in self.book.groups(acceptance, self.own_rules):
+            open_ = np.intersect1d(members, inputs)
+            for _ in range(ROUNDS):
+                parts = [known]
+                for some in in_parts(open_, recipes, NUMBERS_AT_ONCE):
+                    found = further_ways(known, recipes, acceptance, some)
+                    parts.append(self._settled(found, acceptance))
+                known = Chosen.joined(parts, known.n_candidates, known.farthest)
+                open_ = np.unique(np.concatenate([open_[:0], *(part.owners for part in parts[1:])]))
+        return known
 
     def _otherwise(self, acceptance: Acceptance, inputs: Indices) -> Chosen:
         """Choose among training rows for some of the inputs."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Indices, Mask, Matrix, rows_as_bytes
+from counterset._base.arrays import Codes, Indices, Mask, Matrix, Vector, rows_as_bytes
 from counterset.steps.acceptance import Acceptance
 from counterset.tables.table import Table, changed
 
@@ -33,11 +33,15 @@ class Recipes:
     pool_index
         The row of the pool that each comes from: the values are those of this row, or lie on the
         way to it.
+    trend
+        For each feature, how much more often its number was raised than lowered, from -1 to 1;
+        None if that is not known.
     """
 
     features: Mask
     values: Matrix
     pool_index: Indices
+    trend: Vector | None = None
 
     @classmethod
     def distinct(cls, starts: Matrix, ends: Matrix, pool_index: Indices) -> Recipes:
@@ -60,14 +64,22 @@ class Recipes:
         rank = np.empty(len(kept), dtype=np.intp)
         rank[by_set] = np.arange(len(kept)) - np.searchsorted(set_of[by_set], set_of[by_set])
         kept = kept[np.sort(np.argsort(rank, kind="stable")[:MOST])]
-        return cls(features[kept], values[kept], pool_index[kept])
+        trend = np.nan_to_num(np.sign(ends - starts)).sum(axis=0) / np.maximum(
+            features.sum(axis=0), 1
+        )
+        return cls(features[kept], values[kept], pool_index[kept], trend)
 
     def __len__(self) -> int:
         return len(self.features)
 
     def take(self, which: Indices) -> Recipes:
         """Return some of the recipes."""
-        return Recipes(self.features[which], self.values[which], self.pool_index[which])
+        return replace(
+            self,
+            features=self.features[which],
+            values=self.values[which],
+            pool_index=self.pool_index[which],
+        )
 
     def apply(self, x: Matrix, table: Table) -> tuple[Matrix, Indices, Indices]:
         """Apply every recipe to every input, on every rung.

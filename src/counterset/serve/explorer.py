@@ -133,15 +133,18 @@ def _map(request: CaseRequest, served: Served) -> dict[str, Any]:
 
 
 def _report(request: CaseRequest, served: Served) -> str:
-    _, explanation = _found(request, served)
+    # Only a report says which case it is about: to find out costs as much as asking the model.
+    _, explanation = _found(request, served, request.case)
     return explanation.to_html(outcomes=served.outcomes)
 
 
-def _found(request: CaseRequest, served: Served) -> tuple[DiverseExplainer, Explanation]:
+def _found(
+    request: CaseRequest, served: Served, case: int | None = None
+) -> tuple[DiverseExplainer, Explanation]:
     """Explain a case; there may be no way, and that is an answer too."""
     explainer = explainer_of(request, served)
     (explanation,) = explainer.explain_many(
-        row_of(codes_of(request.values, served.table), served, request.case),
+        row_of(codes_of(request.values, served.table), served, case),
         constraints=constraints_of(request.limits, served),
         if_none="ignore",
         skip=True,

@@ -36,7 +36,7 @@ def ask_nearby(request: NearbyRequest, served: Served) -> dict[str, Any]:
         there is none.
     """
     explainer = explainer_of(request, served, anchored=request.anchored)
-    row = row_of(codes_of(request.values, served.table), served, request.case)
+    row = row_of(codes_of(request.values, served.table), served)
     (explanation,) = explainer.explain_many(
         row,
         constraints=constraints_of(request.limits, served),

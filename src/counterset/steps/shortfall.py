@@ -106,9 +106,9 @@ def why_fewer(found: Found, selector: Selector) -> str | None:
     reasons = (
         (
             few_ways,
-            f"no more ways were found that the constraints allow, that the model accepts, and of "
-            f"which no change can be spared, each different for diversity={selector.diversity!r}; "
-            f"loosen the constraints, or ask for less diversity",
+            f"no more ways were found: nothing else that the constraints allow leads to what is "
+            f"wanted and differs enough from these (diversity={selector.diversity!r}); let more "
+            f"features change, or ask for fewer or less different ways",
         ),
         (
             few_candidates,
@@ -154,7 +154,8 @@ def why_nothing(selector: Selector, acceptance: Acceptance, position: int) -> st
         if not left.any():
             return (
                 f"the constraint '{rules.rules[count - 1].text}' rules out the last {before} of "
-                f"{len(pool_index)} candidates. Loosen it, or fit on more rows."
+                f"{len(pool_index)} candidates{_what_may_change(acceptance)}. Loosen it, or fit on "
+                f"more rows."
             )
         before = int(left.sum())
     if not rules:
@@ -167,3 +168,14 @@ def why_nothing(selector: Selector, acceptance: Acceptance, position: int) -> st
         f"plausible and among the candidates={selector.cutoff!r} that were looked at. Keep more "
         f"candidates, or loosen plausibility=."
     )
+
+
+def _what_may_change(acceptance: Acceptance) -> str:
+    """Return which features may change, if that is less than half of them."""
+    fixed, names = acceptance.requirements.rules.fixed, acceptance.distance.table.names
+    free = [repr(name) for name, stays in zip(names, fixed, strict=True) if not stays]
+    if 2 * len(free) >= len(names):
+        return ""
+    if not free:
+        return "; no feature may change"
+    return f"; of {len(names)} features only {' and '.join(free)} may change"

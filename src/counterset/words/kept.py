@@ -18,13 +18,23 @@ __all__ = ["limits_kept", "what_stays"]
 
 
 def what_stays(context: Context, templates: Templates) -> str:
-    """Return which features stay as they are, by constraints or costs; empty if none is fixed."""
+    """Return which features stay as they are, by constraints or costs; empty if none is fixed.
+
+    Where fewer features may change than must stay, those are named instead.
+    """
     immutable = context.constraints.get("immutable", ())
     infinite = [name for name, cost in context.costs.items() if math.isinf(cost)]
     positions = dict.fromkeys(context.table.position(name) for name in [*immutable, *infinite])
-    features = [context.table.features[at] for at in sorted(positions)]
+    everything = context.table.features
+    features = [everything[at] for at in sorted(positions)]
+    free = [feature for at, feature in enumerate(everything) if at not in positions]
     if not features:
         return ""
+    if not free:
+        return templates("kept.nothing_changes")
+    if len(free) < len(features):
+        named = templates.join([Writer(templates).feature(feature) for feature in free])
+        return templates("kept.only", features=named)
     named = templates.join([Writer(templates).feature(feature) for feature in features])
     name = "kept.stays" if len(features) == 1 else "kept.stay"
     return capitalised(templates(name, features=named))

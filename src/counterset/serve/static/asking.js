@@ -53,10 +53,13 @@ export function askWhatChanged(now) {
   }
   if (!now.answer.ways.length) return;
   const drawn = { ...unkept, noise: now.asked.noise, seed: now.asked.seed };
-  for (const view of ["own", "anchored"]) {
-    const asked = { ...drawn, anchored: view === "anchored" };
-    putOnce(view, asked, QUIET, (answer) => (next) => { next.nearby[view] = answer; });
-  }
+  putOnce("own", { ...drawn, anchored: false }, QUIET, (answer) => (next) => {
+    next.nearby.own = answer;
+  });
+  if (now.busy.own || state.busy.own) return; // one after the other, so that an edit finds the server free
+  putOnce("anchored", { ...drawn, anchored: true }, 0, (answer) => (next) => {
+    next.nearby.anchored = answer;
+  });
 }
 
 export function isShort(now) {

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { endTrial, reset, set, startTrial, takeTrial } from "./actions.js";
 import { featureRow } from "./feature.js";
-import { picker } from "./header.js";
+import { picker } from "./picker.js";
 import { counted } from "./format.js";
 import { failure } from "./failures.js";
 

@@ -93,6 +93,6 @@ function set(node, name, value) {
 
 // What somebody is typing is not overwritten.
 function isTyping(node) {
-  const types = ["number", "text", "search", "date", "password"];
+  const types = ["number", "text", "search", "date", "datetime-local", "password"];
   return node === document.activeElement && types.includes(node.type);
 }

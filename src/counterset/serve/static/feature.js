@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { setLimit, setValue } from "./actions.js";
-import { date, number, told, withUnit } from "./format.js";
+import { hasHours, moment, number, readMoment, told, withUnit } from "./format.js";
 import { limitOf, shown } from "./state.js";
 import { marker } from "./marks.js";
 
@@ -41,9 +41,9 @@ function choice(feature, value) {
 function field(feature, value) {
   const unit = feature.unit.replace("{}", "");
   return h("span", { class: "field" },
-    h("input", { id: `value-${feature.name}`, type: feature.is_time ? "date" : "number",
+    h("input", { id: `value-${feature.name}`, type: !feature.is_time ? "number" : hasHours(feature) ? "datetime-local" : "date",
       step: feature.is_time || feature.any_number ? "any" : String(feature.step),
-      value: value === null ? "" : feature.is_time ? date(value) : String(value),
+      value: value === null ? "" : feature.is_time ? moment(feature, value) : String(value),
       placeholder: feature.can_be_missing ? feature.missing : "",
       oninput: (event) => typed(feature, event.target) }),
     unit && h("span", { class: "unit" }, unit));
@@ -52,7 +52,7 @@ function field(feature, value) {
 // A field is read while somebody types; what is no value yet is marked, and not asked about.
 function typed(feature, element) {
   const isEmpty = element.value === "";
-  const value = feature.is_time ? Date.parse(element.value) * 1000 : Number(element.value);
+  const value = feature.is_time ? readMoment(feature, element.value) : Number(element.value);
   let fault = "";
   if (isEmpty && !feature.can_be_missing) fault = "Type a value.";
   else if (!isEmpty && !Number.isFinite(value)) fault = "Type a number.";

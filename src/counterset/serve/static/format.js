@@ -29,13 +29,23 @@ export function withUnit(feature, text, value) {
 export function told(feature, value) {
   if (value === null) return feature.missing;
   if (feature.options) return feature.options.find((each) => each.value === value)?.text ?? "?";
-  if (feature.is_time) return date(value);
+  if (feature.is_time) return moment(feature, value).replace("T", " ");
   return withUnit(feature, number(value), value);
 }
 
-// A moment is coded in microseconds since 1970.
-export function date(value) {
-  return new Date(value / 1000).toISOString().slice(0, 10);
+const DAY = 86_400_000_000; // in microseconds
+
+export function hasHours(feature) {
+  return feature.step < DAY;
+}
+
+// A moment is coded in microseconds since 1970; as a field takes it, with hours if it has some.
+export function moment(feature, value) {
+  return new Date(value / 1000).toISOString().slice(0, hasHours(feature) ? 19 : 10);
+}
+
+export function readMoment(feature, text) {
+  return Date.parse(hasHours(feature) ? `${text}Z` : text) * 1000;
 }
 
 export function counted(count, one, many = `${one}s`) {

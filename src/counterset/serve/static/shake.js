@@ -17,7 +17,7 @@ export function shakePanel(state) {
   const most = Math.round((state.start?.most_noise ?? 0.25) * 100);
   return [
     h("div", { class: "head" }, h("h2", {}, "Shake it"),
-      h("p", { class: "note" }, "20 people almost like this one, with the same decision: who is offered the same ways? A way is kept if the same features change in the same direction.")),
+      h("p", { class: "note" }, "20 people almost like this one, with the same decision: who is offered the same ways? A way is kept if the same features change in the same direction. Sets that differ by 0 are the same.")),
     h("div", { class: "controls" },
       h("label", { for: "noise" }, "How much"),
       h("input", { id: "noise", type: "range", min: "1", max: String(most), step: "1",
@@ -92,8 +92,10 @@ function brief(state, way) {
   }).join(", ");
 }
 
-function number({ differ, people }) {
+function number({ differ, kept, people }) {
   if (!people || differ === null) return null;
-  return h("p", { class: "differ" }, "their sets differ from this one by ",
-    h("strong", {}, distance(differ) || "0"), h("span", { class: "note" }, " (0: nothing differs)"));
+  const offers = kept.length * people;
+  const count = kept.flat().reduce((sum, each) => sum + each, 0);
+  return h("p", { class: "differ" }, `${count} of ${offers} are kept; their sets differ from this one by `,
+    h("strong", {}, distance(differ) || "0"));
 }
