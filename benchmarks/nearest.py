@@ -51,7 +51,7 @@ FARTHEST = 60.0
 #: What the plot shows, nearest first, with the colours of Okabe and Ito.
 SHOWN = {
     "counterset": ("counterset", "#0072B2"),
-    "treecf": ("treecf (trees only)", "#009E73"),
+    "treecf": ("treecf, default search", "#009E73"),
     "nice": ("NICE", "#E69F00"),
     "dice-random-binary": ("DiCE random", "#D55E00"),
 }
