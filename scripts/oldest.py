@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 #: What users can install, and what the tests need.
-EXTRAS = ("app", "dask", "exact", "onnx", "plots", "test")
+EXTRAS = ("app", "dask", "exact", "onnx", "parquet", "plots", "test")
 
 
 def main() -> None:

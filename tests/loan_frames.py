@@ -15,7 +15,7 @@ import pandas as pd
 
 from counterset import DiverseExplainer
 
-__all__ = ["FEATURES", "Deadly", "Flaky", "Flat", "Lender", "lender", "loans"]
+__all__ = ["FEATURES", "Deadly", "Flaky", "Flat", "Interrupted", "Lender", "lender", "loans"]
 
 FEATURES = ["income", "debt", "home", "member", "since"]
 
@@ -69,6 +69,26 @@ class Deadly(Lender):
     def predict(self, rows: Any) -> Any:
         if (rows["debt"] == 55.55).any() and is_disarmed(self.armed):
             os.kill(os.getpid(), signal.SIGKILL)
+        return super().predict(rows)
+
+
+@dataclass(frozen=True)
+class Interrupted(Lender):
+    """A model that is interrupted, once, at a debt of 77.77; it writes down the debts it sees."""
+
+    armed: str = ""
+    asked: str = ""
+
+    def __init__(self, armed: str, asked: str) -> None:
+        super().__init__()
+        object.__setattr__(self, "armed", armed)
+        object.__setattr__(self, "asked", asked)
+
+    def predict(self, rows: Any) -> Any:
+        with open(self.asked, "a", encoding="utf-8") as file:
+            file.write("\n".join(map(str, rows["debt"])) + "\n")
+        if (rows["debt"] == 77.77).any() and is_disarmed(self.armed):
+            raise KeyboardInterrupt
         return super().predict(rows)
 
 

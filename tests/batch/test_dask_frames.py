@@ -33,7 +33,7 @@ def client() -> Iterator[Client]:
         LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,
-        Client(cluster, timeout=PATIENCE) as client,
+        Client(cluster, timeout=PATIENCE, set_as_default=False) as client,
     ):
         yield client
 
@@ -132,6 +132,8 @@ def test_a_partition_that_fails_is_retried(client: Client, tmp_path: Path) -> No
         ({"if_none": "warn"}, "if_none and skip cannot be chosen for a dask DataFrame"),
         ({"skip": True}, "if_none and skip cannot be chosen for a dask DataFrame"),
         ({"constraints": [Constraints()] * 5}, "or a function of the row, because a frame may be"),
+        ({"progress": True}, "progress cannot be shown for a dask DataFrame"),
+        ({"memory": "much"}, "memory must be a number of bytes"),
         ({"target_probability": 3}, "target_probability must be"),
     ],
 )

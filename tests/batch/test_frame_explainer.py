@@ -166,6 +166,7 @@ def test_an_error_that_no_row_causes_is_raised() -> None:
     ("wrong", "error", "message"),
     [
         ({"target": "refunded"}, NoCounterfactualError, "No training row is predicted 'refunded'"),
+        ({"n_jobs": 0}, InvalidInputError, "n_jobs must be None"),
         ({"target_probability": 2}, InvalidInputError, "target_probability"),
         ({"constraints": Constraints(immutable=["age"])}, InvalidInputError, "no feature 'age'"),
         ({"constraints": [None]}, InvalidInputError, "or a function of the row, because a frame"),

@@ -261,6 +261,25 @@ def test_users_with_different_locks_never_see_each_others_answer(
             }
 
 
+def test_requests_that_are_explained_together_get_what_each_would_get_alone(
+    served: Served,
+) -> None:
+    """Requests that wait for the same are explained together, and keep their own numbers."""
+    go = Event()
+    row = DECLINED | {"income": 25}
+    asked = [{"instances": [row, DECLINED]}, {"instances": [DECLINED], "describe": True}]
+    with stuck(served, Limits(threads=1), go) as client, ThreadPoolExecutor(12) as users:
+        waiting = [users.submit(client.post, "/explain", json=asked[i % 2]) for i in range(12)]
+        while "counterset_requests_waiting 12.0" not in client.get("/metrics").text:
+            pass
+        go.set()
+        answers = [each.result().json() for each in waiting]
+        alone = [client.post("/explain", json=each).json() for each in asked]
+    assert answers == alone * 6
+    assert [each["index"] for each in answers[0]["explanations"]] == [0, 1]
+    assert answers[0]["descriptions"] is None
+
+
 def stuck(served: Served, limits: Limits, go: Event) -> TestClient:
     """Return who asks a server whose model waits until it may go on, once it is fitted."""
     free = Event()

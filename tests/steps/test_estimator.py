@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from counterset import DiverseExplainer, NotFittedError
+from counterset import DiverseExplainer, InvalidInputError, NotFittedError
 
 X = np.random.default_rng(0).random((30, 2))
 
@@ -34,3 +34,16 @@ def test_a_clone_keeps_the_model_itself() -> None:
     assert copy.max_counterfactuals == 2
     with pytest.raises(NotFittedError):
         copy.explain(X[0])
+
+
+def test_parameters_are_checked_again_when_they_change() -> None:
+    explainer = DiverseExplainer.paper(model, diversity=None).fit(X)
+    explainer.explain(X[0])
+    explainer.max_counterfactuals = 0
+    with pytest.raises(InvalidInputError, match="max_counterfactuals"):
+        explainer.explain(X[0])
+    explainer.set_params(max_counterfactuals=2)
+    assert len(explainer.explain(X[0])) == 2
+    explainer.set_params(scale=None)
+    with pytest.raises(NotFittedError, match="scale changed after fit"):
+        explainer.explain(X[0])

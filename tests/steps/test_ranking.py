@@ -199,3 +199,22 @@ def test_of_many_candidates_exactly_the_nearest_are_kept(name: str, count: int) 
     order = distance.pairwise(x, points).argsort(axis=1)[:, :count]
     for i in range(len(x)):
         assert sorted(which[who == i]) == sorted(order[i])
+
+
+@pytest.mark.parametrize("name", ["l1", "l2"])
+def test_a_narrowed_ranking_goes_on_as_the_whole_one_would(name: str) -> None:
+    rng = np.random.default_rng(3)
+    x, points = (rng.integers(0, 4, (n, 2)).astype(np.float64) for n in (3, 60))
+    ranking = Ranking(x, points, rng.permutation(60), distances.get(name))
+    ranking.keep_nearest(7)
+    few, kept = ranking.narrowed()
+    assert len(few.points) == len(kept) < 22
+    assert few.count().tolist() == ranking.count().tolist()
+    everyone = np.arange(3)
+    for _ in range(7):
+        (nearest, found), (all_nearest, all_found) = few.first(everyone), ranking.first(everyone)
+        assert kept[nearest].tolist() == all_nearest.tolist()
+        assert found.tolist() == all_found.tolist() == [True] * 3
+        few.drop_at(everyone, nearest)
+        ranking.drop_at(everyone, all_nearest)
+    assert not few.count().any()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TextIO
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "format_rate"]
 
 #: The bar is 24 characters wide, so that the line fits on a terminal of 80.
 WIDTH = 24
@@ -23,6 +23,10 @@ class Progress:
         The number of steps.
     label
         What is being done.
+    unit
+        What the steps are, to show how many of them are done in a second; None: that is not shown.
+    done
+        How many steps were done before.
     shown
         If False, nothing is written.
     stream
@@ -45,12 +49,16 @@ class Progress:
         total: int,
         label: str,
         *,
+        unit: str | None = None,
+        done: int = 0,
         shown: bool = True,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.total = total
-        self.done = 0
+        self.done = done
+        self._before = done
+        self._unit = unit
         self._label = label
         self._shown = shown
         self._stream = stream if stream is not None else sys.stderr
@@ -83,13 +91,33 @@ class Progress:
             return
         share = self.done / self.total if self.total else 1.0
         bar = "#" * int(WIDTH * share)
-        left = ""
-        if self.done and self.done < self.total:
-            spent = self._clock() - self._start
-            minutes, seconds = divmod(round(spent / self.done * (self.total - self.done)), 60)
-            left = f", {minutes}:{seconds:02d} left"
-        line = f"{self._label} [{bar:.<{WIDTH}}] {self.done}/{self.total}{left}"
+        line = f"{self._label} [{bar:.<{WIDTH}}] {self.done}/{self.total}{self._times()}"
         # Pad a shorter line, so that nothing of the one before it remains.
         self._stream.write(f"\r{line:<{self._width}}")
         self._stream.flush()
         self._width = len(line)
+
+    def _times(self) -> str:
+        """Return how fast the work goes, and how long the rest will take."""
+        now = self.done - self._before
+        if not now or (self.done >= self.total and self._unit is None):
+            return ""
+        spent = self._clock() - self._start
+        rate = ""
+        if self._unit is not None and spent > 0:
+            rate = f", {format_rate(now / spent)} {self._unit}/s"
+        if self.done >= self.total:
+            return rate
+        minutes, seconds = divmod(round(spent / now * (self.total - self.done)), 60)
+        return f"{rate}, {minutes}:{seconds:02d} left"
+
+
+def format_rate(rate: float) -> str:
+    """Return a rate with two digits at least: 1,234, 56 or 0.78.
+
+    Examples
+    --------
+    >>> format_rate(1234.5), format_rate(9.87), format_rate(0.012)
+    ('1,234', '9.9', '0.012')
+    """
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"

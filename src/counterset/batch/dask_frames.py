@@ -40,6 +40,11 @@ def explain_lazily(explainer: DiverseExplainer, frame: Any, request: Request) ->
             "n_jobs, memory and progress cannot be chosen for a dask DataFrame: its scheduler and "
             "its partitions decide. Leave them out."
         )
+    if request.workload.progress:
+        raise InvalidInputError(
+            "progress cannot be shown for a dask DataFrame, which is explained later. Leave it "
+            "out; dask.diagnostics.ProgressBar shows that of a computation."
+        )
     columns = explainer.schema_.columns
     if not frame.columns.equals(columns):
         raise InvalidInputError(
@@ -54,6 +59,8 @@ def explain_lazily(explainer: DiverseExplainer, frame: Any, request: Request) ->
         target_probability=request.probability,
         interval=request.interval,
         constraints=constraints,
+        n_jobs=request.workload.n_jobs,
+        memory=request.workload.memory,
     )
     return map_partitions(function, frame)
 

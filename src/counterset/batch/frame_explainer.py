@@ -69,6 +69,8 @@ class FrameExplainer:
     constraints
         In place of the explainer's own: :class:`Constraints` for all rows, or a function of the
         row.
+    n_jobs, memory
+        As in ``explain_many``, for each frame. An engine has workers of its own.
 
     Examples
     --------
@@ -95,6 +97,8 @@ class FrameExplainer:
         target_probability: float | None = None,
         interval: tuple[float, float] | None = None,
         constraints: Constraints | Callable[[Any], Constraints | None] | None = None,
+        n_jobs: int | None = None,
+        memory: str | int = "512MB",
     ) -> None:
         self.explainer = explainer
         self.keep = keep
@@ -102,6 +106,8 @@ class FrameExplainer:
         self.target_probability = target_probability
         self.interval = interval
         self.constraints = constraints
+        self.n_jobs = n_jobs
+        self.memory = memory
         self._check()
         self._try()
         self._layout = Layout.of(explainer, keep)
@@ -208,6 +214,8 @@ class FrameExplainer:
             "constraints": self.constraints,
             "if_none": "ignore",
             "skip": True,
+            "n_jobs": self.n_jobs,
+            "memory": self.memory,
         }
 
     def _check(self) -> None:

@@ -16,7 +16,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.models.files import load_model
 
-__all__ = ["Case", "find_class", "find_rows", "read_case"]
+__all__ = ["Case", "find_class", "find_rows", "read_case", "read_explainer"]
 
 
 @dataclass(frozen=True)
@@ -49,28 +49,52 @@ def read_case(arguments: argparse.Namespace) -> Case:
 
     The settings come first: a wrong one is told before a large model or table is read.
     """
+    settings = _read_settings(arguments)
+    model = load_model(arguments.model, trust=arguments.trust)
+    data = read_rows(arguments.data, least=2 if arguments.train is None else 1)
+    rows = select_features(data, model, arguments.drop, arguments.data)
+    training = rows if arguments.train is None else _read_training(arguments, model)
+    explainer = DiverseExplainer(model, **settings).fit(training)
+    return Case(explainer, rows, data, _goal(arguments, explainer), training)
+
+
+def read_explainer(arguments: argparse.Namespace) -> tuple[DiverseExplainer, dict[str, Any]]:
+    """Read and fit as ``read_case`` does, but do not keep the rows; also return what is wanted."""
+    settings = _read_settings(arguments)
+    model = load_model(arguments.model, trust=arguments.trust)
+    explainer = DiverseExplainer(model, **settings).fit(_read_training(arguments, model))
+    return explainer, _goal(arguments, explainer)
+
+
+def _read_settings(arguments: argparse.Namespace) -> dict[str, Any]:
     constraints = read_constraints(arguments.constraints)
     if arguments.immutable:
         named = [*constraints.immutable, *arguments.immutable]
         constraints = replace(constraints, immutable=list(dict.fromkeys(named)))
     schema = read_schema(arguments.schema)
-    model = load_model(arguments.model, trust=arguments.trust)
-    data = read_rows(arguments.data, least=2 if arguments.train is None else 1)
-    rows = select_features(data, model, arguments.drop, arguments.data)
-    training = rows
+    return {
+        "constraints": constraints,
+        "schema": schema,
+        "max_counterfactuals": arguments.ways,
+    }
+
+
+def _read_training(arguments: argparse.Namespace, model: Any) -> pd.DataFrame:
+    """Read the training rows: those of ``--train``, or of DATA."""
+    file = arguments.data if arguments.train is None else arguments.train
+    rows = read_rows(file)
+    dropped = arguments.drop
     if arguments.train is not None:
-        training = read_rows(arguments.train)
-        dropped = [column for column in arguments.drop if column in training]
-        training = select_features(training, model, dropped, arguments.train)
-    explainer = DiverseExplainer(
-        model, constraints=constraints, schema=schema, max_counterfactuals=arguments.ways
-    ).fit(training)
-    goal = {
+        dropped = [column for column in dropped if column in rows]
+    return select_features(rows, model, dropped, file)
+
+
+def _goal(arguments: argparse.Namespace, explainer: DiverseExplainer) -> dict[str, Any]:
+    return {
         "target": find_class(arguments.target, explainer),
         "target_probability": arguments.target_probability,
         "interval": None if arguments.interval is None else tuple(arguments.interval),
     }
-    return Case(explainer, rows, data, goal, training)
 
 
 def find_class(name: str | None, explainer: DiverseExplainer) -> Any:

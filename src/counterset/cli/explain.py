@@ -1,4 +1,4 @@
-"""``counterset explain``: say in words what would change the decision on one row."""
+"""``counterset explain``: one row in words, or the rows of a file as another file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from pathlib import Path
 
 from counterset.cli.arguments import whole_number
 from counterset.cli.cases import find_rows, read_case
+from counterset.cli.explain_file import explain_file
 from counterset.cli.options import add_goal, add_limits, add_model_and_data, add_training
 from counterset.cli.output import check_file
 from counterset.cli.parsers import Commands, add_parser
-from counterset.exceptions import FewerCounterfactualsWarning
+from counterset.exceptions import FewerCounterfactualsWarning, InvalidInputError
 
 __all__ = ["add_command"]
 
@@ -22,27 +23,52 @@ def add_command(commands: Commands) -> None:
     parser, group = add_parser(
         commands,
         "explain",
-        "Say in words what would change a model's decision on one row.",
-        usage="MODEL DATA --row N [options]",
+        "Say in words what would change a model's decision on one row.\n"
+        "--out: write a file on all rows; exit code 3 if some have no explanation.",
+        usage="MODEL DATA (--row N | --out FILE) [options]",
         example="counterset explain model.skops credit.csv --row 1 --target good",
     )
-    add_model_and_data(group, "a CSV file with the row to explain")
+    add_model_and_data(group, "a CSV or parquet file with the rows")
     group.add_argument(
-        "--row",
-        type=whole_number(0),
-        required=True,
-        metavar="N",
-        help="the row to explain; the first is 0",
+        "--row", type=whole_number(0), metavar="N", help="the row to explain; the first is 0"
+    )
+    group.add_argument(
+        "--out", type=Path, metavar="FILE", help="explain all rows, to a .parquet or .csv file"
     )
     add_training(group)
     add_goal(group)
     add_limits(group)
-    group.add_argument("--html", type=Path, metavar="FILE", help="also write a report, as HTML")
-    group.add_argument("--json", action="store_true", help="print JSON in place of words")
+    group.add_argument("--html", type=Path, metavar="FILE", help="--row: also write a report")
+    group.add_argument("--json", action="store_true", help="--row: JSON in place of words")
+    group.add_argument("--where", metavar="EXPR", help="--out: only rows where this holds")
+    group.add_argument(
+        "--keep",
+        nargs="+",
+        default=[],
+        metavar="COLUMN",
+        help="--out: columns of DATA to write too",
+    )
+    group.add_argument("--scheduler", metavar="ADDRESS", help="--out: run on this Dask cluster")
+    group.add_argument("--quiet", action="store_true", help="--out: show no progress bar")
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if (arguments.row is None) == (arguments.out is None):
+        raise InvalidInputError(
+            "Choose one of --row N, to explain one row, and --out FILE, to explain all."
+        )
+    of_other = (
+        ("where", "keep", "scheduler", "quiet") if arguments.out is None else ("html", "json")
+    )
+    given = [f"--{name}" for name in of_other if getattr(arguments, name)]
+    if given:
+        needed, used = ("--out", "--row") if arguments.out is None else ("--row", "--out")
+        raise InvalidInputError(f"{', '.join(given)} needs {needed}, and was given with {used}.")
+    return _explain_row(arguments) if arguments.out is None else explain_file(arguments)
+
+
+def _explain_row(arguments: argparse.Namespace) -> int:
     if arguments.html is not None:
         check_file(arguments.html, "--html")
     case = read_case(arguments)

@@ -46,7 +46,7 @@ def add_model_and_data(group: Group, data: str, *, required: bool = True) -> Non
 def add_training(group: Group) -> None:
     """Add the training rows, which candidates and scales are taken from."""
     group.add_argument(
-        "--train", type=Path, metavar="FILE", help="a CSV file of training rows (default: DATA)"
+        "--train", type=Path, metavar="FILE", help="a file of training rows (default: DATA)"
     )
 
 

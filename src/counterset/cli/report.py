@@ -34,7 +34,7 @@ def add_command(commands: Commands) -> None:
         usage="MODEL DATA --html FILE [options]",
         example="counterset report model.skops credit.csv --target good --html r.html",
     )
-    add_model_and_data(group, "a CSV file with the rows to explain")
+    add_model_and_data(group, "a CSV or parquet file with the rows to explain")
     group.add_argument("--html", type=Path, required=True, metavar="FILE", help="the file to write")
     group.add_argument(
         "--rows",

@@ -1,16 +1,15 @@
-"""Rows in CSV files, as a model takes them."""
+"""Rows in CSV and parquet files, as a model takes them."""
 
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pandas.errors import ParserWarning
 
+from counterset.batch.table_files import open_table
 from counterset.exceptions import InvalidInputError
 from counterset.models.files import feature_names
 
@@ -18,20 +17,11 @@ __all__ = ["read_rows", "select_features"]
 
 
 def read_rows(file: Path, least: int = 2) -> pd.DataFrame:
-    """Read a CSV file whose first line names the columns, and that has at least ``least`` rows."""
-    if not file.is_file():
-        raise InvalidInputError(f"There is no file {file}.")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", ParserWarning)
-            # By default, pandas takes a cell too many for the name of its row, and shifts the rest.
-            rows = pd.read_csv(file, index_col=False)
-    except ParserWarning:
-        raise InvalidInputError(
-            f"The rows of {file} have more cells than its first line has names. Name every column."
-        ) from None
-    except Exception as error:  # what is no table can fail in many ways, and few name the file
-        raise InvalidInputError(f"{file} cannot be read as a CSV file: {error}") from error
+    """Read a CSV or parquet file that has at least ``least`` rows.
+
+    The first line of a CSV file names the columns.
+    """
+    rows = open_table(file).read()
     if len(rows) < least:
         raise InvalidInputError(
             f"{file} holds {len(rows)} rows below the names of its columns; at least {least} are "

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeAlias
 
+import pandas as pd
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from counterset.constraints.constraints import Constraints
 from counterset.models.adapter import ModelAdapter
 from counterset.results.context import as_written
+from counterset.results.explanation import Explanation
 from counterset.results.json_values import from_json_value, to_json_value
+from counterset.serve.batches import Batches
 from counterset.serve.bodies import StrictRoute
 from counterset.serve.errors import Json, RefusedError, field_error, shortened
 from counterset.serve.fields import instance_schema
@@ -55,6 +59,12 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
         504: "The request took too long.",
     }.items()
 }
+#: A request of up to 4 rows gains from being worked on together with others.
+FEW_ROWS = 4
+
+#: The rows of a request, and what it says of them; the answer, and what became of how many rows.
+_Asked: TypeAlias = tuple[pd.DataFrame, ExplainRequest]
+_Answered: TypeAlias = tuple[bytes, Counter[str]]
 _REFUSALS_OF_READING: dict[int | str, dict[str, Any]] = {
     status: REFUSALS[status] for status in (401, 408, 413, 421)
 }
@@ -133,6 +143,7 @@ def _add_explain(
     router: APIRouter, served: Served, workers: Workers, limits: Limits, measures: Measures
 ) -> None:
     reader = InstanceReader(served.table)
+    batches: Batches[_Asked, _Answered] = Batches(workers, lambda asked: _explain(served, asked))
 
     @router.post("/explain", response_model=ExplainResponse, responses=REFUSALS)
     @router.post(
@@ -142,7 +153,8 @@ def _add_explain(
         """Explain the model's decisions on some rows."""
         _check_counts(limits, instances=len(asked.instances), ways=asked.ways or 1)
         request.state.counts = {"instances": len(asked.instances)}
-        text, statuses = await workers.run(_explain, served, reader, asked)
+        rows = reader.read(asked.instances)
+        text, statuses = await batches.run(_key(asked), (rows, asked))
         measures.count_instances(statuses)
         return Response(text, media_type="application/json")
 
@@ -180,32 +192,50 @@ def _predict(served: Served, reader: InstanceReader, asked: PredictRequest) -> l
     return [to_json_value(label) for label in labels]
 
 
-def _explain(
-    served: Served, reader: InstanceReader, asked: ExplainRequest
-) -> tuple[bytes, Counter[str]]:
-    """Explain the rows of a request; return the answer, and what became of how many rows.
+def _key(asked: ExplainRequest) -> Hashable:
+    """Return what is equal for requests that can be worked on together.
 
-    All that it makes is its own: nothing here outlives the request.
+    They want the same for their rows, and have few of them: many are a batch by themselves.
     """
-    rows = reader.read(asked.instances)
-    ways = asked.ways or served.explainer.max_counterfactuals
-    explainer = served.with_ways(ways, anchored=asked.anchored)
-    explanations = explainer.explain_many(
-        rows,
-        **_goal(served, asked),
-        constraints=None if asked.constraints is None else asked.constraints.constraints(),
+    wanted = asked.model_dump_json(exclude={"instances", "describe"}, exclude_unset=True)
+    return wanted, None if len(asked.instances) <= FEW_ROWS else object()
+
+
+def _explain(served: Served, asked: Sequence[_Asked]) -> list[_Answered]:
+    """Explain the rows of requests that want the same; return the answer to each.
+
+    Beside an answer, it is returned what became of how many rows. Each row gets the explanation
+    that it would get alone. Nothing that is made here outlives the requests.
+    """
+    (first_rows, first), *others = asked
+    ways = first.ways or served.explainer.max_counterfactuals
+    found = served.with_ways(ways, anchored=first.anchored).explain_many(
+        # Each row keeps the number that it has in its own request.
+        pd.concat([first_rows, *(rows for rows, _ in others)]) if others else first_rows,
+        **_goal(served, first),
+        constraints=None if first.constraints is None else first.constraints.constraints(),
         if_none="warn",
         skip=True,
     )
+    answers: list[_Answered] = []
+    start = 0
+    for rows, each in asked:
+        own = list(found[start : start + len(rows)])
+        answers.append((_answer(served, own, each), Counter(one.status for one in own)))
+        start += len(rows)
+    return answers
+
+
+def _answer(served: Served, found: Sequence[Explanation], asked: ExplainRequest) -> bytes:
+    """Return the answer to one request, as JSON."""
     answer = {
-        "predictions": [to_json_value(each.label) for each in explanations],
-        "explanations": [each.to_dict() for each in explanations],
-        "descriptions": [each.describe(outcomes=served.outcomes or None) for each in explanations]
+        "predictions": [to_json_value(each.label) for each in found],
+        "explanations": [each.to_dict() for each in found],
+        "descriptions": [each.describe(outcomes=served.outcomes or None) for each in found]
         if asked.describe
         else None,
     }
-    text = json.dumps(answer, allow_nan=False, separators=(",", ":")).encode("ascii")
-    return text, Counter(each.status for each in explanations)
+    return json.dumps(answer, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def _goal(served: Served, asked: ExplainRequest) -> dict[str, Any]:

@@ -157,13 +157,13 @@ class AngleDiversity:
         squared = view.squared_lengths
         if squared is None:
             squared, _ = L2().scores(x, candidates)
-        farthest = np.sqrt(np.einsum("md,md->m", candidates, candidates).max()) + _length(x)
+        farthest = view.candidates.farthest + _length(x)
         error = 8 * (x.shape[1] + 8) * float(np.finfo(np.float32).eps) * farthest
         lengths = np.clip(squared, 0, LONGEST)
         bounds = np.sqrt(lengths, out=lengths).astype(np.float32)
         bounds *= np.float32(self.beta if self.absolute else 1 - self.beta)
         bounds += error.astype(np.float32)[:, None]
-        single = candidates.astype(np.float32)
+        single = view.candidates.single
         along = np.empty_like(bounds)
 
         def too_alike(kept: Indices) -> Mask:

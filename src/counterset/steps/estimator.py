@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +24,7 @@ class ModelEstimator(BaseEstimator):
     def _keep_training(self, training: TrainingData) -> None:
         """Keep what was learned from the training rows, and what scikit-learn expects of it."""
         self._training = training
-        self._fitted_with = used_by_fit(self)
+        self._fitted_with, self._checked = used_by_fit(self), self._parameters()
         self.schema_ = training.table
         self.distance_ = training.distance
         self.pool_ = training.pool
@@ -40,7 +41,15 @@ class ModelEstimator(BaseEstimator):
                 f"This {type(self).__name__} is not fitted yet. Call fit with the training rows "
                 f"first."
             )
-        check_parameters(self, self._fitted_with)  # set_params may have come after fit
+        now = self._parameters()
+        if any(now[name] is not value for name, value in self._checked.items()):
+            check_parameters(self, self._fitted_with)  # set_params may have come after fit
+            self._checked = now
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the parameters as they are now; faster than ``get_params``."""
+        kind: Any = type(self)
+        return {name: getattr(self, name) for name in _parameter_names(kind)}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "pool_")
@@ -54,3 +63,8 @@ class ModelEstimator(BaseEstimator):
     def __sklearn_clone__(self) -> Self:
         # A clone explains the same model: cloning the model too would throw its training away.
         return type(self)(**self.get_params(deep=False))
+
+
+@cache
+def _parameter_names(kind: Any) -> tuple[str, ...]:
+    return tuple(kind._get_param_names())

@@ -8,12 +8,15 @@ from functools import cached_property
 import numpy as np
 
 from counterset._base.arrays import Codes, Indices, Mask, Matrix, Vector
+from counterset._base.memo import Memo
 from counterset.tables.space import Embedded, TableDistance
 
 __all__ = ["CandidatePool"]
 
 #: The same lots are drawn each time.
 SEED = 0
+#: The last 8 parts are kept: each class, or all but one class, is one.
+MOST_PARTS = 8
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,17 @@ class CandidatePool:
         """The rows as points of the space."""
         return self.distance.embed(self.matrix)
 
+    def part(self, start: int, stop: int) -> Embedded:
+        """Return the points of rows that follow each other, such as those of a class.
+
+        They are kept, so that what is computed of them is computed once.
+        """
+        return self._parts.get((start, stop), lambda: self.embedded.take(slice(start, stop)))
+
+    @cached_property
+    def _parts(self) -> Memo[Embedded]:
+        return Memo(MOST_PARTS)
+
     @cached_property
     def has_gaps(self) -> Mask:
         """Which rows have a missing value, or a special code, which counts as one."""
@@ -69,4 +83,5 @@ class CandidatePool:
 
     def __getstate__(self) -> dict[str, object]:
         # The points follow from the rows: a pickle need not hold them.
-        return {name: value for name, value in self.__dict__.items() if name != "embedded"}
+        left_out = ("embedded", "_parts")
+        return {name: value for name, value in self.__dict__.items() if name not in left_out}

@@ -7,6 +7,8 @@ candidate, only where two scores are too close to call. Its results are those of
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
@@ -127,6 +129,15 @@ class Ranking:
         """Return the squared Euclidean distances of the candidates that are left, if known."""
         plain = isinstance(self.distance, L2) and self.distance.weights is None
         return self._scores if plain else None
+
+    def narrowed(self) -> tuple[Ranking, Indices]:
+        """Return a ranking of the candidates that are left to any input, and where they stood."""
+        kept = np.flatnonzero((self._scores < DROPPED).any(axis=0))
+        other = copy(self)
+        other.points, other._rows = self.points[kept], self._rows[kept]
+        other._scores = self._scores[:, kept]
+        other._spare = np.empty_like(other._scores)
+        return other, kept
 
     def left(self) -> tuple[Indices, Indices]:
         """Return all candidates that are left, as inputs and candidates."""

@@ -24,6 +24,9 @@ NONE_LEFT = -1
 #: enough for a product of matrices to pay. At least 16 inputs are taken at a time.
 BATCH_DISTANCES = 500_000
 LEAST_BATCH = 16
+#: Where step 2 leaves less than half of the candidates, only those are compared from then on: to
+#: copy them costs less than to pass over the others in every comparison.
+FEW_LEFT = 2
 
 
 @dataclass(frozen=True)
@@ -113,16 +116,21 @@ class Selector:
         selection = Selection.empty(len(x), self.capacity)
         for batch, start, ranking in self.rank(x, eligible):
             n_candidates, farthest = ranking.count(), self.farthest(ranking)
-            candidates = self.pool.embedded.take(slice(start, start + len(ranking.points)))
+            candidates = self.pool.part(start, start + len(ranking.points))
+            if FEW_LEFT * n_candidates.sum() < len(candidates):
+                few, kept = ranking.narrowed()
+                candidates = candidates.take(kept)
+            else:
+                few, kept = ranking, np.arange(len(candidates))
             same = candidates.directions is candidates.coordinates
             view = self.view(
                 x.take(batch),
                 candidates,
-                ranking.nearest_distance(),
-                ranking.squared_lengths() if same else None,
+                few.nearest_distance(),
+                few.squared_lengths() if same else None,
             )
-            chosen = self._choose(ranking, view)
-            pool_index = np.where(chosen == NONE_LEFT, NONE_LEFT, chosen + start)
+            chosen = self._choose(few, view)
+            pool_index = np.where(chosen == NONE_LEFT, NONE_LEFT, start + kept[chosen])
             selection.put(batch, Selection(pool_index, n_candidates, farthest))
         return selection
 
@@ -198,8 +206,11 @@ class Selector:
                 pending, nearest = pending[found], nearest[found]
                 ranking.drop_at(pending, nearest)
                 differs = np.ones(len(pending), dtype=bool)
-                for kept in chosen[pending, :i].T:
-                    differs &= self.differ(view.of(pending), kept, nearest)
+                if i:
+                    each = np.repeat(np.arange(len(pending)), i)
+                    pairs = chosen[pending, :i].ravel(), nearest[each]
+                    apart = self.differ(view.of(pending[each]), *pairs)
+                    differs &= apart.reshape(len(pending), i).all(axis=1)
                 chosen[pending[differs], i] = nearest[differs]
                 pending = pending[~differs]
             open_ = open_[chosen[open_, i] != NONE_LEFT]

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from counterset._base.arrays import Counts, Indices, Matrix, Stack, Vector
 from counterset.distances import Distance
@@ -169,6 +170,17 @@ class Embedded:
 
     coordinates: Matrix
     directions: Matrix
+
+    @cached_property
+    def single(self) -> NDArray[np.float32]:
+        """The directions in single precision, for comparisons that need no more."""
+        return self.directions.astype(np.float32)
+
+    @cached_property
+    def farthest(self) -> float:
+        """The largest length of a direction: how far from the origin a point lies at most."""
+        squared = np.einsum("md,md->m", self.directions, self.directions)
+        return float(np.sqrt(squared.max()))
 
     def __len__(self) -> int:
         return len(self.coordinates)

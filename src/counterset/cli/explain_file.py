@@ -1,0 +1,227 @@
+"""``counterset explain --out``: explain the rows of a file, and write a file."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pandas.api import types
+
+from counterset import __version__
+from counterset._base.progress import Progress
+from counterset.batch.cluster import connected, explain_chunks
+from counterset.batch.frame_explainer import FrameExplainer
+from counterset.batch.parts import Parts
+from counterset.batch.table_files import CsvTable, Format, TableFile, format_of, open_table
+from counterset.cli.cases import read_explainer
+from counterset.cli.output import check_file
+from counterset.cli.rows import select_features
+from counterset.cli.where import Where
+from counterset.exceptions import InvalidInputError
+from counterset.results.tidy import free_name
+
+__all__ = ["INCOMPLETE", "explain_file"]
+
+#: The exit code of a run that finished, but not every row has an explanation.
+INCOMPLETE = 3
+#: A part holds the explanations of 1,000 rows: batches are fast, an interruption costs little.
+ROWS = 1000
+#: What people read about each status; the rest failed.
+TOLD = {
+    "explained": "explained",
+    "already_reached": "had what was wanted",
+    "none_found": "without a way",
+    "invalid_input": "with values that cannot be used",
+    "model_error": "on which the model failed",
+}
+
+
+def explain_file(arguments: argparse.Namespace) -> int:
+    """Explain the rows of DATA, write them to ``--out``, and return the exit code."""
+    out = arguments.out
+    check_file(out, "--out")
+    table = open_table(arguments.data)
+    parts = Parts(out, _made_from(arguments))
+    if parts.folder.exists():
+        parts.open()  # that it belongs to another run is told before a model is read
+    with ExitStack() as stack:
+        client = None
+        if arguments.scheduler is not None:
+            client = stack.enter_context(connected(arguments.scheduler))
+        explainer, goal = read_explainer(arguments)
+        _check_columns(table, explainer.model, arguments)
+        function = FrameExplainer(explainer, keep=arguments.keep, **goal)
+        run = _Run(arguments, table, function, parts)
+        try:
+            run.explain(client)
+            status = parts.status()
+            parts.join(run.count, run.format)
+        except BaseException:
+            _tell_kept(run)
+            raise
+    listed = ", ".join(f"{status[name]} {told}" for name, told in TOLD.items() if status[name])
+    sys.stdout.write(f"{sum(status.values())} rows: {listed or 'none to explain'}\n")
+    sys.stdout.write(f"Written to {out}\n")
+    complete = set(status) <= {"explained", "already_reached"}
+    return 0 if complete else INCOMPLETE
+
+
+class _Run:
+    """One run over the rows of a file."""
+
+    def __init__(
+        self,
+        arguments: argparse.Namespace,
+        table: TableFile,
+        function: FrameExplainer,
+        parts: Parts,
+    ) -> None:
+        self.arguments = arguments
+        self.table = table
+        self.function = function
+        self.parts = parts
+        self.total = table.count()
+        self.count = -(-self.total // ROWS)
+        self.finished = 0
+        training = function.explainer.schema_
+        self._numbers = [
+            name
+            for feature in training.features
+            for name in training.columns[list(feature.columns)]
+            if types.is_numeric_dtype(feature.dtype)
+        ]
+        others = [name for name in training.columns if name not in self._numbers]
+        self._texts = [*others, *arguments.keep]
+        as_text = arguments.keep if isinstance(table, CsvTable) else ()
+        self._where = Where(arguments.where, function.explainer, as_text)
+
+    @property
+    def format(self) -> Format:
+        """How the explanations are written, with types that all parts share."""
+        head = next(self.table.chunks(1, self._texts), pd.DataFrame(columns=self.table.columns))
+        explainer, nothing = self.function.explainer, self._arranged(self.function(head[:0]))
+        some: Any = explainer.schema_.decode(explainer.pool_.matrix[:ROWS])
+        return format_of(self.arguments.out, nothing, some)
+
+    def explain(self, client: Any) -> None:
+        """Explain all chunks that are not finished yet, and write each as a part."""
+        self.parts.open()
+        how = self.format
+        finished = [number for number in range(self.count) if self.parts.is_finished(number)]
+        self.finished = sum(min(ROWS, self.total - number * ROWS) for number in finished)
+        label, shown = "explain", not self.arguments.quiet
+        bar = Progress(self.total, label, unit="rows", done=self.finished, shown=shown)
+        with bar:
+            chunks = self._chunks(set(finished))
+            explained = (
+                ((number, self.function(rows)) for number, rows in chunks)
+                if client is None
+                else explain_chunks(client, self.function, chunks)
+            )
+            for number, rows in explained:
+                status = rows[~rows.index.duplicated()].iloc[:, -2]  # the message is last
+                self.parts.write(number, self._arranged(rows), Counter(status), how)
+                done = min(ROWS, self.total - number * ROWS)
+                self.finished += done
+                bar.advance(done)
+
+    def _chunks(self, finished: set[int]) -> Iterator[tuple[int, pd.DataFrame]]:
+        """Yield the rows to explain of all chunks that are not finished."""
+        for number, chunk in enumerate(self.table.chunks(ROWS, self._texts)):
+            if number not in finished:
+                for name in self._numbers:
+                    chunk[name] = _read_cells(chunk[name])
+                yield number, chunk[self._where.mask(chunk)]
+
+    def _arranged(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return rows with the number of the input as their first column."""
+        name = free_name("input", rows.columns, "row_of")
+        return rows.reset_index(names=name)
+
+
+def _read_cells(column: pd.Series) -> pd.Series:
+    """Return a column of numbers or booleans, which a cell that is none has turned into text.
+
+    Such a cell stays as it is, so that only its own row cannot be read.
+    """
+    if types.is_numeric_dtype(column.dtype):
+        return column
+    flags = {
+        "True": True,
+        "TRUE": True,
+        "true": True,
+        "False": False,
+        "FALSE": False,
+        "false": False,
+    }
+    cells = column.astype(object)
+    numbers = pd.to_numeric(cells, errors="coerce").astype(object)
+    read = numbers.where(numbers.notna(), cells)
+    return read.map(lambda cell: flags.get(cell, cell) if isinstance(cell, str) else cell)
+
+
+def _check_columns(table: TableFile, model: Any, arguments: argparse.Namespace) -> None:
+    """Check that DATA has all columns, before its rows are read."""
+    columns = pd.DataFrame(columns=table.columns)
+    missing = [name for name in arguments.keep if name not in columns]
+    if missing:
+        raise InvalidInputError(
+            f"--keep names columns that are not in {arguments.data}: {missing}. There are "
+            f"{list(columns)}."
+        )
+    if arguments.train is not None:  # else it was read as the training rows
+        select_features(columns, model, arguments.drop, arguments.data)
+
+
+def _made_from(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return what decides what the parts hold: a hash for each file, and the other arguments."""
+    files = {
+        "MODEL": arguments.model,
+        "DATA": arguments.data,
+        "--train": arguments.train,
+        "--constraints": arguments.constraints,
+        "--schema": arguments.schema,
+    }
+    made_from = {"counterset": __version__, "rows in a part": str(ROWS)}
+    for name, file in files.items():
+        if file is not None:
+            made_from[name] = _hash(file)
+    others = [
+        "drop",
+        "target",
+        "target_probability",
+        "interval",
+        "immutable",
+        "ways",
+        "keep",
+        "where",
+    ]
+    for name in others:
+        value = getattr(arguments, name)
+        if value not in (None, []):
+            made_from[f"--{name.replace('_', '-')}"] = json.dumps(value)
+    return made_from
+
+
+def _hash(file: Path) -> str:
+    if not file.is_file():
+        raise InvalidInputError(f"There is no file {file}.")
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _tell_kept(run: _Run) -> None:
+    """Say what is kept of a run that did not finish."""
+    if run.finished:
+        sys.stderr.write(
+            f"counterset: {run.finished} of {run.total} rows are finished, and kept in "
+            f"{run.parts.folder}. The same command goes on from there.\n"
+        )
