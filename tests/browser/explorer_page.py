@@ -22,10 +22,10 @@ PATIENCE = 90
 
 
 @contextmanager
-def serving(served: Served) -> Iterator[str]:
+def serving(served: Served, token: str | None = None) -> Iterator[str]:
     """Serve the page on a free port of this machine, and yield its address."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        config = uvicorn.Config(create_app(served), log_config=None, access_log=False)
+        config = uvicorn.Config(create_app(served, token=token), log_config=None, access_log=False)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

@@ -406,3 +406,18 @@ def test_names_and_values_are_never_read_as_html(visitor: Any) -> None:
         assert evil in page.text("#ways h2")
         assert page.all("img") == []
         assert page.driver.title == "counterset explorer"
+
+
+def test_a_server_with_a_token_asks_for_it(visitor: Any) -> None:
+    X = pd.DataFrame(np.random.default_rng(0).random((200, 2)), columns=["a", "b"])
+    explainer = DiverseExplainer(lambda rows: (rows.sum(axis=1) > 1).to_numpy()).fit(X)
+    with serving(Served("toy", explainer, X, X, goal={"target": True}), token="secret") as found:
+        page = Page(visitor, found)
+        visitor.get(found)
+        page.wait(lambda: page.all(".token input"))
+        assert "token" in page.text(".failure")
+        page.one(".token input").send_keys("secret", Keys.ENTER)
+        page.wait(lambda: page.all(".card") and not page.all(".card.empty"))
+        assert page.text("#ways h2").endswith("to True")
+        page.script("sessionStorage.clear()")
+    page.faults()  # the browser complains of the first, refused, request
