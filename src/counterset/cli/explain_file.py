@@ -34,6 +34,8 @@ __all__ = ["INCOMPLETE", "explain_file"]
 INCOMPLETE = 3
 #: A part holds the explanations of 1,000 rows: batches are fast, an interruption costs little.
 ROWS = 1000
+#: The rows at work take about 100 MB; models and libraries need more than that beside them.
+MEMORY = "100MB"
 #: What people read about each status; the rest failed.
 TOLD = {
     "explained": "explained",
@@ -58,7 +60,7 @@ def explain_file(arguments: argparse.Namespace) -> int:
             client = stack.enter_context(connected(arguments.scheduler))
         explainer, goal = read_explainer(arguments)
         _check_columns(table, explainer.model, arguments)
-        function = FrameExplainer(explainer, keep=arguments.keep, **goal)
+        function = FrameExplainer(explainer, keep=arguments.keep, memory=MEMORY, **goal)
         run = _Run(arguments, table, function, parts)
         try:
             run.explain(client)
