@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from mixed_toys import FRAME, explain, lend
+from toys import Recorder, fitted
 
+from counterset import Constraints
 from counterset.steps.sparse_choice import LANDMARK_STRIDE, NEAREST, _first_ones
 
 
@@ -19,3 +22,18 @@ def test_sparse_answers_start_from_the_nearest_and_from_landmarks() -> None:
     picked = _first_ones(owners, landmark, open_, 1).tolist()
     assert picked[:NEAREST] == [*range(1, NEAREST + 1)]
     assert _first_ones(owners[:0], landmark[:0], open_[:0], 1).tolist() == []
+
+
+def test_one_input_asks_as_few_calls_as_it_can_and_gets_what_it_gets_in_a_batch() -> None:
+    model = Recorder(lend)
+    four = Constraints(immutable=["age"])  # of five features
+    explainer = fitted(FRAME, model, sparsify=True, search=None, constraints=four)
+    declined = FRAME[lend(FRAME) == "no"].head(12)
+    together = explain(explainer, declined)
+    for i in range(len(declined)):
+        model.asked.clear()
+        alone = explain(explainer, declined.iloc[[i]])[0]
+        assert alone.counterfactuals.equals(together[i].counterfactuals)
+        # The input, the candidates, what can be undone, and what is returned. It used to be two
+        # calls for each round of undoing.
+        assert len(model.asked) <= 4

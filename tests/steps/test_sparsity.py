@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterset.steps.acceptance import REFUSED
-from counterset.steps.sparsity import undo_needless_changes
+from counterset.steps.sparsity import partly_undone, undo_needless_changes
 
 
 @given(
@@ -47,3 +47,33 @@ def test_units_are_undone_whole_and_the_dearest_first() -> None:
         starts, ends, np.array([0]), units, np.array([[2.0, 1.0]]), ask
     )
     assert found.tolist() == [[0, 0, 1]]
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 1), min_size=4, max_size=4), min_size=1, max_size=4),
+    st.integers(0, 4),
+    st.lists(st.integers(-2, 3), min_size=4, max_size=4),
+)
+def test_all_that_undoing_may_ask_is_listed_before(
+    candidates: list[list[int]], most: int, weights: list[int]
+) -> None:
+    ends = np.array(candidates, dtype=float)
+    ends = ends[ends.any(axis=1)]
+    starts, units = np.zeros_like(ends), [np.array([0, 1]), np.array([2]), np.array([3])]
+    rows, which = partly_undone(starts, ends, units, most)
+    listed = set(zip(which.tolist(), map(tuple, rows), strict=True))
+    assert len(listed) == len(rows)
+    changes = np.column_stack([ends[:, unit].any(axis=1) for unit in units]).sum(axis=1)
+    asked = set()
+
+    def ask(tried: np.ndarray, owners: np.ndarray) -> np.ndarray:
+        asked.update(zip(owners.tolist(), map(tuple, tried), strict=True))
+        return np.where(tried @ np.array(weights) > 0, 7, REFUSED)
+
+    undo_needless_changes(
+        starts, ends, np.zeros(len(ends), dtype=int), units, np.ones((len(ends), 3)), ask
+    )
+    # The input itself is never a counterfactual, so the model is not asked about it.
+    wanted = {(i, row) for i, row in asked if changes[i] <= most and any(row)}
+    assert wanted <= listed
+    assert len(rows) == sum(2**n - 2 for n in changes if 0 < n <= most)

@@ -75,12 +75,15 @@ class ModelAdapter:
         """Return the model's label of each row of a matrix."""
         return self._labels(self._decode(matrix))
 
+    @property
+    def remembers(self) -> bool:
+        """Whether ``answers_once`` asks about each distinct row once."""
+        # Where any float will do, hardly two rows are equal: looking for them would cost more.
+        return not self.table.is_plain
+
     def answers_once(self, matrix: Matrix) -> Answers:
         """Return what ``answers`` does, but ask about each distinct row once, over all calls."""
-        # Where any float will do, hardly two rows are equal: looking for them would cost more.
-        return (
-            self.answers(matrix) if self.table.is_plain else self._known.get(matrix, self.answers)
-        )
+        return self._known.get(matrix, self.answers) if self.remembers else self.answers(matrix)
 
     def answers(self, matrix: Matrix) -> Answers:
         """Return the model's label of each row, with its probability if that is asked for."""

@@ -17,9 +17,10 @@ from counterset.steps.acceptance import REFUSED, Ask
 __all__ = ["LineSearch", "Search", "Segments"]
 
 
-#: Halvings that are asked about in one call of the model: 6 for up to 8 segments, 4 for up to 32, 3
-#: for up to 256, else 1. A call costs more than the rows in it, and 6 halvings take 63 rows.
-HALVINGS_PER_CALL = ((8, 6), (32, 4), (256, 3))
+#: Halvings that are asked about in one call of the model: 6 for up to 8 segments, 5 for up to 64
+#: (one input with few changes has about 60), 3 for up to 256, else 1. A call costs more than the
+#: rows in it, and 6 halvings take 63 rows.
+HALVINGS_PER_CALL = ((8, 6), (64, 5), (256, 3))
 #: A search for the first crossing looks at the 7 points of 3 halvings before it goes on.
 STRIDE = 3
 

@@ -15,7 +15,7 @@ from counterset.steps.choosers import pick_diverse
 from counterset.steps.chosen import Chosen
 from counterset.steps.paths import unit_costs
 from counterset.steps.selection import Selector
-from counterset.steps.sparsity import undo_needless_changes
+from counterset.steps.sparsity import partly_undone, undo_needless_changes
 
 __all__ = ["pick_sparse", "undo"]
 
@@ -23,6 +23,10 @@ __all__ = ["pick_sparse", "undo"]
 #: row that is a candidate, up to 40 of those. Fewer find fewer different ways; more ask the model
 #: more often than they find.
 NEAREST, LANDMARK_STRIDE, MOST_LANDMARKS = 15, 16, 40
+
+#: For up to 4 inputs the model is asked about all ways to undo up to 4 changes at once, 14 rows at
+#: most, instead of round after round: there a call costs more than the rows in it.
+FEW_INPUTS, MOST_CHANGES = 4, 4
 
 
 def pick_sparse(selector: Selector, found: Chosen, acceptance: Acceptance) -> Chosen:
@@ -80,6 +84,11 @@ def undo(found: Chosen, acceptance: Acceptance) -> Chosen:
     if not len(found.owners):
         return found
     starts, rules = acceptance.inputs[found.owners], acceptance.requirements.rules
+    if len(acceptance.inputs) <= FEW_INPUTS and acceptance.model.remembers:
+        # All that the rounds below may ask, in one call.
+        tried, which = partly_undone(starts, found.rows, rules.units, MOST_CHANGES)
+        if len(tried):
+            acceptance.ask(tried, found.owners[which])
     from_, to = acceptance.embedded.coordinates[found.owners], found.embedded.coordinates
     rows, codes = undo_needless_changes(
         starts,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from counterset._base.arrays import Codes, Indices, Mask, Matrix
 from counterset.steps.acceptance import REFUSED, Ask
 from counterset.tables.table import changed
 
-__all__ = ["undo_needless_changes"]
+__all__ = ["partly_undone", "undo_needless_changes"]
 
 
 def undo_needless_changes(
@@ -44,13 +46,51 @@ def undo_needless_changes(
     return ends, codes
 
 
+def partly_undone(
+    starts: Matrix, ends: Matrix, units: list[Indices], most: int
+) -> tuple[Matrix, Indices]:
+    """Return all rows that lie between inputs and candidates: some changes undone, some not.
+
+    Parameters
+    ----------
+    most
+        Candidates with more changes than this are left out.
+
+    Returns
+    -------
+    rows, which
+        The rows, and the candidate of each.
+
+    Examples
+    --------
+    >>> starts, ends = np.array([[0.0, 0.0, 0.0]]), np.array([[1.0, 0.0, 2.0]])
+    >>> partly_undone(starts, ends, [np.array([0]), np.array([1]), np.array([2])], most=4)
+    (array([[0., 0., 2.],
+           [1., 0., 0.]]), array([0, 0]))
+    """
+    rows, which = [], []
+    differs = _changed_units(starts, ends, units)
+    for i in np.flatnonzero(differs.sum(axis=1) <= most):
+        own = np.flatnonzero(differs[i])
+        for count in range(1, len(own)):
+            for undone in itertools.combinations(own, count):
+                row = ends[i].copy()
+                for unit in undone:
+                    row[units[unit]] = starts[i, units[unit]]
+                rows.append(row)
+                which.append(i)
+    return np.array(rows).reshape(-1, ends.shape[1]), np.array(which, dtype=np.intp)
+
+
+def _changed_units(starts: Matrix, ends: Matrix, units: list[Indices]) -> Mask:
+    return np.column_stack([changed(starts[:, unit], ends[:, unit]).any(axis=1) for unit in units])
+
+
 def _undo_alone(
     starts: Matrix, ends: Matrix, units: list[Indices], ask: Ask, which: Indices
 ) -> Mask:
     """Return which changes of which candidates can be undone alone."""
-    differs = np.column_stack(
-        [changed(starts[which][:, unit], ends[which][:, unit]).any(axis=1) for unit in units]
-    )
+    differs = _changed_units(starts[which], ends[which], units)
     differs[differs.sum(axis=1) < 2] = False  # the last change is what makes it a counterfactual
     who, unit_of = np.nonzero(differs)
     can = np.zeros_like(differs)
