@@ -64,7 +64,7 @@ def test_all_that_undoing_may_ask_is_listed_before(
     listed = set(zip(which.tolist(), map(tuple, rows), strict=True))
     assert len(listed) == len(rows)
     changes = np.column_stack([ends[:, unit].any(axis=1) for unit in units]).sum(axis=1)
-    asked = set()
+    asked: set[tuple[int, tuple[float, ...]]] = set()
 
     def ask(tried: np.ndarray, owners: np.ndarray) -> np.ndarray:
         asked.update(zip(owners.tolist(), map(tuple, tried), strict=True))
