@@ -11,7 +11,6 @@ from counterset.batch.frame_explainer import FrameExplainer
 from counterset.exceptions import InvalidInputError, MissingExtraError
 from counterset.explainer import DiverseExplainer
 from counterset.steps.requests import Request
-from counterset.steps.workload import Workload
 
 __all__ = ["explain_lazily", "map_partitions"]
 
@@ -34,11 +33,6 @@ def explain_lazily(explainer: DiverseExplainer, frame: Any, request: Request) ->
             "if_none and skip cannot be chosen for a dask DataFrame, which is explained later: "
             "what comes back has the columns status and message, and a row for every input. Leave "
             "them out."
-        )
-    if request.workload != Workload():
-        raise InvalidInputError(
-            "n_jobs, memory and progress cannot be chosen for a dask DataFrame: its scheduler and "
-            "its partitions decide. Leave them out."
         )
     if request.workload.progress:
         raise InvalidInputError(
