@@ -30,8 +30,9 @@ def test_the_pictures_of_the_pages_are_drawn(tmp_path: Path) -> None:
     # A parameter that was gone showed only when somebody drew them again.
     runpy.run_path(str(ROOT / "docs" / "pictures.py"))["main"](str(tmp_path))
     drawn = {file.name for file in tmp_path.iterdir()}
-    # Figure 1 has a script of its own, and pictures of the explorer page are taken in a browser.
-    others = {"figure_1.png", "explorer.png", "explorer_phone.png"}
+    # Figure 1 has a script of its own, pictures of the explorer page are taken in a browser, and a
+    # benchmark draws how near options are.
+    others = {"figure_1.png", "explorer.png", "explorer_phone.png", "nearest.png"}
     assert drawn | others == {file.name for file in (ROOT / "docs").glob("*.png")}
 
 

@@ -117,7 +117,7 @@ class Selector:
         for batch, start, ranking in self.rank(x, eligible):
             n_candidates, farthest = ranking.count(), self.farthest(ranking)
             candidates = self.pool.part(start, start + len(ranking.points))
-            if FEW_LEFT * n_candidates.sum() < len(candidates):
+            if 0 < FEW_LEFT * n_candidates.sum() < len(candidates):
                 few, kept = ranking.narrowed()
                 candidates = candidates.take(kept)
             else:
