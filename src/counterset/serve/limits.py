@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, fields
 
 from counterset._base.checks import check_count, check_positive
+from counterset._base.threads import core_count
 
 __all__ = ["Limits"]
 
@@ -40,7 +40,7 @@ class Limits:
     ways: int = 20
     seconds: float = 60.0
     waiting: int = 500
-    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+    threads: int = field(default_factory=core_count)
 
     def __post_init__(self) -> None:
         for each in fields(self):
