@@ -17,7 +17,15 @@ from counterset._base.files import written_aside
 from counterset.batch.parquet_files import ParquetFormat, ParquetTable
 from counterset.exceptions import InvalidInputError
 
-__all__ = ["CsvFormat", "CsvTable", "Format", "TableFile", "format_of", "open_table"]
+__all__ = [
+    "CsvFormat",
+    "CsvTable",
+    "Format",
+    "TableFile",
+    "check_ending",
+    "format_of",
+    "open_table",
+]
 
 #: The rows of a CSV file are counted a million at a time.
 COUNTED = 1_000_000
@@ -69,6 +77,22 @@ def open_table(file: Path) -> TableFile:
     if not file.is_file():
         raise InvalidInputError(f"There is no file {file}.")
     return ParquetTable(file) if _is_parquet(file) else CsvTable(file)
+
+
+def check_ending(file: Path) -> None:
+    """Check that the ending of a file to be written tells what to write.
+
+    Examples
+    --------
+    >>> check_ending(Path("answers.xlsx"))
+    Traceback (most recent call last):
+        ...
+    counterset.exceptions.InvalidInputError: answers.xlsx ends neither ...
+    """
+    if file.suffix.lower() != ".csv" and not _is_parquet(file):
+        raise InvalidInputError(
+            f"{file} ends neither in .csv nor in .parquet. Choose one: it tells what to write."
+        )
 
 
 def format_of(file: Path, frame: pd.DataFrame, values: pd.DataFrame) -> Format:

@@ -20,7 +20,14 @@ from counterset._base.progress import Progress
 from counterset.batch.cluster import connected, explain_chunks
 from counterset.batch.frame_explainer import FrameExplainer
 from counterset.batch.parts import Parts
-from counterset.batch.table_files import CsvTable, Format, TableFile, format_of, open_table
+from counterset.batch.table_files import (
+    CsvTable,
+    Format,
+    TableFile,
+    check_ending,
+    format_of,
+    open_table,
+)
 from counterset.cli.cases import read_explainer
 from counterset.cli.output import check_file
 from counterset.cli.rows import select_features
@@ -50,6 +57,7 @@ def explain_file(arguments: argparse.Namespace) -> int:
     """Explain the rows of DATA, write them to ``--out``, and return the exit code."""
     out = arguments.out
     check_file(out, "--out")
+    check_ending(out)
     table = open_table(arguments.data)
     parts = Parts(out, _made_from(arguments))
     if parts.folder.exists():

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api import types
 
 from counterset._base.arrays import Mask
 from counterset.batch.isolation import isolate
@@ -91,8 +90,11 @@ def _holds(expression: str, rows: pd.DataFrame) -> Mask:
             f"--where cannot be evaluated: {type(error).__name__}: {error}. The columns are "
             f"{list(rows)}. Put texts in quotes: \"town == 'Ulm'\"."
         ) from error
-    if not isinstance(holds, pd.Series) or not types.is_bool_dtype(holds.dtype):
+    # What is asked of a missing value is missing too, or an object, and does not hold.
+    values = np.array(holds, dtype=object) if isinstance(holds, pd.Series) else np.array([holds])
+    values[pd.isna(values)] = False
+    if len(values) != len(rows) or not all(isinstance(each, bool | np.bool_) for each in values):
         raise InvalidInputError(
             f'--where must be true or false for each row, as "income > 50" is, got {expression!r}.'
         )
-    return holds.fillna(False).to_numpy(dtype=bool)
+    return values.astype(bool)
