@@ -79,8 +79,14 @@ export async function loadStart() {
 
 // Load a case and put what a link holds on top of it.
 export async function loadCase(position, held = null) {
-  const response = await ask(`explorer/cases/${position}`);
-  const { values } = await response.json();
+  change((now) => { now.busy.case = "asked"; });
+  let values;
+  try {
+    const response = await ask(`explorer/cases/${position}`);
+    ({ values } = await response.json());
+  } finally {
+    delete state.busy.case; // shown by the change that follows, be it the case or a failure
+  }
   change((now) => {
     now.original = values;
     now.order = null;
