@@ -201,6 +201,13 @@ def measure(method: str, model: Any, train: pd.DataFrame, inputs: Any, fixed: li
     }
 
 
+def print_row(row: dict[str, Any], *, heading: bool) -> None:
+    """Print a row of a table, below the names of its columns if it is the first."""
+    if heading:
+        print("| " + " | ".join(row) + " |\n|" + "---|" * len(row))
+    print("| " + " | ".join(map(str, row.values())) + " |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--inputs", type=int, default=80)
@@ -222,10 +229,8 @@ def main() -> None:
                 fixed = [] if given.free else IMMUTABLE[name]
                 row = {"data": name, "model": kind, "options from": method}
                 row |= measure(method, model, train, inputs, fixed)
-                if heading:
-                    print("| " + " | ".join(row) + " |\n|" + "---|" * len(row))
+                print_row(row, heading=heading)
                 heading = False
-                print("| " + " | ".join(map(str, row.values())) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from recipes import TREES, fit_model, load
+from recipes import TREES, fit_model, load, print_row
 
 from counterset import DiverseExplainer, FewerCounterfactualsWarning, Schema, evaluate
 from counterset.benchmark.peers import find_peer
@@ -167,10 +167,8 @@ def main() -> None:
                 inputs = test[100 : 100 + counts[METHODS[method]]]
                 row = {"data": name, "model": kind, "explainer": method}
                 row |= measure(method, model, train, inputs)
-                if heading:
-                    print("| " + " | ".join(row) + " |\n|" + "---|" * len(row))
+                print_row(row, heading=heading)
                 heading = False
-                print("| " + " | ".join(map(str, row.values())) + " |", flush=True)
 
 
 if __name__ == "__main__":

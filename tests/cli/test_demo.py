@@ -24,7 +24,9 @@ def test_demo_tells_who_was_declined_the_ways_to_a_yes_how_far_and_how_stable(
     counts = re.search(r"Of 20 people .* (\d+) are offered the same 5 ways .* and (\d+) if", last)
     assert counts is not None
     assert int(counts[1]) < int(counts[2]) <= 20
-    assert re.search(r"Proved: who is declined and within 0\.\d+ of this applicant is", last)
+    assert re.search(
+        r"Proved: everyone who is declined and within 0\.\d+ of this applicant is", last
+    )
     # What cannot change is not among the changes.
     assert not re.search(r"^\s*\d\..*\b(age|personal status)\b", told, flags=re.MULTILINE)
 

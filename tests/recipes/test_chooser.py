@@ -24,7 +24,7 @@ from counterset import (
     NoCounterfactualError,
     Schema,
 )
-from counterset.recipes import chooser
+from counterset.recipes import chooser, recipe
 from counterset.recipes.recipe import RUNGS, Recipes
 from counterset.steps.line_search import Segments
 
@@ -162,7 +162,7 @@ def test_every_batch_size_and_order_gives_the_same_answers(constraints: Any) -> 
 
 def test_few_inputs_at_a_time_give_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = explain(sparse(), FRAME.head(8)).to_frame()
-    monkeypatch.setattr(chooser, "NUMBERS_AT_ONCE", 1)
+    monkeypatch.setattr(recipe, "NUMBERS_AT_ONCE", 1)
     assert explain(sparse(), FRAME.head(8)).to_frame().equals(expected)
 
 

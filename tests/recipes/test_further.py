@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mixed_toys import FRAME, explain, lend
 
 from counterset import Constraints, DiverseExplainer, FeatureDiversity
-from counterset.recipes.further import MOST_CHOICES, TARGETS, further_ways, in_parts, left_out
+from counterset.recipes.further import MOST_CHOICES, further_ways, left_out
 from counterset.steps.chosen import Chosen
 
 X = np.random.default_rng(0).random((300, 4))
@@ -149,14 +149,3 @@ def test_each_gets_what_it_would_get_alone(anchors: int | None) -> None:
     for x, one in zip(inputs[::-1], reversed(list(together)), strict=True):
         (alone,) = explain(explainer, x[None])
         np.testing.assert_array_equal(alone.values, one.values)
-
-
-def test_inputs_are_looked_at_in_parts_that_fit() -> None:
-    explainer = DiverseExplainer(points, diversity=FeatureDiversity()).fit(X)
-    acceptance = acceptance_of(explainer, np.full((5, 4), 0.1))
-    ((_, _, recipes),) = explainer._recipes.groups(acceptance, acceptance.requirements.rules)
-    numbers = 2 * MOST_CHOICES * TARGETS * 4
-    parts = [part.tolist() for part in in_parts(np.arange(5), recipes, numbers)]
-    assert parts == [[0, 1], [2, 3], [4]]
-    assert len(list(in_parts(np.arange(5), recipes, 1))) == 5
-    assert list(in_parts(np.arange(0), recipes, 1)) == []

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterset.recipes import recipe
-from counterset.recipes.recipe import RUNGS, Recipes, first_of_equal
+from counterset.recipes.recipe import RUNGS, Recipes, first_of_equal, in_parts
 from counterset.tables.table import Table
 
 HOMES = ["own", "rent", "free"]
@@ -109,3 +109,10 @@ def test_the_trend_is_how_much_more_often_a_number_was_raised() -> None:
     part = recipes.take(np.array([0])).trend
     assert part is not None
     assert part.tolist() == recipes.trend.tolist()
+
+
+def test_inputs_are_looked_at_in_parts_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipe, "NUMBERS_AT_ONCE", 2 * 36)
+    assert [part.tolist() for part in in_parts(np.arange(5), 36)] == [[0, 1], [2, 3], [4]]
+    assert len(list(in_parts(np.arange(5), 10**9))) == 5
+    assert list(in_parts(np.arange(0), 36)) == []

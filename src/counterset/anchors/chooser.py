@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,8 +11,8 @@ from counterset._base.lazy import Lazy
 from counterset.anchors.anchors import Anchors
 from counterset.anchors.option_list import RUNGS, NothingMore, OptionList
 from counterset.constraints.constraints import Constraints
-from counterset.recipes.chooser import NUMBERS_AT_ONCE, RecipeChooser, with_recipes
-from counterset.recipes.recipe import ask_each_once
+from counterset.recipes.chooser import RecipeChooser, with_recipes
+from counterset.recipes.recipe import in_parts
 from counterset.steps.acceptance import REFUSED, Acceptance
 from counterset.steps.choosers import MovedChooser, PoolChooser, pick_diverse, without_inputs
 from counterset.steps.chosen import Chosen
@@ -150,7 +149,7 @@ class ListChooser:
         parts = [_from_list(Chosen.nothing(acceptance), True)]
         lists = self.anchors.lists(acceptance, self.own_view.own_rules, self.selector)
         for inputs, options in lists:
-            for some in _in_parts(inputs, options):
+            for some in in_parts(inputs, len(RUNGS) * options.recipes.features.size):
                 parts.append(_from_list(_working(options, acceptance, some), True))
         listed = Chosen.joined(parts, parts[0].n_candidates, parts[0].farthest)
         selector = replace(self.selector, diversity=NothingMore(self.selector.diversity))
@@ -175,19 +174,12 @@ class ListChooser:
         return replace(chosen, list_radius=Lazy(lambda: self.anchors.radius(acceptance)))
 
 
-def _in_parts(inputs: Indices, options: OptionList) -> Iterator[Indices]:
-    """Yield inputs that a list is applied to at once."""
-    at_once = max(1, NUMBERS_AT_ONCE // (len(RUNGS) * options.recipes.features.size))
-    for start in range(0, len(inputs), at_once):
-        yield inputs[start : start + at_once]
-
-
 def _working(options: OptionList, acceptance: Acceptance, inputs: Indices) -> Chosen:
     """Return the recipes that work for each input on their nearest rung, in the list's order."""
     rows = options.apply(acceptance.inputs[inputs], acceptance.distance.table)
     owners = np.repeat(inputs, rows.shape[1])
     rows = acceptance.move_onto_constraints(rows.reshape(len(owners), -1), owners)
-    codes = ask_each_once(rows, owners, acceptance)
+    codes = acceptance.ask(rows, owners)
     embedded = acceptance.distance.embed(rows)
     lengths = np.where(codes != REFUSED, acceptance.lengths(embedded, owners), np.inf)
     rungs = lengths.reshape(-1, len(RUNGS))

@@ -8,7 +8,7 @@ import numpy as np
 
 from counterset._base.arrays import Indices, Matrix, Vector
 from counterset.anchors.option_list import RUNGS, NothingMore, OptionList
-from counterset.recipes.recipe import Recipes, ask_each_once
+from counterset.recipes.recipe import Recipes
 from counterset.steps.acceptance import REFUSED, Acceptance, Requirements
 from counterset.steps.selection import Selector
 from counterset.steps.training import TrainingData
@@ -121,7 +121,7 @@ def _distances(options: OptionList, acceptance: Acceptance) -> Matrix:
     owners = np.repeat(np.arange(n), count * len(RUNGS))
     rows = acceptance.move_onto_constraints(rows.reshape(len(owners), -1), owners)
     embedded = acceptance.distance.embed(rows)
-    accepted = ask_each_once(rows, owners, acceptance) != REFUSED
+    accepted = acceptance.ask(rows, owners) != REFUSED
     lengths = np.where(accepted, acceptance.lengths(embedded, owners), np.inf)
     nearest: Matrix = lengths.reshape(n, count, len(RUNGS)).min(axis=2)
     return nearest

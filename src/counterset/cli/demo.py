@@ -5,22 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
-from dataclasses import dataclass
 
 import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from counterset._base.arrays import Vector
 from counterset.cli.credit import OUTCOMES, Credit, load_credit
 from counterset.cli.parsers import Commands, add_parser
 from counterset.evaluation.evaluate import evaluate
 from counterset.evaluation.steadiness import steadiness
 from counterset.exceptions import InvalidInputError
-from counterset.explainer import DiverseExplainer
 from counterset.results.certificate import rounded_down
 from counterset.results.explanation import Explanation
-from counterset.results.steadiness import Steadiness
 
 __all__ = ["add_command", "run_demo"]
 
@@ -86,43 +82,28 @@ def run_demo(applicant: int | None = None) -> str:
 def _compare(credit: Credit, row: pd.DataFrame) -> str:
     """Compare ways that are chosen for each person alone with those of a list that people share."""
     shared = clone(credit.explainer).set_params(anchors="auto").fit(credit.X_train)
-    alone, listed = (_measure(each, row) for each in (credit.explainer, shared))
+    explainers = credit.explainer, shared
+    alone, listed = (each.explain(row.iloc[0], target="good") for each in explainers)
+    of_alone, of_listed = (
+        steadiness(explainer, explanation, repeats=COPIES)
+        for explainer, explanation in zip(explainers, (alone, listed), strict=True)
+    )
+    radius = listed.certificate.list_radius if listed.certificate is not None else None
+    proved = ""
+    if radius:
+        proved = (
+            f" Proved: everyone who is declined and within {rounded_down(radius)} of this "
+            f"applicant is offered that list."
+        )
     return textwrap.fill(
-        f"People who are nearly equal should be offered the same. Of {alone.steadiness.copies} "
-        f"people almost like this one, {alone.steadiness.same} are offered the same "
-        f"{len(alone.distances)} ways if these are chosen for each person alone, as above, and "
-        f"{listed.steadiness.same} if they are taken from one list for people alike "
-        f'(anchors="auto"). A shared list costs distance: its ways for this applicant are '
-        f"{listed.distances.mean():.2f} away on average, those above {alone.distances.mean():.2f}."
-        f"{_proved(listed.radius)}",
+        f"People who are nearly equal should be offered the same. Of {of_alone.copies} people "
+        f"almost like this one, {of_alone.same} are offered the same {len(alone)} ways if these "
+        f"are chosen for each person alone, as above, and {of_listed.same} if they are taken from "
+        f'one list for people alike (anchors="auto"). A shared list costs distance: its ways for '
+        f"this applicant are {listed.distances.mean():.2f} away on average, those above "
+        f"{alone.distances.mean():.2f}.{proved}",
         width=88,
     )
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """How steady the ways of one applicant are, how far away, and what is proved of their list."""
-
-    steadiness: Steadiness
-    distances: Vector
-    radius: float | None
-
-
-def _measure(explainer: DiverseExplainer, row: pd.DataFrame) -> _Measured:
-    explanation = explainer.explain(row.iloc[0], target="good")
-    certificate = explanation.certificate
-    return _Measured(
-        steadiness(explainer, explanation, repeats=COPIES),
-        explanation.distances,
-        None if certificate is None else certificate.list_radius,
-    )
-
-
-def _proved(radius: float | None) -> str:
-    if not radius:
-        return ""
-    within = rounded_down(radius)
-    return f" Proved: who is declined and within {within} of this applicant is offered that list."
 
 
 def _applicant(

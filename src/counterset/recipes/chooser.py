@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,9 +9,9 @@ import numpy as np
 from counterset._base.arrays import Codes, Indices, Matrix, Vector
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.rules import Rules
-from counterset.recipes.further import further_ways, in_parts
+from counterset.recipes.further import ROWS_EACH, further_ways
 from counterset.recipes.learning import RecipeBook
-from counterset.recipes.recipe import RUNGS, Recipes, first_of_equal
+from counterset.recipes.recipe import RUNGS, Recipes, first_of_equal, in_parts
 from counterset.steps.acceptance import REFUSED, UNASKED, Acceptance
 from counterset.steps.choosers import Chooser, pick_diverse
 from counterset.steps.chosen import Chosen
@@ -34,8 +33,6 @@ FIRST_ROWS, FIRST_ROWS_OF_FEW, FEW = 50, 600, 4
 #: Further ways are looked for in 3 rounds, for inputs that have too few: each starts from what the
 #: rounds before it found.
 ROUNDS = 3
-#: Recipes are applied to some inputs at a time: 4 million numbers, 32 MB.
-NUMBERS_AT_ONCE = 4_000_000
 
 
 def with_recipes(paper: Pipeline, book: RecipeBook, constraints: Constraints | None) -> Pipeline:
@@ -100,7 +97,7 @@ class RecipeChooser:
             open_ = np.intersect1d(members, inputs)
             for _ in range(ROUNDS):
                 parts = [known]
-                for some in in_parts(open_, recipes, NUMBERS_AT_ONCE):
+                for some in in_parts(open_, ROWS_EACH * recipes.features.shape[1]):
                     found = further_ways(known, recipes, acceptance, some)
                     parts.append(self._settled(found, acceptance))
                 known = Chosen.joined(parts, known.n_candidates, known.farthest)
@@ -117,7 +114,7 @@ class RecipeChooser:
         """Return the recipes that work for each input, with only the changes that are needed."""
         parts = [Chosen.nothing(acceptance)]
         for inputs, _, recipes in self.book.groups(acceptance, self.own_rules):
-            for some in _in_parts(inputs, recipes):
+            for some in in_parts(inputs, len(RUNGS) * recipes.features.size):
                 parts.append(self._working(recipes, acceptance, some))
         nothing = parts[0]
         found = Chosen.joined(parts, nothing.n_candidates, _farthest(parts, nothing.farthest))
@@ -160,13 +157,6 @@ class RecipeChooser:
             found = minimise(found, self.search, acceptance)
         found = undo(found, acceptance)
         return replace(found, settled=np.ones(len(found.owners), dtype=bool))
-
-
-def _in_parts(inputs: Indices, recipes: Recipes) -> Iterator[Indices]:
-    """Yield inputs that recipes are applied to at once."""
-    at_once = max(1, NUMBERS_AT_ONCE // (len(RUNGS) * recipes.features.size))
-    for start in range(0, len(inputs), at_once):
-        yield inputs[start : start + at_once]
 
 
 def _applied(

@@ -7,7 +7,7 @@ recipes set them to, several at once. If that leads to the goal, a further way i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -19,13 +19,15 @@ from counterset.steps.chosen import Chosen
 from counterset.tables.features.feature import Feature
 from counterset.tables.table import changed
 
-__all__ = ["further_ways", "in_parts", "left_out"]
+__all__ = ["ROWS_EACH", "further_ways", "left_out"]
 
 #: 48 rows are tried, in which each feature has its most likely value with a probability of 0.5, the
 #: next one with 0.25, and so on. The draw is the same for all inputs.
 TARGETS, SHARE, SEED = 48, 0.5, 0
 #: At most 24 choices of what to leave out are tried for an input, the smallest first.
 MOST_CHOICES = 24
+#: Up to 1,152 rows are tried for one input.
+ROWS_EACH = MOST_CHOICES * TARGETS
 
 
 def further_ways(
@@ -73,13 +75,6 @@ def further_ways(
         lengths=lengths[best],
         settled=np.zeros(len(which), dtype=bool),
     )
-
-
-def in_parts(inputs: Indices, recipes: Recipes, numbers: int) -> Iterator[Indices]:
-    """Yield some of the inputs at a time, so that no more than so many numbers are made at once."""
-    at_once = max(1, numbers // (MOST_CHOICES * TARGETS * recipes.features.shape[1]))
-    for start in range(0, len(inputs), at_once):
-        yield inputs[start : start + at_once]
 
 
 def _choices(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Indices, Mask, Matrix, Vector, rows_as_bytes
-from counterset.steps.acceptance import Acceptance
+from counterset._base.arrays import Indices, Mask, Matrix, Vector, rows_as_bytes
 from counterset.tables.table import Table, changed
 
-__all__ = ["RUNGS", "Recipes", "ask_each_once", "first_of_equal"]
+__all__ = ["RUNGS", "Recipes", "first_of_equal", "in_parts"]
 
 #: A number is set to its value, and to a point twice as far away: what was just enough for the row
 #: that a recipe was learned from is too little for others. The line search looks at what lies
@@ -18,6 +18,8 @@ __all__ = ["RUNGS", "Recipes", "ask_each_once", "first_of_equal"]
 RUNGS = (1.0, 2.0)
 #: Up to 1500 recipes are kept for a class of inputs: the model is asked about each.
 MOST = 1500
+#: Recipes are applied to some inputs at a time: 4 million numbers, 32 MB.
+NUMBERS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -124,18 +126,19 @@ def first_of_equal(rows: Matrix) -> Indices:
     >>> first_of_equal(np.array([[2.0, np.nan], [1.0, 0.0], [2.0, np.nan]]))
     array([0, 1])
     """
-    return np.sort(_equal_rows(rows)[0])
-
-
-def _equal_rows(rows: Matrix) -> tuple[Indices, Indices]:
-    """Return the first row of each group of equal rows, and the group of each row."""
     if not len(rows):
-        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-    _, first, group = np.unique(rows_as_bytes(rows), return_index=True, return_inverse=True)
-    return first, group.ravel()
+        return np.empty(0, dtype=np.intp)
+    return np.sort(np.unique(rows_as_bytes(rows), return_index=True)[1])
 
 
-def ask_each_once(rows: Matrix, owners: Indices, acceptance: Acceptance) -> Codes:
-    """Ask about rows, equal ones of an input once; see :meth:`Acceptance.ask`."""
-    first, group = _equal_rows(np.concatenate([rows, owners[:, None]], axis=1))
-    return acceptance.ask(rows[first], owners[first])[group]
+def in_parts(inputs: Indices, numbers_each: int) -> Iterator[Indices]:
+    """Yield the inputs a few at a time, so that they take 32 MB at most.
+
+    Parameters
+    ----------
+    numbers_each
+        How many numbers are made for one input.
+    """
+    at_once = max(1, NUMBERS_AT_ONCE // numbers_each)
+    for start in range(0, len(inputs), at_once):
+        yield inputs[start : start + at_once]
