@@ -72,7 +72,7 @@ def run_demo(applicant: int | None = None) -> str:
                 f"{len(credit.X_test)} correctly.",
                 width=88,
             ),
-            _who(row, explanation),
+            textwrap.fill(_who(row, explanation), width=88),
             explanation.describe(outcomes=OUTCOMES, stability=stability),
             _compare(credit, row),
         ]
