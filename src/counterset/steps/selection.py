@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,9 +11,9 @@ import numpy as np
 from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
 from counterset.models.classes import Classes
 from counterset.steps.acceptance import Acceptance
-from counterset.steps.cutoffs import Cutoff
+from counterset.steps.cutoffs import Cutoff, NearestCandidates
 from counterset.steps.diversity import Diversity, FeatureDiversity, FilteringDiversity, View
-from counterset.steps.pool import CandidatePool
+from counterset.steps.pool import CandidatePool, Candidates
 from counterset.steps.ranking import Ranking
 from counterset.tables.space import Embedded
 
@@ -114,23 +115,22 @@ class Selector:
             Which rows of the pool can be chosen.
         """
         selection = Selection.empty(len(x), self.capacity)
-        for batch, start, ranking in self.rank(x, eligible):
+        for batch, left, ranking in self.rank(x, eligible):
             n_candidates, farthest = ranking.count(), self.farthest(ranking)
-            candidates = self.pool.part(start, start + len(ranking.points))
-            if 0 < FEW_LEFT * n_candidates.sum() < len(candidates):
+            few, candidates = ranking, left
+            if 0 < FEW_LEFT * n_candidates.sum() < len(left):
                 few, kept = ranking.narrowed()
-                candidates = candidates.take(kept)
-            else:
-                few, kept = ranking, np.arange(len(candidates))
-            same = candidates.directions is candidates.coordinates
+                candidates = left.take(kept)
+            points = candidates.embedded
+            same = points.directions is points.coordinates
             view = self.view(
                 x.take(batch),
-                candidates,
+                points,
                 few.nearest_distance(),
                 few.squared_lengths() if same else None,
             )
             chosen = self._choose(few, view)
-            pool_index = np.where(chosen == NONE_LEFT, NONE_LEFT, start + kept[chosen])
+            pool_index = np.where(chosen == NONE_LEFT, NONE_LEFT, candidates.positions[chosen])
             selection.put(batch, Selection(pool_index, n_candidates, farthest))
         return selection
 
@@ -158,7 +158,7 @@ class Selector:
 
     def rank(
         self, x: Embedded, eligible: Mask, ignored: Mask | None = None
-    ) -> Iterator[tuple[Indices, int, Ranking]]:
+    ) -> Iterator[tuple[Indices, Candidates, Ranking]]:
         """Rank and cut off the eligible candidates, for some inputs at a time.
 
         Parameters
@@ -168,29 +168,48 @@ class Selector:
 
         Yields
         ------
-        batch, start, ranking
-            Which inputs, and their candidates, of which the first is at ``start`` of the pool.
+        batch, candidates, ranking
+            Which inputs, their candidates, and the ranking of these.
         """
         found = np.flatnonzero(eligible)
         if not len(found):
             return
         # The pool is sorted by class, so that few rows between the first and the last are not
         # eligible.
-        part = slice(int(found[0]), int(found[-1]) + 1)
-        candidates, inputs = self.pool.embedded.coordinates[part], x.coordinates
+        start, stop = int(found[0]), int(found[-1]) + 1
+        part, inputs = self.pool.part(start, stop), x.coordinates
         if ignored is not None and ignored.any():
-            candidates, inputs = np.where(ignored, 0.0, candidates), np.where(ignored, 0.0, inputs)
-        for batch in _batches(len(x), len(candidates)):
-            ranking = Ranking(
-                inputs[batch],
-                candidates,
-                self.pool.training_index[part],
-                self.pool.distance.in_space,
-            )
-            if len(found) < len(candidates):
-                ranking.drop(~eligible[part])
+            inputs = np.where(ignored, 0.0, inputs)
+        else:
+            ignored = None
+        among = None if len(found) == len(part) else eligible[start:stop]
+        for batch, candidates in self._near(inputs, part, among, ignored):
+            points = candidates.embedded.coordinates
+            if ignored is not None:
+                points = np.where(ignored, 0.0, points)
+            rows, distance = candidates.training_index, self.pool.distance.in_space
+            ranking = Ranking(inputs[batch], points, rows, distance)
+            if among is not None:
+                ranking.drop(~eligible[candidates.positions])
             self.cutoff.cut(ranking)
-            yield batch, part.start, ranking
+            yield batch, candidates, ranking
+
+    def _near(
+        self, inputs: Matrix, part: Candidates, eligible: Mask | None, ignored: Mask | None
+    ) -> Iterator[tuple[Indices, Candidates]]:
+        """Yield some inputs at a time, with candidates that contain all that step 2 can keep."""
+        count = self.cutoff.alpha if isinstance(self.cutoff, NearestCandidates) else len(part)
+        search = part.search
+        if search is None or not search.pays(count):
+            at_once = max(LEAST_BATCH, BATCH_DISTANCES // len(part))
+            yield from ((batch, part) for batch in _batches(len(inputs), at_once))
+            return
+        near = search.find(inputs, count, eligible, ignored)
+        # Inputs that are ranked together share their candidates; at worst, each has its own.
+        at_once = max(1, math.isqrt(BATCH_DISTANCES // count))
+        for batch in _batches(len(inputs), at_once):
+            own = [next(near) for _ in batch]
+            yield batch, part.take(np.unique(np.concatenate(own)))
 
     def _choose(self, ranking: Ranking, view: View) -> Indices:
         """Choose greedily: the nearest, then the next that differs from all chosen ones."""
@@ -261,7 +280,6 @@ class Selector:
         return differ
 
 
-def _batches(n: int, distances_each: int) -> Iterator[Indices]:
-    at_once = max(LEAST_BATCH, BATCH_DISTANCES // distances_each)
+def _batches(n: int, at_once: int) -> Iterator[Indices]:
     for start in range(0, n, at_once):
         yield np.arange(start, min(start + at_once, n))
