@@ -147,6 +147,40 @@ def test_first_of_some_inputs_is_that_of_all(case: Case) -> None:
 
 
 @few_examples
+@given(cases(), st.integers(1, 16))
+def test_the_first_are_taken_out_one_after_the_other(case: Case, count: int) -> None:
+    ranking = case.ranking()
+    ranking.keep_nearest(count)
+    expected = [case.ordered(i)[:count] for i in range(len(case.x))]
+    for place in range(count):
+        nearest, found = ranking.take_first()
+        lengths = ranking.lengths(nearest, found)
+        for i, order in enumerate(expected):
+            assert found[i] == (place < len(order))
+            if found[i]:
+                assert nearest[i] == order[place]
+                assert lengths[i] == case.exact(i, order[place])
+            else:
+                assert lengths[i] == np.inf
+
+
+@few_examples
+@given(cases(), st.integers(1, 16), st.booleans())
+def test_what_is_chosen_without_the_cut_is_left_if_it_is_near_enough(
+    case: Case, count: int, cut_already: bool
+) -> None:
+    ranking = case.ranking()
+    ranking.keep_nearest(count)
+    expected = [case.ordered(i) for i in range(len(case.x))]
+    assert left(ranking.uncut()) == expected
+    if cut_already:
+        ranking.left()
+    chosen = np.array([[*each, -1, *[-1] * 16][:16] for each in expected])
+    has = [[j in each[:count] for j in which] for each, which in zip(expected, chosen, strict=True)]
+    assert ranking.has(chosen).tolist() == has
+
+
+@few_examples
 @given(cases())
 def test_copies_of_a_choice_are_the_equal_points(case: Case) -> None:
     ranking = case.ranking()

@@ -9,10 +9,15 @@ from counterset._base.arrays import Matrix, Vector
 __all__ = ["squared_lengths"]
 
 
-def squared_lengths(A: Matrix, B: Matrix) -> tuple[Matrix, Vector]:
+def squared_lengths(A: Matrix, B: Matrix, b_squared: Vector | None = None) -> tuple[Matrix, Vector]:
     """Compute the squared Euclidean distance from each row of ``A`` to each row of ``B``.
 
     ``|a - b|^2 = |a|^2 - 2ab + |b|^2`` is one matrix product, but loses digits to cancellation.
+
+    Parameters
+    ----------
+    b_squared
+        ``|b|^2`` of each row of ``B``, if it is known.
 
     Returns
     -------
@@ -27,7 +32,9 @@ def squared_lengths(A: Matrix, B: Matrix) -> tuple[Matrix, Vector]:
     >>> squared, errors < 1e-12
     (array([[25.]]), array([ True]))
     """
-    a_squared, b_squared = np.einsum("nd,nd->n", A, A), np.einsum("nd,nd->n", B, B)
+    a_squared = np.einsum("nd,nd->n", A, A)
+    if b_squared is None:
+        b_squared = np.einsum("nd,nd->n", B, B)
     squared: Matrix = A @ B.T
     squared *= -2
     squared += b_squared

@@ -16,7 +16,6 @@ only with the prototype's own choices:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -28,7 +27,13 @@ from counterset.distances import L1, LInf
 from counterset.explainer import DiverseExplainer
 from counterset.noise import NumericColumns, SameClass
 from counterset.steps.cutoffs import NearestCandidates
-from counterset.steps.diversity import AngleDiversity, DistanceDiversity, Diversity, View
+from counterset.steps.diversity import (
+    AngleDiversity,
+    DistanceDiversity,
+    Diversity,
+    TooAlike,
+    View,
+)
 from counterset.steps.line_search import LineSearch
 
 __all__ = ["ChebyshevDiversity", "PrototypeExplainer", "PrototypeNoise"]
@@ -55,13 +60,14 @@ class ChebyshevDiversity:
         apart: Vector = L1().rowwise(rows[a], rows[b][:, None, :])[:, 0]
         return apart >= self._least(view)
 
-    def filter(self, view: View) -> Callable[[Indices], Mask]:
+    def filter(self, view: View) -> TooAlike:
         """Prepare a filter for all candidates at once."""
         rows = view.candidates.coordinates
         least = self._least(view)
 
-        def too_alike(kept: Indices) -> Mask:
-            return np.less(L1().pairwise(rows[kept], rows), least[:, None])
+        def too_alike(kept: Indices) -> tuple[Mask, Mask]:
+            scores, errors = L1().scores(rows[kept], rows)
+            return scores < (least - errors)[:, None], scores > (least + errors)[:, None]
 
         return too_alike
 

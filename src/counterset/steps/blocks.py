@@ -83,9 +83,11 @@ class Task:
 
 def run_tasks(tasks: Sequence[Task], workload: Workload) -> tuple[list[Run], int, int]:
     """Explain the inputs of all tasks; also return in how many calls, and with how many rows."""
-    blocks = [block for task in tasks for block in task.blocks(workload)]
-    runs, calls, rows = [], 0, 0
     total = sum(len(task.members) for task in tasks)
+    blocks = list(tasks)
+    if total > 1:
+        blocks = [block for task in tasks for block in task.blocks(workload)]
+    runs, calls, rows = [], 0, 0
     with Progress(total, "explain", shown=workload.progress) as bar:
         for block, result in zip(blocks, _results(blocks, tasks, workload), strict=True):
             found, labels, more_calls, more_rows = result

@@ -72,9 +72,11 @@ class PoolChooser:
     def choose(self, acceptance: Acceptance) -> Chosen:
         """Choose candidates for every input."""
         pool, x = self.selector.pool, self.viewpoints(acceptance)
-        selection = Selection.empty(len(x), self.selector.capacity)
-        for members, eligible in self.selector.eligible(acceptance):
-            selection.put(members, self.selector.select(x.take(members), eligible))
+        parts = [
+            (members, self.selector.select(x.take(members), eligible))
+            for members, eligible in self.selector.eligible(acceptance)
+        ]
+        selection = Selection.joined(parts, len(x))
         owners, ranks = np.nonzero(selection.pool_index != NONE_LEFT)
         pool_index = selection.pool_index[owners, ranks]
         embedded = pool.embedded.take(pool_index)
@@ -89,14 +91,13 @@ class PoolChooser:
             selection.n_candidates,
             selection.farthest,
         )
-        return without_inputs(chosen, acceptance)
+        # Seen from itself, an input is no candidate: the ranking drops it.
+        from_inputs = self.viewpoints is own_viewpoints
+        return chosen if from_inputs else without_inputs(chosen, acceptance)
 
 
 def without_inputs(chosen: Chosen, acceptance: Acceptance) -> Chosen:
-    """Drop candidates that are equal to their inputs.
-
-    They are chosen only from another viewpoint, or where the model gives one row two labels.
-    """
+    """Drop candidates that are equal to their inputs: from another viewpoint, some may be."""
     differs = np.asarray(changed(acceptance.inputs[chosen.owners], chosen.rows).any(axis=1))
     return chosen if differs.all() else chosen.take(np.flatnonzero(differs))
 

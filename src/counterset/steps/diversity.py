@@ -10,7 +10,8 @@ import numpy as np
 
 from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset._base.checks import check_between
-from counterset.distances import L2, ROUNDING, Distance
+from counterset._base.products import squared_lengths
+from counterset.distances import ROUNDING, Distance
 from counterset.tables.space import Embedded
 
 __all__ = [
@@ -19,15 +20,18 @@ __all__ = [
     "Diversity",
     "FeatureDiversity",
     "FilteringDiversity",
+    "TooAlike",
     "View",
 ]
 
 #: Takes one kept candidate of each input, and returns the candidates, ``(n, m)``, that are surely
-#: too much like it. A few borderline ones may be missing; ``differ`` decides those.
-TooAlike: TypeAlias = Callable[[Indices], Mask]
+#: too much like it, and those that surely differ enough. ``differ`` decides about the others.
+TooAlike: TypeAlias = Callable[[Indices], tuple[Mask, Mask]]
 
 #: Squared lengths above 1e60 are cut to it: the length itself must fit single precision, 3e38.
 LONGEST = 1e60
+#: The relative error of single precision, and the smallest length that is divided by.
+EPS, TINY = float(np.finfo(np.float32).eps), float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -156,25 +160,26 @@ class AngleDiversity:
         x, candidates = view.x.directions, view.candidates.directions
         squared = view.squared_lengths
         if squared is None:
-            squared, _ = L2().scores(x, candidates)
+            squared, _ = squared_lengths(x, candidates, view.candidates.squared)
         farthest = view.candidates.farthest + _length(x)
-        error = 8 * (x.shape[1] + 8) * float(np.finfo(np.float32).eps) * farthest
-        lengths = np.clip(squared, 0, LONGEST)
+        error = (8 * (x.shape[1] + 8) * EPS * farthest).astype(np.float32)[:, None]
+        lengths = np.minimum(squared, LONGEST)
+        np.maximum(lengths, 0.0, out=lengths)  # rounding can make squares slightly negative
         bounds = np.sqrt(lengths, out=lengths).astype(np.float32)
         bounds *= np.float32(self.beta if self.absolute else 1 - self.beta)
-        bounds += error.astype(np.float32)[:, None]
         single = view.candidates.single
         along = np.empty_like(bounds)
 
-        def too_alike(kept: Indices) -> Mask:
+        def too_alike(kept: Indices) -> tuple[Mask, Mask]:
             u = candidates[kept] - x
-            u /= np.maximum(_length(u), np.finfo(np.float64).tiny)[:, None]
+            u /= np.maximum(_length(u), TINY)[:, None]
+            here = np.einsum("nd,nd->n", u, x).astype(np.float32)[:, None]
             np.matmul(u.astype(np.float32), single.T, out=along)
-            here = np.einsum("nd,nd->n", u, x).astype(np.float32)
-            np.subtract(along, here[:, None], out=along)
             if self.absolute:
-                np.abs(along, out=along)
-            return np.greater(along, bounds)
+                np.abs(np.subtract(along, here, out=along), out=along)
+                here = np.zeros_like(here)
+            np.subtract(along, bounds, out=along)
+            return along > here + error, along < here - error
 
         return too_alike
 
@@ -216,9 +221,9 @@ class DistanceDiversity:
         candidates = view.candidates.coordinates
         least = view.distance.score_of(self._least(view))
 
-        def too_alike(kept: Indices) -> Mask:
+        def too_alike(kept: Indices) -> tuple[Mask, Mask]:
             scores, errors = view.distance.scores(candidates[kept], candidates)
-            return np.less(scores, (least - errors)[:, None])
+            return scores < (least - errors)[:, None], scores > (least + errors)[:, None]
 
         return too_alike
 

@@ -119,9 +119,14 @@ class LineSearch:
         ends, codes = segments.ends.copy(), segments.codes.copy()
         left = self._count_halvings(segments)
         open_, near, far, found = np.arange(len(left)), segments.starts, ends, codes
-        while (more := left > 0).any():
-            open_, left, found = open_[more], left[more], found[more]
-            near, far = near[more], far[more]
+        while True:
+            if not (more := left > 0).all():
+                done = open_[~more]
+                ends[done], codes[done] = far[~more], found[~more]
+                open_, left, found = open_[more], left[more], found[more]
+                near, far = near[more], far[more]
+            if not len(open_):
+                return Segments(segments.starts, ends, segments.lengths, codes, segments.farthest)
             most = next((each for few, each in HALVINGS_PER_CALL if len(open_) <= few), 1)
             if self.first_crossing:
                 most = max(most // STRIDE, 1) * STRIDE
@@ -131,9 +136,7 @@ class LineSearch:
             steps = np.minimum(left, most)
             follow = _first_crossings if self.first_crossing else _halvings
             near, far, found = _halve(near, far, found, steps, open_, ask, follow)
-            ends[open_], codes[open_] = far, found
             left = left - steps
-        return Segments(segments.starts, ends, segments.lengths, codes, segments.farthest)
 
     @property
     def needs_farthest(self) -> bool:
@@ -149,12 +152,10 @@ class LineSearch:
                     "Segments.farthest, or choose halvings='segment'."
                 )
             lengths = segments.farthest
-        count = np.zeros(len(lengths), dtype=np.intp)
-        longest = lengths.max(initial=0.0)
-        while longest > gamma:
-            count += lengths > gamma
-            lengths, longest = lengths / 2, longest / 2
-        return count
+        # The least k with length / 2**k <= gamma, from the parts of the floats: without rounding.
+        (shares, exponents), (share, exponent) = np.frexp(lengths), math.frexp(gamma)
+        count: Counts = exponents.astype(np.intp) - exponent + (shares > share)
+        return np.where(lengths > gamma, count, 0)
 
 
 def _halve(

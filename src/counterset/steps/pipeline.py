@@ -103,11 +103,12 @@ def _verified(chosen: Chosen, acceptance: Acceptance) -> tuple[Chosen, int]:
         return chosen, 0
     codes = acceptance.ask(chosen.rows, chosen.owners, again=True)
     n_contradicted = int(np.count_nonzero(codes == REFUSED))
-    if n_contradicted:
-        ones = np.arange(len(codes))[:, None]
-        codes = np.concatenate(
-            [acceptance.ask(chosen.rows[i], chosen.owners[i], again=True) for i in ones]
-        )
+    if not n_contradicted:
+        return replace(chosen, codes=codes), 0
+    ones = np.arange(len(codes))[:, None]
+    codes = np.concatenate(
+        [acceptance.ask(chosen.rows[i], chosen.owners[i], again=True) for i in ones]
+    )
     kept = np.flatnonzero(codes != REFUSED)
     return replace(chosen, codes=codes).take(kept), n_contradicted
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
-from counterset.models.classes import Classes
 from counterset.steps.acceptance import Acceptance
 from counterset.steps.cutoffs import Cutoff
-from counterset.steps.diversity import Diversity, FeatureDiversity, FilteringDiversity, View
+from counterset.steps.diversity import Diversity, FeatureDiversity, TooAlike, View
 from counterset.steps.pool import CandidatePool
 from counterset.steps.ranking import Ranking
 from counterset.tables.space import Embedded
@@ -36,7 +35,7 @@ class Selection:
     Attributes
     ----------
     pool_index
-        The rows of the pool, ``(n, limit)``, padded with ``NONE_LEFT``.
+        The rows of the pool, ``(n, k)``, padded with ``NONE_LEFT``.
     n_candidates
         How many candidates step 2 left to choose from, ``(n,)``.
     farthest
@@ -48,16 +47,23 @@ class Selection:
     farthest: Vector
 
     @classmethod
-    def empty(cls, n: int, limit: int) -> Selection:
-        """Return a selection of nothing, to fill in."""
-        none = np.full((n, limit), NONE_LEFT, dtype=np.intp)
-        return cls(none, np.zeros(n, dtype=np.intp), np.zeros(n))
+    def joined(cls, parts: list[tuple[Indices, Selection]], n: int) -> Selection:
+        """Put selections of some of ``n`` inputs each together; the others have none.
 
-    def put(self, where: Indices, part: Selection) -> None:
-        """Fill in the selection of some inputs."""
-        self.pool_index[where] = part.pool_index
-        self.n_candidates[where] = part.n_candidates
-        self.farthest[where] = part.farthest
+        Parameters
+        ----------
+        parts
+            The positions of inputs, ascending, and their selection.
+        """
+        if len(parts) == 1 and len(parts[0][0]) == n:
+            return parts[0][1]
+        most = max((part.pool_index.shape[1] for _, part in parts), default=0)
+        pool_index = np.full((n, most), NONE_LEFT, dtype=np.intp)
+        n_candidates, farthest = np.zeros(n, dtype=np.intp), np.zeros(n)
+        for where, part in parts:
+            pool_index[where, : part.pool_index.shape[1]] = part.pool_index
+            n_candidates[where], farthest[where] = part.n_candidates, part.farthest
+        return cls(pool_index, n_candidates, farthest)
 
 
 @dataclass(frozen=True)
@@ -92,16 +98,13 @@ class Selector:
 
     def eligible(self, acceptance: Acceptance) -> Iterator[tuple[Indices, Mask]]:
         """Yield groups of inputs, and which rows of the pool each group may move towards."""
-        goal, labels = acceptance.requirements.goal, acceptance.input_labels
-        pool_labels = acceptance.classes.labels[self.pool.codes]
-        usable = True if self.usable is None else self.usable
-        if not goal.per_label:
-            yield np.arange(len(labels)), usable & goal.accepts(pool_labels, pool_labels)
-            return
-        known, groups = Classes.learn(labels)
-        for group in range(len(known)):
-            own = np.repeat(known.labels[[group]], len(pool_labels))
-            yield np.flatnonzero(groups == group), usable & goal.accepts(pool_labels, own)
+        goal, labels = acceptance.requirements.goal, acceptance.classes.labels
+        codes = acceptance.input_codes if goal.per_label else np.zeros_like(acceptance.input_codes)
+        for code in np.flatnonzero(np.bincount(codes)):
+            members = np.flatnonzero(codes == code)
+            own = np.repeat(acceptance.input_labels[members[:1]], len(labels))
+            eligible = goal.accepts(labels, own)[self.pool.codes]
+            yield members, eligible if self.usable is None else eligible & self.usable
 
     def select(self, x: Embedded, eligible: Mask) -> Selection:
         """Choose diverse candidates for each input.
@@ -113,26 +116,21 @@ class Selector:
         eligible
             Which rows of the pool can be chosen.
         """
-        selection = Selection.empty(len(x), self.capacity)
+        parts = []
         for batch, start, ranking in self.rank(x, eligible):
             n_candidates, farthest = ranking.count(), self.farthest(ranking)
             candidates = self.pool.part(start, start + len(ranking.points))
             if 0 < FEW_LEFT * n_candidates.sum() < len(candidates):
                 few, kept = ranking.narrowed()
-                candidates = candidates.take(kept)
+                chosen = self._choose(few, x.take(batch), candidates.take(kept))
+                pool_index = np.where(chosen == NONE_LEFT, NONE_LEFT, start + kept[chosen])
             else:
-                few, kept = ranking, np.arange(len(candidates))
-            same = candidates.directions is candidates.coordinates
-            view = self.view(
-                x.take(batch),
-                candidates,
-                few.nearest_distance(),
-                few.squared_lengths() if same else None,
-            )
-            chosen = self._choose(few, view)
-            pool_index = np.where(chosen == NONE_LEFT, NONE_LEFT, start + kept[chosen])
-            selection.put(batch, Selection(pool_index, n_candidates, farthest))
-        return selection
+                chosen = self._choose(ranking.uncut(), x.take(batch), candidates)
+                # What is chosen comes nearest first: without the candidates that are too far, the
+                # same would have been chosen up to there.
+                pool_index = np.where(ranking.has(chosen), start + chosen, NONE_LEFT)
+            parts.append((batch, Selection(pool_index, n_candidates, farthest)))
+        return Selection.joined(parts, len(x))
 
     def view(
         self,
@@ -177,50 +175,70 @@ class Selector:
         # The pool is sorted by class, so that few rows between the first and the last are not
         # eligible.
         part = slice(int(found[0]), int(found[-1]) + 1)
-        candidates, inputs = self.pool.embedded.coordinates[part], x.coordinates
+        points = self.pool.part(part.start, part.stop)
+        candidates, inputs = points.coordinates, x.coordinates
+        squared = points.squared if points.directions is candidates else None
         if ignored is not None and ignored.any():
             candidates, inputs = np.where(ignored, 0.0, candidates), np.where(ignored, 0.0, inputs)
+            squared = None
+        rows, distance = self.pool.training_index[part], self.pool.distance.in_space
         for batch in _batches(len(x), len(candidates)):
-            ranking = Ranking(
-                inputs[batch],
-                candidates,
-                self.pool.training_index[part],
-                self.pool.distance.in_space,
-            )
+            ranking = Ranking(inputs[batch], candidates, rows, distance, squared)
             if len(found) < len(candidates):
                 ranking.drop(~eligible[part])
             self.cutoff.cut(ranking)
             yield batch, part.start, ranking
 
-    def _choose(self, ranking: Ranking, view: View) -> Indices:
-        """Choose greedily: the nearest, then the next that differs from all chosen ones."""
-        chosen = np.full((len(ranking), self.capacity), NONE_LEFT, dtype=np.intp)
-        too_alike = None
-        if isinstance(self.diversity, FilteringDiversity) and self.limit > 1:
-            too_alike = self.diversity.filter(view)
-        open_ = np.arange(len(ranking))
-        for i in range(self.capacity):
-            pending = open_
-            while len(pending):
-                nearest, found = ranking.first(pending)
-                pending, nearest = pending[found], nearest[found]
-                ranking.drop_at(pending, nearest)
-                differs = np.ones(len(pending), dtype=bool)
-                if i:
-                    each = np.repeat(np.arange(len(pending)), i)
-                    pairs = chosen[pending, :i].ravel(), nearest[each]
-                    apart = self.differ(view.of(pending[each]), *pairs)
-                    differs &= apart.reshape(len(pending), i).all(axis=1)
-                chosen[pending[differs], i] = nearest[differs]
-                pending = pending[~differs]
-            open_ = open_[chosen[open_, i] != NONE_LEFT]
-            if i + 1 == self.capacity or not len(open_):
-                break
+    def _choose(self, ranking: Ranking, x: Embedded, candidates: Embedded) -> Indices:
+        """Choose greedily: the nearest, then the next that differs from all chosen ones.
+
+        The ranking is used up.
+        """
+        same = candidates.directions is candidates.coordinates
+        squared = ranking.squared_lengths() if same else None
+        nearest, found = ranking.take_first()
+        view = self.view(x, candidates, ranking.lengths(nearest, found), squared)
+        filter_ = getattr(self.diversity, "filter", None) if self.capacity > 1 else None
+        too_alike: TooAlike | None = None if filter_ is None else filter_(view)
+        chosen, surely_differ = [np.where(found, nearest, NONE_LEFT)], None
+        while len(chosen) < self.capacity and found.any():
             if too_alike is None:
-                ranking.drop_at(*ranking.copies_of(open_, chosen[open_, i]))
+                open_ = np.flatnonzero(found)
+                ranking.drop_at(*ranking.copies_of(open_, nearest[open_]))
             else:
-                ranking.drop(too_alike(chosen[:, i]))
-        return chosen
+                alike, differ = too_alike(nearest)
+                ranking.drop(alike)
+                surely_differ = differ if surely_differ is None else surely_differ & differ
+            nearest, found = self._next(ranking, view, chosen, surely_differ)
+            chosen.append(np.where(found, nearest, NONE_LEFT))
+        return np.stack(chosen, axis=1)
+
+    def _next(
+        self, ranking: Ranking, view: View, chosen: list[Indices], surely_differ: Mask | None
+    ) -> tuple[Indices, Mask]:
+        """Return the nearest candidate that differs from all chosen ones, and whether there is one.
+
+        Parameters
+        ----------
+        chosen
+            The candidates that were chosen so far, the first of all inputs, the second of all ...
+        surely_differ
+            Which candidates, ``(n, m)``, surely differ from all of them; None: not known.
+        """
+        nearest, found = ranking.take_first()
+        unsure = found
+        if surely_differ is not None:
+            unsure = found & ~surely_differ[np.arange(len(found)), nearest]
+        who = np.flatnonzero(unsure)
+        while len(who):
+            differs, own = np.ones(len(who), dtype=bool), view.of(who)
+            for kept in chosen:
+                differs &= self.differ(own, kept[who], nearest[who])
+            who = who[~differs]
+            nearest[who], found[who] = ranking.first(who)
+            ranking.drop_at(who, nearest[who])
+            who = who[found[who]]
+        return nearest, found
 
     def choose_from_own(self, view: View, owners: Indices) -> Indices:
         """Choose greedily where each input has candidates of its own.

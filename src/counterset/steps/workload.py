@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from numbers import Integral
 from typing import Any
 
@@ -65,12 +65,17 @@ class Workload:
         memory: Any = self.memory
         if isinstance(memory, Integral) and not isinstance(memory, bool):
             return int(memory)
-        read = re.fullmatch(r"\s*([0-9.]+)\s*([KMG]?B?)\s*", str(memory).upper())
         try:
-            assert read is not None
-            return int(float(read[1]) * _BYTES[read[2]])
+            return _read_bytes(str(memory))
         except (AssertionError, KeyError, ValueError):
             raise InvalidInputError(
                 f"memory must be a number of bytes or a text such as '512MB' or '2GB', got "
                 f"{memory!r}."
             ) from None
+
+
+@cache
+def _read_bytes(text: str) -> int:
+    read = re.fullmatch(r"\s*([0-9.]+)\s*([KMG]?B?)\s*", text.upper())
+    assert read is not None
+    return int(float(read[1]) * _BYTES[read[2]])

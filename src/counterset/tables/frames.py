@@ -59,7 +59,7 @@ def is_frame(X: Any) -> bool:
 
 def is_dask_frame(X: Any) -> bool:
     """Whether this is a dask DataFrame, whose rows are in partitions, perhaps elsewhere."""
-    return nw.dependencies.is_dask_dataframe(X)
+    return not isinstance(X, np.ndarray) and nw.dependencies.is_dask_dataframe(X)
 
 
 def to_pandas(X: Any, what: str) -> Any:
@@ -70,6 +70,8 @@ def to_pandas(X: Any, what: str) -> Any:
     what
         How messages name the table.
     """
+    if isinstance(X, np.ndarray):
+        return X
     if nw.dependencies.is_polars_lazyframe(X):
         raise InvalidInputError(
             f"{what} is a LazyFrame, which holds no rows yet. Pass X.collect()."

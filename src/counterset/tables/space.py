@@ -177,10 +177,15 @@ class Embedded:
         return self.directions.astype(np.float32)
 
     @cached_property
+    def squared(self) -> Vector:
+        """The squared length of each direction: how far from the origin a point lies."""
+        lengths: Vector = np.einsum("md,md->m", self.directions, self.directions)
+        return lengths
+
+    @cached_property
     def farthest(self) -> float:
-        """The largest length of a direction: how far from the origin a point lies at most."""
-        squared = np.einsum("md,md->m", self.directions, self.directions)
-        return float(np.sqrt(squared.max()))
+        """The largest length of a direction."""
+        return math.sqrt(self.squared.max())
 
     def __len__(self) -> int:
         return len(self.coordinates)

@@ -96,6 +96,11 @@ class Table:
         return self.array_dtype != np.object_ and all(each.is_number for each in self.features)
 
     @cached_property
+    def _is_uniform(self) -> bool:
+        """Whether every feature is such a number, and all have the same dtype."""
+        return self.is_numeric and len({each.dtype for each in self.features}) == 1
+
+    @cached_property
     def is_plain(self) -> bool:
         """Whether every feature is a float that is never missing, and every number will do."""
         return self.is_numeric and not self._ratios[0].any()
@@ -199,10 +204,9 @@ class Table:
 
         Tables of polars and pyarrow have no index.
         """
-        alike = self.is_numeric and len({each.dtype for each in self.features}) == 1
-        if self._decoder is not None and not alike:
+        if self._decoder is not None and not self._is_uniform:
             return self._decoder.decode(matrix)
-        if alike:
+        if self._is_uniform:
             numbers = decode_numbers(matrix, self.features[0].dtype)
             if self.container is not None:
                 return self.container.frame_of_numbers(numbers)
@@ -326,7 +330,8 @@ class Table:
 
 def changed(a: Matrix, b: Matrix) -> Mask:
     """Return which codes differ; two missing values do not."""
-    return np.not_equal(a, b) & ~(np.isnan(a) & np.isnan(b))
+    differs, missing = np.not_equal(a, b), np.isnan(a)
+    return differs & ~(missing & np.isnan(b)) if missing.any() else differs
 
 
 def _read(X: Any, what: str) -> Rows:
