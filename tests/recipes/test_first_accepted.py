@@ -31,7 +31,7 @@ def table(owners: Any, accepted: Any) -> Any:
 
 
 def literal(owners: Any, groups: Any, accepted: Any, most: int | None) -> list[int]:
-    seen, found = set(), []
+    seen, found = set[int](), list[int]()
     for i, (owner, group) in enumerate(zip(owners, groups, strict=True)):
         if accepted[i] and group not in seen:
             seen.add(group)

@@ -51,7 +51,7 @@ def first_accepted(
     first, open_ = np.empty(0, dtype=np.intp), np.ones(len(rows), dtype=bool)
     position, nth = np.arange(len(rows)), _count_before(groups)
     upto = 1
-    while left := np.count_nonzero(open_):
+    while left := int(open_.sum()):
         now = np.flatnonzero(open_ & (nth < upto))
         if len(now) < min(left, LEAST_ROWS):
             upto = 2 * upto + 1
