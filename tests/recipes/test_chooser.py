@@ -24,7 +24,7 @@ from counterset import (
     NoCounterfactualError,
     Schema,
 )
-from counterset.recipes import chooser, recipe
+from counterset.recipes import chooser, first_accepted, recipe
 from counterset.recipes.recipe import RUNGS, Recipes
 from counterset.steps.line_search import Segments
 
@@ -166,17 +166,14 @@ def test_few_inputs_at_a_time_give_the_same_answers(monkeypatch: pytest.MonkeyPa
     assert explain(sparse(), FRAME.head(8)).to_frame().equals(expected)
 
 
-def test_asking_about_the_nearest_rows_first_changes_no_answer(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("ways", [8, 60])
+def test_asking_about_fewer_rows_at_once_changes_no_answer(
+    ways: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chooser, "FIRST_ROWS", 10**9)
-    expected = explain(sparse(), FRAME.head(20)).to_frame()
-    monkeypatch.setattr(chooser, "WAYS", 8)
-    few = explain(sparse(max_counterfactuals=2), FRAME.head(20)).to_frame()
-    monkeypatch.setattr(chooser, "FIRST_ROWS", 10)
-    assert explain(sparse(max_counterfactuals=2), FRAME.head(20)).to_frame().equals(few)
-    monkeypatch.setattr(chooser, "WAYS", 60)
-    assert explain(sparse(), FRAME.head(20)).to_frame().equals(expected)
+    monkeypatch.setattr(chooser, "WAYS", ways)
+    expected = explain(sparse(max_counterfactuals=2), FRAME.head(20)).to_frame()
+    monkeypatch.setattr(first_accepted, "LEAST_ROWS", 1)
+    assert explain(sparse(max_counterfactuals=2), FRAME.head(20)).to_frame().equals(expected)
 
 
 def test_the_only_other_class_is_the_same_goal_as_any_other_class() -> None:

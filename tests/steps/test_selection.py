@@ -10,11 +10,15 @@ from anchored_toys import acceptance_of, selector_of
 
 from counterset import (
     AngleDiversity,
+    CandidatesWithin,
+    Constraints,
     DiverseExplainer,
     FewerCounterfactualsWarning,
     LineSearch,
+    NearData,
+    NearestCandidates,
 )
-from counterset.steps import selection
+from counterset.steps import nearest, selection
 from counterset.steps.selection import NONE_LEFT, Selection
 
 X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 3.0], [1.0, 0.0], [-4.0, 0.0]])
@@ -84,3 +88,38 @@ def test_selections_of_parts_are_put_together_in_the_order_of_the_inputs() -> No
     assert joined.n_candidates.tolist() == [9, 8, 0, 3]
     assert joined.farthest.tolist() == [2.0, 1.0, 0.0, 0.5]
     assert Selection.joined([], 2).pool_index.shape == (2, 0)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"distance": "l2"},
+        {"distance": "l1", "diversity": None},
+        {"distance": "l2", "plausibility": NearData(neighbours=1, share=0.5)},
+        {"sparsify": True, "constraints": Constraints(immutable=["x1"])},
+        {"search": LineSearch(0.1, halvings="farthest")},
+        {"candidates": CandidatesWithin(0.5)},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("has_tree", [True, False])
+def test_looking_for_the_nearest_first_does_not_change_the_choice(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], has_tree: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.random((300, 3)), rng.integers(0, 4, (300, 3)) / 3])
+    inputs = np.concatenate([rng.random((60, 3)), rows[-5:]])
+
+    def explained() -> list[Any]:
+        explainer = DiverseExplainer.paper(
+            lambda rows: rows.sum(axis=1) > 1.5, **{"candidates": NearestCandidates(20)} | settings
+        ).fit(rows)
+        found = explainer.explain_many(inputs, if_none="ignore")
+        return [(each.values.tolist(), each.examples.tolist()) for each in found]
+
+    ranked = explained()
+    monkeypatch.setattr(nearest, "ENOUGH_FOR_SCAN", 1)
+    monkeypatch.setattr(nearest, "LARGEST_BLOCK", 50)
+    monkeypatch.setattr(nearest, "ENOUGH_FOR_TREE", 1 if has_tree else 10**9)
+    assert explained() == ranked

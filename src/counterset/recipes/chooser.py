@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
-from counterset._base.arrays import Codes, Indices, Matrix, Vector
+from counterset._base.arrays import Indices, Matrix, Vector
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.rules import Rules
+from counterset.recipes.first_accepted import first_accepted
 from counterset.recipes.further import ROWS_EACH, further_ways
 from counterset.recipes.learning import RecipeBook
 from counterset.recipes.recipe import RUNGS, Recipes, first_of_equal, in_parts
-from counterset.steps.acceptance import REFUSED, UNASKED, Acceptance
+from counterset.steps.acceptance import Acceptance
 from counterset.steps.choosers import Chooser, pick_diverse
 from counterset.steps.chosen import Chosen
 from counterset.steps.line_search import Search
@@ -27,9 +29,6 @@ __all__ = ["RecipeChooser", "with_recipes"]
 #: The search starts from the nearest 60 ways that work, or from 4 for each counterfactual asked
 #: for: many ways turn out to be one when what they do not need is undone.
 WAYS, WAYS_EACH = 60, 4
-#: The model is asked about the nearest 50 changed rows of each input first, and about twice as many
-#: as long as these hold too few ways. Of up to 4 inputs about 600: then calls cost more than rows.
-FIRST_ROWS, FIRST_ROWS_OF_FEW, FEW = 50, 600, 4
 #: Further ways are looked for in 3 rounds, for inputs that have too few: each starts from what the
 #: rounds before it found.
 ROUNDS = 3
@@ -128,24 +127,16 @@ class RecipeChooser:
         lengths = acceptance.lengths(embedded, owners)
         order = np.lexsort((which, lengths, owners))
         rows, owners, which, lengths = rows[order], owners[order], which[order], lengths[order]
-        rank = np.arange(len(owners)) - np.searchsorted(owners, owners)
-        codes = np.full(len(rows), UNASKED, dtype=np.intp)
-        kept, open_ = np.empty(0, dtype=np.intp), np.ones(len(rows), dtype=bool)
-        upto = FIRST_ROWS if len(inputs) > FEW else FIRST_ROWS_OF_FEW
-        while open_.any():
-            now = np.flatnonzero(open_ & (rank < upto))
-            codes[now] = acceptance.ask(rows[now], owners[now])
-            kept = _ways(acceptance, rows, owners, codes, ways)
-            enough = np.bincount(owners[kept], minlength=len(acceptance.inputs)) >= ways
-            open_ &= (codes == UNASKED) & ~enough[owners]
-            upto *= 2
+        kept, codes = first_accepted(
+            acceptance.ask, rows, owners, _sets(acceptance, rows, owners), ways
+        )
         nothing = Chosen.nothing(acceptance)
         return replace(
             nothing,
             owners=owners[kept],
             pool_index=recipes.pool_index[which[kept]],
             rows=rows[kept],
-            codes=codes[kept],
+            codes=codes,
             embedded=embedded.take(order[kept]),
             lengths=lengths[kept],
             settled=np.zeros(len(kept), dtype=bool),
@@ -179,12 +170,9 @@ def _farthest(parts: list[Chosen], nothing: Vector) -> Vector:
     return farthest
 
 
-def _ways(
-    acceptance: Acceptance, rows: Matrix, owners: Indices, codes: Codes, most: int
-) -> Indices:
-    """Return the first accepted row for each set of changed features, a few of each input."""
-    accepted = np.flatnonzero((codes != REFUSED) & (codes != UNASKED))
-    differs = changed(acceptance.inputs[owners[accepted]], rows[accepted])
-    first = accepted[first_of_equal(np.column_stack([owners[accepted], differs]) * 1.0)]
-    rank = np.arange(len(first)) - np.searchsorted(owners[first], owners[first])
-    return first[rank < most]
+def _sets(acceptance: Acceptance, rows: Matrix, owners: Indices) -> Indices:
+    """Return a number for each row, equal where the same features of the same input change."""
+    sets = owners
+    for bits in np.packbits(changed(acceptance.inputs[owners], rows), axis=1).T:
+        sets = pd.factorize(sets * 256 + bits)[0]
+    return sets

@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
+from counterset.recipes.first_accepted import first_accepted
 from counterset.recipes.recipe import Recipes
-from counterset.steps.acceptance import REFUSED, Acceptance
+from counterset.steps.acceptance import Acceptance
 from counterset.steps.chosen import Chosen
 from counterset.tables.features.feature import Feature
 from counterset.tables.table import changed
@@ -56,23 +57,22 @@ def further_ways(
     rows = np.where(kept_features[None], x[None], targets).reshape(-1, x.shape[1])
     owner_of_row, choice_of_row = np.tile(owners, count), np.tile(np.arange(len(owners)), count)
     rows = acceptance.move_onto_constraints(rows, owner_of_row)
-    codes = acceptance.ask(rows, owner_of_row)
-    accepted = np.flatnonzero(codes != REFUSED)
-    embedded = acceptance.distance.embed(rows[accepted])
-    lengths = acceptance.lengths(embedded, owner_of_row[accepted])
-    order = np.lexsort((lengths, choice_of_row[accepted]))
-    _, first = np.unique(choice_of_row[accepted][order], return_index=True)
-    best = order[first]
-    which = accepted[best]
+    embedded = acceptance.distance.embed(rows)
+    lengths = acceptance.lengths(embedded, owner_of_row)
+    order = np.lexsort((lengths, choice_of_row))
+    first, codes = first_accepted(
+        acceptance.ask, rows[order], owner_of_row[order], choice_of_row[order]
+    )
+    which = order[first]
     return replace(
         nothing,
         owners=owner_of_row[which],
         # Several recipes have a part in it: the first stands for them.
         pool_index=np.full(len(which), recipes.pool_index[0]),
         rows=rows[which],
-        codes=codes[which],
-        embedded=embedded.take(best),
-        lengths=lengths[best],
+        codes=codes,
+        embedded=embedded.take(which),
+        lengths=lengths[which],
         settled=np.zeros(len(which), dtype=bool),
     )
 

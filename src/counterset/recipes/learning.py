@@ -119,10 +119,11 @@ def _candidates(
     x, ignored = acceptance.embedded, acceptance.fixed_coordinates
     parts = [np.empty((2, 0), dtype=np.intp)]
     for members, eligible in selector.eligible(acceptance):
-        for batch, start, ranking in selector.rank(x.take(members), eligible, ignored):
+        for batch, candidates, ranking in selector.rank(x.take(members), eligible, ignored):
             who, which = ranking.left()
             picked = (np.arange(len(who)) - np.searchsorted(who, who)) % STRIDE == 0
-            parts.append(np.stack([members[batch[who[picked]]], start + which[picked]]))
+            who, which = who[picked], which[picked]
+            parts.append(np.stack([members[batch[who]], candidates.positions[which]]))
         there = np.flatnonzero(eligible)
         if len(there):
             # The candidates with the next larger lots: one more training row changes few of them.

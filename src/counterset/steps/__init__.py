@@ -1,6 +1,6 @@
 """The four steps of the paper, and the pipeline that takes them in order.
 
-1. ``pool`` and ``ranking``: training rows of other classes, ordered by distance.
+1. ``pool``, ``nearest`` and ``ranking``: training rows of other classes, ordered by distance.
 2. ``cutoffs``: keep the nearest ones.
 3. ``diversity`` and ``selection``: keep those that differ from the ones already kept.
 4. ``line_search`` along ``paths``: move each towards the input, up to the decision boundary.

@@ -11,7 +11,7 @@ import numpy as np
 from counterset._base.arrays import Indices
 from counterset.steps.acceptance import REFUSED, UNASKED, Acceptance
 from counterset.steps.chosen import Chosen
-from counterset.steps.pool import CandidatePool
+from counterset.steps.pool import CandidatePool, Candidates
 from counterset.steps.ranking import Ranking
 from counterset.steps.selection import NONE_LEFT, Selection, Selector
 from counterset.tables.space import Embedded
@@ -126,12 +126,12 @@ class MovedChooser:
         n_candidates, farthest = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
         parts = [Chosen.nothing(acceptance)]
         for members, eligible in selector.eligible(acceptance):
-            for batch, start, ranking in selector.rank(x.take(members), eligible, ignored):
+            for batch, candidates, ranking in selector.rank(x.take(members), eligible, ignored):
                 farthest[members[batch]] = selector.farthest(ranking)
                 who, which = ranking.left()
-                owners, pool_index = members[batch[who]], start + which
+                owners, pool_index = members[batch[who]], candidates.positions[which]
                 if self._looks_at_nearest(acceptance):
-                    near = _nearest(selector.pool, acceptance, members[batch], start, ranking)
+                    near = _nearest(selector.pool, acceptance, members[batch], candidates, ranking)
                     found = self._pick(near, acceptance)
                     done = found.counts == selector.limit
                     n_candidates[done] = near.counts[done]
@@ -161,25 +161,29 @@ class MovedChooser:
 
 
 def _nearest(
-    pool: CandidatePool, acceptance: Acceptance, inputs: Indices, start: int, ranking: Ranking
+    pool: CandidatePool,
+    acceptance: Acceptance,
+    inputs: Indices,
+    candidates: Candidates,
+    ranking: Ranking,
 ) -> Chosen:
     """Return the acceptable candidates up to some distance from each input, if only gaps move them.
 
     Step 3 goes from the nearest candidate on, so that it chooses the same among these as among
     all, as long as it finds enough. The ranking is used up.
     """
-    part = slice(start, start + len(ranking.points))
-    gaps = pool.has_gaps[part]
+    positions = candidates.positions
+    gaps = pool.has_gaps[positions]
     who, which = ranking.left()
     moves = gaps[which]
-    moved = moved_onto_rules(pool, acceptance, inputs[who[moves]], start + which[moves])
+    moved = moved_onto_rules(pool, acceptance, inputs[who[moves]], positions[which[moves]])
     moved = asked(moved, acceptance)
     ranking.drop(gaps)
     is_cut = np.zeros(len(acceptance.inputs), dtype=bool)
     is_cut[inputs] = ranking.count() > NEAREST
     ranking.keep_nearest(NEAREST)
     who, which = ranking.left()
-    as_they_are = moved_onto_rules(pool, acceptance, inputs[who], start + which)
+    as_they_are = moved_onto_rules(pool, acceptance, inputs[who], positions[which])
     end = np.zeros(len(acceptance.inputs))
     np.maximum.at(end, as_they_are.owners, as_they_are.lengths)
     end[~is_cut] = np.inf

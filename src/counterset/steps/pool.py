@@ -9,14 +9,45 @@ import numpy as np
 
 from counterset._base.arrays import Codes, Indices, Mask, Matrix, Vector
 from counterset._base.memo import Memo
+from counterset.steps.nearest import NearestSearch
 from counterset.tables.space import Embedded, TableDistance
 
-__all__ = ["CandidatePool"]
+__all__ = ["CandidatePool", "Candidates"]
 
 #: The same lots are drawn each time.
 SEED = 0
 #: The last 8 parts are kept: each class, or all but one class, is one.
 MOST_PARTS = 8
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Some rows of the pool.
+
+    Attributes
+    ----------
+    positions
+        Where they stand in the pool, ascending.
+    training_index
+        Where they stand in the training data.
+    embedded
+        The rows as points of the space.
+    search
+        Finds the nearest among them, if they follow each other in the pool.
+    """
+
+    positions: Indices
+    training_index: Indices
+    embedded: Embedded
+    search: NearestSearch | None = None
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def take(self, which: Indices) -> Candidates:
+        """Return some of them."""
+        embedded = self.embedded.take(which)
+        return Candidates(self.positions[which], self.training_index[which], embedded)
 
 
 @dataclass(frozen=True)
@@ -54,15 +85,20 @@ class CandidatePool:
         """The rows as points of the space."""
         return self.distance.embed(self.matrix)
 
-    def part(self, start: int, stop: int) -> Embedded:
-        """Return the points of rows that follow each other, such as those of a class.
+    def part(self, start: int, stop: int) -> Candidates:
+        """Return rows that follow each other, such as those of a class.
 
         They are kept, so that what is computed of them is computed once.
         """
-        return self._parts.get((start, stop), lambda: self.embedded.take(slice(start, stop)))
+        return self._parts.get((start, stop), lambda: self._part(start, stop))
+
+    def _part(self, start: int, stop: int) -> Candidates:
+        embedded = self.embedded.take(slice(start, stop))
+        search = NearestSearch(embedded.coordinates, self.distance.in_space)
+        return Candidates(np.arange(start, stop), self.training_index[start:stop], embedded, search)
 
     @cached_property
-    def _parts(self) -> Memo[Embedded]:
+    def _parts(self) -> Memo[Candidates]:
         return Memo(MOST_PARTS)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,9 +10,9 @@ import numpy as np
 
 from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
 from counterset.steps.acceptance import Acceptance
-from counterset.steps.cutoffs import Cutoff
+from counterset.steps.cutoffs import Cutoff, NearestCandidates
 from counterset.steps.diversity import Diversity, FeatureDiversity, TooAlike, View
-from counterset.steps.pool import CandidatePool
+from counterset.steps.pool import CandidatePool, Candidates
 from counterset.steps.ranking import Ranking
 from counterset.tables.space import Embedded
 
@@ -117,18 +118,19 @@ class Selector:
             Which rows of the pool can be chosen.
         """
         parts = []
-        for batch, start, ranking in self.rank(x, eligible):
+        for batch, candidates, ranking in self.rank(x, eligible):
             n_candidates, farthest = ranking.count(), self.farthest(ranking)
-            candidates = self.pool.part(start, start + len(ranking.points))
             if 0 < FEW_LEFT * n_candidates.sum() < len(candidates):
                 few, kept = ranking.narrowed()
-                chosen = self._choose(few, x.take(batch), candidates.take(kept))
-                pool_index = np.where(chosen == NONE_LEFT, NONE_LEFT, start + kept[chosen])
+                left = candidates.take(kept)
+                chosen = self._choose(few, x.take(batch), left.embedded)
+                pool_index = np.where(chosen == NONE_LEFT, NONE_LEFT, left.positions[chosen])
             else:
-                chosen = self._choose(ranking.uncut(), x.take(batch), candidates)
+                chosen = self._choose(ranking.uncut(), x.take(batch), candidates.embedded)
                 # What is chosen comes nearest first: without the candidates that are too far, the
                 # same would have been chosen up to there.
-                pool_index = np.where(ranking.has(chosen), start + chosen, NONE_LEFT)
+                positions = candidates.positions[chosen]
+                pool_index = np.where(ranking.has(chosen), positions, NONE_LEFT)
             parts.append((batch, Selection(pool_index, n_candidates, farthest)))
         return Selection.joined(parts, len(x))
 
@@ -156,7 +158,7 @@ class Selector:
 
     def rank(
         self, x: Embedded, eligible: Mask, ignored: Mask | None = None
-    ) -> Iterator[tuple[Indices, int, Ranking]]:
+    ) -> Iterator[tuple[Indices, Candidates, Ranking]]:
         """Rank and cut off the eligible candidates, for some inputs at a time.
 
         Parameters
@@ -166,28 +168,51 @@ class Selector:
 
         Yields
         ------
-        batch, start, ranking
-            Which inputs, and their candidates, of which the first is at ``start`` of the pool.
+        batch, candidates, ranking
+            Which inputs, their candidates, and the ranking of these.
         """
         found = np.flatnonzero(eligible)
         if not len(found):
             return
         # The pool is sorted by class, so that few rows between the first and the last are not
         # eligible.
-        part = slice(int(found[0]), int(found[-1]) + 1)
-        points = self.pool.part(part.start, part.stop)
-        candidates, inputs = points.coordinates, x.coordinates
-        squared = points.squared if points.directions is candidates else None
+        start, stop = int(found[0]), int(found[-1]) + 1
+        part, inputs = self.pool.part(start, stop), x.coordinates
         if ignored is not None and ignored.any():
-            candidates, inputs = np.where(ignored, 0.0, candidates), np.where(ignored, 0.0, inputs)
-            squared = None
-        rows, distance = self.pool.training_index[part], self.pool.distance.in_space
-        for batch in _batches(len(x), len(candidates)):
-            ranking = Ranking(inputs[batch], candidates, rows, distance, squared)
-            if len(found) < len(candidates):
-                ranking.drop(~eligible[part])
+            inputs = np.where(ignored, 0.0, inputs)
+        else:
+            ignored = None
+        among = None if len(found) == len(part) else eligible[start:stop]
+        for batch, candidates in self._near(inputs, part, among, ignored):
+            embedded, squared = candidates.embedded, None
+            points = embedded.coordinates
+            if ignored is not None:
+                points = np.where(ignored, 0.0, points)
+            elif embedded.directions is points:
+                squared = embedded.squared
+            rows, distance = candidates.training_index, self.pool.distance.in_space
+            ranking = Ranking(inputs[batch], points, rows, distance, squared)
+            if among is not None:
+                ranking.drop(~eligible[candidates.positions])
             self.cutoff.cut(ranking)
-            yield batch, part.start, ranking
+            yield batch, candidates, ranking
+
+    def _near(
+        self, inputs: Matrix, part: Candidates, eligible: Mask | None, ignored: Mask | None
+    ) -> Iterator[tuple[Indices, Candidates]]:
+        """Yield some inputs at a time, with candidates that contain all that step 2 can keep."""
+        count = self.cutoff.alpha if isinstance(self.cutoff, NearestCandidates) else len(part)
+        search = part.search
+        if search is None or not search.pays(count):
+            at_once = max(LEAST_BATCH, BATCH_DISTANCES // len(part))
+            yield from ((batch, part) for batch in _batches(len(inputs), at_once))
+            return
+        near = search.find(inputs, count, eligible, ignored)
+        # Inputs that are ranked together share their candidates; at worst, each has its own.
+        at_once = max(1, math.isqrt(BATCH_DISTANCES // count))
+        for batch in _batches(len(inputs), at_once):
+            own = [next(near) for _ in batch]
+            yield batch, part.take(np.unique(np.concatenate(own)))
 
     def _choose(self, ranking: Ranking, x: Embedded, candidates: Embedded) -> Indices:
         """Choose greedily: the nearest, then the next that differs from all chosen ones.
@@ -279,7 +304,6 @@ class Selector:
         return differ
 
 
-def _batches(n: int, distances_each: int) -> Iterator[Indices]:
-    at_once = max(LEAST_BATCH, BATCH_DISTANCES // distances_each)
+def _batches(n: int, at_once: int) -> Iterator[Indices]:
     for start in range(0, n, at_once):
         yield np.arange(start, min(start + at_once, n))

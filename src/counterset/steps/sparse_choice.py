@@ -24,9 +24,9 @@ __all__ = ["pick_sparse", "undo"]
 #: more often than they find.
 NEAREST, LANDMARK_STRIDE, MOST_LANDMARKS = 15, 16, 40
 
-#: For up to 4 inputs the model is asked about all ways to undo up to 4 changes at once, 14 rows at
+#: For up to 4 inputs the model is asked about all ways to undo up to 6 changes at once, 62 rows at
 #: most, instead of round after round: there a call costs more than the rows in it.
-FEW_INPUTS, MOST_CHANGES = 4, 4
+FEW_INPUTS, MOST_CHANGES = 4, 6
 
 
 def pick_sparse(selector: Selector, found: Chosen, acceptance: Acceptance) -> Chosen:
