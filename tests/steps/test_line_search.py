@@ -174,6 +174,19 @@ def test_farthest_halves_each_segment_as_often_as_the_farthest_candidate_needs(c
         assert found.ends[i].tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("gamma", [0.1, 0.25, 1e-300, 3.0])
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 60])
+def test_a_segment_is_halved_until_it_is_just_short_enough(gamma: float, count: int) -> None:
+    length = gamma * 2.0**count
+    lengths = [length, np.nextafter(length, np.inf), np.nextafter(length, 0.0), 0.0]
+    found = LineSearch(gamma).search(
+        segments(np.zeros((4, 1)), np.ones((4, 1)), lengths),
+        Asked(lambda points: np.ones(len(points), dtype=bool)),
+    )
+    expected = [2.0**-count, 2.0 ** -(count + 1), 2.0**-count, 1.0]
+    assert found.ends[:, 0].tolist() == expected
+
+
 def test_farthest_goes_on_where_the_segment_itself_would_stop() -> None:
     two = segments([[0.0], [0.0], [0.0]], [[1.0], [8.0], [1.0]], [1.0, 8.0, 1.0], [8.0, 8.0, 1.0])
     ask = Asked(lambda points: points[:, 0] > 0.3)

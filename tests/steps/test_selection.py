@@ -19,7 +19,7 @@ from counterset import (
     NearestCandidates,
 )
 from counterset.steps import nearest, selection
-from counterset.steps.selection import NONE_LEFT
+from counterset.steps.selection import NONE_LEFT, Selection
 
 X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 3.0], [1.0, 0.0], [-4.0, 0.0]])
 
@@ -77,6 +77,17 @@ def test_more_counterfactuals_than_there_are_rows_take_no_more_memory() -> None:
     assert selector_of(explainer).capacity == len(X)
     with pytest.warns(FewerCounterfactualsWarning, match="fewer than 1000000000"):
         assert len(explainer.explain(X[0])) == 4
+
+
+def test_selections_of_parts_are_put_together_in_the_order_of_the_inputs() -> None:
+    last = Selection(np.array([[7]]), np.array([3]), np.array([0.5]))
+    first_two = Selection(np.array([[4, 5], [6, NONE_LEFT]]), np.array([9, 8]), np.array([2.0, 1]))
+    joined = Selection.joined([(np.array([3]), last), (np.array([0, 1]), first_two)], 4)
+    none = [NONE_LEFT] * 2
+    assert joined.pool_index.tolist() == [[4, 5], [6, NONE_LEFT], none, [7, NONE_LEFT]]
+    assert joined.n_candidates.tolist() == [9, 8, 0, 3]
+    assert joined.farthest.tolist() == [2.0, 1.0, 0.0, 0.5]
+    assert Selection.joined([], 2).pool_index.shape == (2, 0)
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,8 @@ def unmasked(values: Any) -> NDArray[Any]:
     >>> unmasked(np.ma.array([1, 2], mask=[False, True]))
     array([ 1., nan])
     """
+    if type(values) is np.ndarray:
+        return values
     if isinstance(values, list | tuple) and any(map(np.ma.is_masked, values)):
         values = np.ma.array(values)
     if not np.ma.is_masked(values):

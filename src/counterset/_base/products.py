@@ -8,6 +8,9 @@ from counterset._base.arrays import Matrix, Vector
 
 __all__ = ["squared_lengths"]
 
+#: The relative error of a float.
+EPS = float(np.finfo(np.float64).eps)
+
 
 def squared_lengths(A: Matrix, B: Matrix, b_squared: Vector | None = None) -> tuple[Matrix, Vector]:
     """Compute the squared Euclidean distance from each row of ``A`` to each row of ``B``.
@@ -35,10 +38,8 @@ def squared_lengths(A: Matrix, B: Matrix, b_squared: Vector | None = None) -> tu
     a_squared = np.einsum("nd,nd->n", A, A)
     if b_squared is None:
         b_squared = np.einsum("nd,nd->n", B, B)
-    squared: Matrix = A @ B.T
-    squared *= -2
+    squared: Matrix = (-2 * A) @ B.T
     squared += b_squared
     squared += a_squared[:, None]
     largest = b_squared.max(initial=0.0)
-    unit = 4 * (A.shape[1] + 4) * np.finfo(np.float64).eps
-    return squared, unit * (a_squared + largest)
+    return squared, 4 * (A.shape[1] + 4) * EPS * (a_squared + largest)

@@ -117,7 +117,10 @@ def _context(
 ) -> Context:
     """Return how the explanations of one call are made."""
     given = request.own_constraints if request.constraints is None else request.constraints
-    settings = {name: value for name, value in parameters.items() if name != "model"}
+
+    def settings() -> dict[str, Any]:
+        return settings_of({name: each for name, each in parameters.items() if name != "model"})
+
     return Context(
         model=training.model,
         table=training.table,
@@ -127,7 +130,7 @@ def _context(
         probability=request.probability,
         constraints={} if given is None or is_per_row(given) else as_written(given),
         costs=as_written(parameters.get("costs") or {}),
-        settings=Lazy(lambda: settings_of(settings)),
+        settings=Lazy(settings),
         training=training.summary,
     )
 
