@@ -143,3 +143,19 @@ def test_probabilities_are_not_asked_for_in_vain() -> None:
 def test_probabilities_are_of_a_model_that_has_them() -> None:
     with pytest.raises(InvalidInputError, match=r"needs a model with predict_proba.*function has"):
         ModelAdapter(lambda rows: rows[:, 0], Table.learn(GRID)[0], with_confidence=True)
+
+
+def test_very_many_rows_are_asked_about_in_several_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("counterset.models.adapter.ROWS_PER_CALL", 2)
+    table, matrix = Table.learn(np.arange(5.0)[:, None])
+    asked = []
+
+    def predict(rows: Any) -> Any:
+        asked.append(rows[:, 0].tolist())
+        return rows[:, 0] if rows[0, 0] < 2 else np.array(["many"] * len(rows))
+
+    model = ModelAdapter(predict, table)
+    # Numbers stay numbers, though the model answers in text later.
+    assert model.labels(matrix).tolist() == [0.0, 1.0, "many", "many", "many"]
+    assert asked == [[0.0, 1.0], [2.0, 3.0], [4.0]]
+    assert (model.calls, model.rows) == (3, 5)

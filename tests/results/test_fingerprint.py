@@ -13,6 +13,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 
 from counterset import InvalidInputError
+from counterset._base.arrays import row_blocks
 from counterset.results.fingerprint import PROBES, Fingerprint, hash_rows, probe_rows
 from counterset.tables.table import Table
 
@@ -113,3 +114,12 @@ def test_the_hash_depends_on_values_names_and_dtypes() -> None:
     hashes = [hash_rows(*Table.learn(each)) for each in others]
     assert len(set(hashes)) == len(others)
     assert hash_rows(*Table.learn(frame.copy())) == hashes[0]
+
+
+def test_rows_have_the_same_hash_in_one_block_or_in_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, matrix = Table.learn(np.random.default_rng(0).random((10, 2)))
+    order = np.argsort(matrix[:, 0])
+    hashes = {hash_rows(table, matrix[order])}
+    monkeypatch.setattr(row_blocks, "__defaults__", (3,))
+    hashes |= {hash_rows(table, matrix[order]), hash_rows(table, matrix, order)}
+    assert len(hashes) == 1

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
 
-from counterset import Constraints, NearData, NoCounterfactualError
+from counterset import Constraints, DiverseExplainer, NearData, NoCounterfactualError
 from counterset.models.goals import AnyOther
 from counterset.steps.acceptance import REFUSED, Requirements
 from counterset.steps.training import TrainingData
@@ -89,3 +90,17 @@ def test_rows_of_the_pool_are_judged_as_inputs() -> None:
     assert acceptance.input_labels.tolist() == [False, True]
     other = training.pool.matrix[[-1, -1]]
     assert (acceptance.ask(other, np.array([0, 1])) != REFUSED).tolist() == [True, False]
+
+
+def test_a_large_table_is_held_no_more_than_twice_at_a_time() -> None:
+    rows = np.random.default_rng(0).random((300_000, 10), dtype=np.float32)
+    explainer = DiverseExplainer.paper(lambda rows: rows[:, 0] > 0.5)
+    tracemalloc.start()
+    try:
+        explainer.fit(rows)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    in_double_precision = 8 * rows.size
+    # What is held besides is made of one block of rows, or is one number for each row.
+    assert peak < 2.75 * in_double_precision

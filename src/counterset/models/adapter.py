@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from counterset._base.arrays import Labels, Matrix
+from counterset._base.arrays import Labels, Matrix, row_blocks
 from counterset.exceptions import CountersetError, InvalidInputError, ModelError
 from counterset.models.answers import Answers, read_confidence, read_labels
 from counterset.models.frameworks import as_predictor
@@ -16,6 +16,9 @@ from counterset.tables.frames import Rows, copy_of
 from counterset.tables.table import Table
 
 __all__ = ["ModelAdapter"]
+
+#: A model is asked about a million rows at a time: what it makes of them takes memory too.
+ROWS_PER_CALL = 1_000_000
 
 
 @dataclass
@@ -73,7 +76,7 @@ class ModelAdapter:
 
     def labels(self, matrix: Matrix) -> Labels:
         """Return the model's label of each row of a matrix."""
-        return self._labels(self._decode(matrix))
+        return self._in_blocks(matrix, lambda rows: Answers(self._labels(rows))).labels
 
     @property
     def remembers(self) -> bool:
@@ -87,7 +90,16 @@ class ModelAdapter:
 
     def answers(self, matrix: Matrix) -> Answers:
         """Return the model's label of each row, with its probability if that is asked for."""
-        rows = self._decode(matrix)
+        return self._in_blocks(matrix, self._answer)
+
+    def _in_blocks(self, matrix: Matrix, ask: Callable[[Rows], Answers]) -> Answers:
+        """Ask about all rows, in one call unless there are very many."""
+        if len(matrix) <= ROWS_PER_CALL:
+            return ask(self._decode(matrix))
+        blocks = row_blocks(len(matrix), ROWS_PER_CALL)
+        return Answers.joined([ask(self._decode(matrix[block])) for block in blocks])
+
+    def _answer(self, rows: Rows) -> Answers:
         if not self.with_confidence:
             return Answers(self._labels(rows))
         # A copy: what predict writes into its rows must not reach predict_proba.

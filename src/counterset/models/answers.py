@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,23 @@ class Answers:
 
     labels: Labels
     confidence: Vector | None = None
+
+    @classmethod
+    def joined(cls, parts: Sequence[Answers]) -> Answers:
+        """Return the answers about the rows of all parts."""
+        if len(parts) == 1:
+            return parts[0]
+        labels = [part.labels for part in parts]
+        # numpy would turn numbers into text if a model answers now in one, then in the other.
+        if len({each.dtype.kind in "SU" for each in labels}) > 1:
+            labels = [each.astype(object) for each in labels]
+        confidence = [part.confidence for part in parts if part.confidence is not None]
+        return cls(np.concatenate(labels), np.concatenate(confidence) if confidence else None)
+
+    def take(self, which: Indices) -> Answers:
+        """Return the answers about some of the rows."""
+        confidence = None if self.confidence is None else self.confidence[which]
+        return Answers(self.labels[which], confidence)
 
 
 def read_labels(answer: Any, n_rows: int) -> Labels:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from counterset._base.arrays import Indices, Labels, Matrix, rows_as_bytes
+from counterset._base.arrays import Indices, Matrix, rows_as_bytes
 from counterset.models.answers import Answers
 
 __all__ = ["KnownAnswers"]
@@ -45,29 +45,9 @@ class KnownAnswers:
         if new:
             unknown = np.flatnonzero(at >= known)
             first = unknown[np.unique(at[unknown], return_index=True)[1]]
-            self._add(ask(rows[first]))
+            answers = ask(rows[first])
+            old = self._answers
+            self._answers = answers if old is None else Answers.joined([old, answers])
             self._position |= new
-        return _take(self._answers, at)
-
-    def _add(self, new: Answers) -> None:
-        old = self._answers
-        if old is None:
-            self._answers = new
-            return
-        confidence = new.confidence
-        if old.confidence is not None and confidence is not None:
-            confidence = np.concatenate([old.confidence, confidence])
-        self._answers = Answers(_joined(old.labels, new.labels), confidence)
-
-
-def _take(answers: Answers | None, at: Indices) -> Answers:
-    assert answers is not None, "something was asked"
-    confidence = answers.confidence
-    return Answers(answers.labels[at], None if confidence is None else confidence[at])
-
-
-def _joined(first: Labels, second: Labels) -> Labels:
-    # numpy would turn numbers into text if a model answers now in one, then in the other.
-    if (first.dtype.kind in "SU") != (second.dtype.kind in "SU"):
-        first, second = first.astype(object), second.astype(object)
-    return np.concatenate([first, second])
+        assert self._answers is not None, "something was asked"
+        return self._answers.take(at)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from counterset._base.arrays import Matrix, Vector, to_python
+from counterset._base.arrays import Indices, Matrix, Vector, row_blocks, to_python
 from counterset.exceptions import InvalidInputError
 from counterset.models.adapter import ModelAdapter
 from counterset.tables.table import Table
@@ -117,18 +117,25 @@ def probe_rows(table: Table, count: int = PROBES) -> Matrix:
     return table.snap_inside(matrix)
 
 
-def hash_rows(table: Table, matrix: Matrix) -> str:
+def hash_rows(table: Table, matrix: Matrix, order: Indices | None = None) -> str:
     """Return the SHA-256 hash of rows: of their columns and of all cells.
 
     Two tables have the same hash if they hold the same rows in the same order.
+
+    Parameters
+    ----------
+    order
+        The positions of the rows in the order to hash them in; None: as they stand.
     """
     digest = hashlib.sha256()
     for feature in table.features:
         told = (feature.name, feature.kind, str(feature.dtype), feature.values)
         digest.update(repr(told).encode())
     digest.update(repr([str(column) for column in table.columns]).encode())
-    cells = np.where(np.isnan(matrix), np.nan, matrix + 0.0)  # one NaN, and one 0
-    digest.update(np.ascontiguousarray(cells, dtype="<f8").tobytes())
+    for block in row_blocks(len(matrix)):
+        rows = matrix[block if order is None else order[block]]
+        cells = np.where(np.isnan(rows), np.nan, rows + 0.0)  # one NaN, and one 0
+        digest.update(np.ascontiguousarray(cells, dtype="<f8").tobytes())
     return digest.hexdigest()
 
 

@@ -80,15 +80,17 @@ class TrainingData:
         table, matrix = Table.learn(X, schema)
         read_costs = Costs.read(costs, table)
         inner = read_costs.weigh(distances.get(distance))
-        rows = table.snap_inside(matrix)  # the model is asked about what counterfactuals may be
+        space = Space.learn(matrix, table, scale, read_costs.factors)
+        count, rows = len(matrix), table.snap_inside(matrix)
+        del matrix  # large tables must not be held more often than needed
+        # The model is asked about what counterfactuals may be.
         classes, codes = Classes.learn(ModelAdapter(model, table).labels(rows))
         if len(classes) == 1:
             raise NoCounterfactualError(
-                f"The model predicts {to_python(classes.labels[0])!r} for all {len(matrix)} "
+                f"The model predicts {to_python(classes.labels[0])!r} for all {count} "
                 f"training rows, so there is nothing to move towards. Fit on data in which the "
                 f"model predicts at least two classes."
             )
-        space = Space.learn(matrix, table, scale, read_costs.factors)
         measure = TableDistance(table, space, inner)
         pool = CandidatePool.build(rows, codes, measure)
         support = _support(plausibility, pool)
@@ -156,7 +158,7 @@ class TrainingData:
             else dict(zip(map(to_python, labels), counts, strict=True)),
             low=float(labels[0]) if is_regression else None,
             high=float(labels[-1]) if is_regression else None,
-            hash=hash_rows(self.table, pool.matrix[np.argsort(pool.training_index)]),
+            hash=hash_rows(self.table, pool.matrix, np.argsort(pool.training_index)),
         )
 
     @cached_property

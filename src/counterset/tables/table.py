@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from counterset._base.arrays import Mask, Matrix, Vector, unmasked
+from counterset._base.arrays import Mask, Matrix, Vector, row_blocks, unmasked
 from counterset.exceptions import InvalidInputError
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.learning import learn_features
@@ -178,8 +178,7 @@ class Table:
             x = x.to_frame().T
         elif not isinstance(x, pd.DataFrame):
             x = _as_array(x, "x")
-            if x.ndim == 1:
-                x = x[None, :]
+            x = x[None, :] if x.ndim == 1 else x
         if x.ndim != 2 or len(x) != 1:
             raise InvalidInputError(
                 f"explain takes one row, got {_told(passed)}, of shape {x.shape}. Pass a 1-d "
@@ -269,9 +268,11 @@ class Table:
 
     def snap_inside(self, matrix: Matrix) -> Matrix:
         """Move training rows to values that counterfactuals take, within the training range."""
-        snapped = self.snap(matrix)
         if self.is_plain:
-            return snapped
+            return matrix
+        snapped = np.empty_like(matrix)
+        for block in row_blocks(len(matrix)):
+            snapped[block] = self.snap(matrix[block])
         for i, feature in enumerate(self.features):
             low, high = feature.ends(feature.low, feature.high)
             if low <= high and feature.values is None:
@@ -388,7 +389,7 @@ def _as_frame(rows: Rows, names: pd.Index, what: str) -> pd.DataFrame:
             )
         return rows
     if rows.dtype != object:
-        return pd.DataFrame(rows, columns=names)
+        return pd.DataFrame(rows, columns=names, copy=False)
     columns = [_infer(pd.Series(column, dtype=object)) for column in rows.T]
     return pd.DataFrame(dict(zip(names, columns, strict=True)))
 

@@ -51,14 +51,14 @@ def learn_features(frame: pd.DataFrame, schema: Schema) -> tuple[tuple[Feature, 
            [1., 0.]])
     """
     schema = _by_text(schema, frame)
-    learned = [
-        next(each for each in FEATURE_CLASSES if each.takes(training)).learn(training)
-        for training in _training_columns(frame, schema)
-    ]
-    return (
-        tuple(with_wording(feature, schema) for feature, _ in learned),
-        np.column_stack([codes for _, codes in learned]),
-    )
+    columns = list(_training_columns(frame, schema))
+    matrix = np.empty((len(frame), len(columns)))
+    features = []
+    for i, training in enumerate(columns):
+        kind = next(each for each in FEATURE_CLASSES if each.takes(training))
+        feature, matrix[:, i] = kind.learn(training)
+        features.append(with_wording(feature, schema))
+    return tuple(features), matrix
 
 
 def _training_columns(frame: pd.DataFrame, schema: Schema) -> Iterator[TrainingColumns]:
