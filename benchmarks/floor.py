@@ -72,7 +72,7 @@ def measure(name: str, predict: Any, train: Any, inputs: Any, **how: Any) -> Non
     model = Recording(predict)
     explainer = how.pop("make", DiverseExplainer)(model, **how).fit(train)
     explainer.explain_many(inputs, if_none="ignore")  # recipes are learned once
-    for what, rows, rounds in (("one row", inputs[:1], 50), ("batch", inputs, 5)):
+    for what, rows, rounds in (("one row", inputs[:1], 50), ("batch", inputs, 15)):
         model.asked.clear()
         explainer.explain_many(rows, if_none="ignore")
         asked = list(model.asked)

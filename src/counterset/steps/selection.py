@@ -236,7 +236,7 @@ class Selector:
                 surely_differ = differ if surely_differ is None else surely_differ & differ
             nearest, found = self._next(ranking, view, chosen, surely_differ)
             chosen.append(np.where(found, nearest, NONE_LEFT))
-        return np.stack(chosen, axis=1)
+        return np.array(chosen).T
 
     def _next(
         self, ranking: Ranking, view: View, chosen: list[Indices], surely_differ: Mask | None
