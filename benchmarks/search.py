@@ -31,8 +31,8 @@ from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
 
 COUNT, NEVER = 1000, 10**12
-#: Larger cells are left out: this many differences take about ten seconds.
-MOST_DIFFERENCES = 10**10
+#: Larger cells are left out: this many differences take about two seconds.
+MOST_DIFFERENCES = 2 * 10**9
 
 
 def best(function: Callable[[], Any]) -> float:

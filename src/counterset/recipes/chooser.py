@@ -123,8 +123,7 @@ class RecipeChooser:
         """Return the nearest recipe that works for each set of features, nearest sets first."""
         ways = max(WAYS, WAYS_EACH * self.selector.limit)
         rows, owners, which = _applied(recipes, acceptance, inputs)
-        embedded = acceptance.distance.embed(rows)
-        lengths = acceptance.lengths(embedded, owners)
+        lengths = acceptance.lengths_of(rows, owners)
         order = np.lexsort((which, lengths, owners))
         rows, owners, which, lengths = rows[order], owners[order], which[order], lengths[order]
         kept, codes = first_accepted(
@@ -137,7 +136,7 @@ class RecipeChooser:
             pool_index=recipes.pool_index[which[kept]],
             rows=rows[kept],
             codes=codes,
-            embedded=embedded.take(order[kept]),
+            embedded=acceptance.distance.embed(rows[kept]),
             lengths=lengths[kept],
             settled=np.zeros(len(kept), dtype=bool),
         )

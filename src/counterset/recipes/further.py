@@ -57,8 +57,7 @@ def further_ways(
     rows = np.where(kept_features[None], x[None], targets).reshape(-1, x.shape[1])
     owner_of_row, choice_of_row = np.tile(owners, count), np.tile(np.arange(len(owners)), count)
     rows = acceptance.move_onto_constraints(rows, owner_of_row)
-    embedded = acceptance.distance.embed(rows)
-    lengths = acceptance.lengths(embedded, owner_of_row)
+    lengths = acceptance.lengths_of(rows, owner_of_row)
     order = np.lexsort((lengths, choice_of_row))
     first, codes = first_accepted(
         acceptance.ask, rows[order], owner_of_row[order], choice_of_row[order]
@@ -71,7 +70,7 @@ def further_ways(
         pool_index=np.full(len(which), recipes.pool_index[0]),
         rows=rows[which],
         codes=codes,
-        embedded=embedded.take(which),
+        embedded=acceptance.distance.embed(rows[which]),
         lengths=lengths[which],
         settled=np.zeros(len(which), dtype=bool),
     )

@@ -9,7 +9,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Indices, Labels, Mask, Matrix, Vector, to_python
+from counterset._base.arrays import (
+    Codes,
+    Indices,
+    Labels,
+    Mask,
+    Matrix,
+    Vector,
+    row_blocks,
+    to_python,
+)
 from counterset.constraints.plausibility import DataSupport
 from counterset.constraints.rules import Rules
 from counterset.models.adapter import ModelAdapter
@@ -25,6 +34,8 @@ __all__ = ["REFUSED", "UNASKED", "Acceptance", "Ask", "Requirements"]
 REFUSED = -1
 #: In place of a class code: the model was not asked about the row yet.
 UNASKED = -2
+#: 1000 rows at a time become points, up to 1 MB for 100 coordinates: that fits the cache.
+ROWS_EMBEDDED = 1000
 
 #: Takes rows, and the position of what each belongs to (an input, a segment). Returns the class
 #: code of each row that is acceptable there, and ``REFUSED`` for the others.
@@ -134,6 +145,14 @@ class Acceptance:
         return self.distance.in_space.rowwise(
             self.embedded.coordinates[owners], embedded.coordinates[:, None, :]
         )[:, 0]
+
+    def lengths_of(self, rows: Matrix, owners: Indices) -> Vector:
+        """Return the distance of each row from the input that owns it, without keeping points."""
+        lengths, x = np.empty(len(rows)), self.embedded.coordinates
+        for block in row_blocks(len(rows), ROWS_EMBEDDED):
+            points = self.distance.coordinates(rows[block])[:, None, :]
+            lengths[block] = self.distance.in_space.rowwise(x[owners[block]], points)[:, 0]
+        return lengths
 
     def ask(self, rows: Matrix, owners: Indices, *, again: bool = False) -> Codes:
         """Return the class codes of acceptable rows, ``REFUSED`` for the others; see ``Ask``.

@@ -21,9 +21,10 @@ from counterset.steps.workload import Workload
 
 __all__ = ["Task", "run_tasks"]
 
-#: What is held of one input at a time, in rows: up to 3000 that the model was asked about where few
-#: changes or constraints are wanted, else the points of its line searches.
-ROWS_HELD, POINTS_HELD = 3000, 300
+#: What is held of one input at a time: 300 points of its line searches; with constraints, 1000
+#: candidates that are moved onto them, before and after; and where few changes are wanted, 3000
+#: rows that could be asked about, three times while they are sorted.
+POINTS_HELD, CANDIDATES_HELD, ROWS_HELD = 300, 2 * 1000, 3 * 3000
 #: A worker gets at least 4 blocks, so that one slow block does not keep the others waiting; a block
 #: has at least 16 inputs, and a progress bar moves at least 20 times.
 BLOCKS_PER_WORKER, LEAST_INPUTS, LEAST_ADVANCES = 4, 16, 20
@@ -61,9 +62,13 @@ class Task:
     def _inputs_at_once(self, workload: Workload) -> int:
         """Return how many inputs a block has."""
         acceptance, count = self.acceptance, len(self.members)
-        few = self.pipeline.sparsify or bool(acceptance.requirements.rules)
-        numbers = acceptance.inputs.shape[1] + 2 * len(acceptance.distance.feature_of_coordinate)
-        each = 8 * (ROWS_HELD if few else POINTS_HELD) * numbers
+        features = acceptance.inputs.shape[1]
+        of_point = features + 2 * len(acceptance.distance.feature_of_coordinate)
+        each = 8 * POINTS_HELD * of_point
+        if self.pipeline.sparsify:
+            each += 8 * ROWS_HELD * features
+        elif acceptance.requirements.rules:
+            each += 8 * CANDIDATES_HELD * of_point
         at_once: int = max(1, workload.bytes // (each * workload.jobs))
         if workload.jobs > 1:
             fair = math.ceil(count / (BLOCKS_PER_WORKER * workload.jobs))
