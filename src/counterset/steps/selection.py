@@ -24,6 +24,9 @@ NONE_LEFT = -1
 #: enough for a product of matrices to pay. At least 16 inputs are taken at a time.
 BATCH_DISTANCES = 500_000
 LEAST_BATCH = 16
+#: Where each input has candidates of its own, ranking those of other inputs with them is wasted:
+#: 100,000 distances are 10 inputs with 1000 candidates each.
+OWN_DISTANCES = 100_000
 #: Where step 2 leaves less than half of the candidates, only those are compared from then on: to
 #: copy them costs less than to pass over the others in every comparison.
 FEW_LEFT = 2
@@ -209,7 +212,7 @@ class Selector:
             return
         near = search.find(inputs, count, eligible, ignored)
         # Inputs that are ranked together share their candidates; at worst, each has its own.
-        at_once = max(1, math.isqrt(BATCH_DISTANCES // count))
+        at_once = max(1, math.isqrt(OWN_DISTANCES // count))
         for batch in _batches(len(inputs), at_once):
             own = [next(near) for _ in batch]
             yield batch, part.take(np.unique(np.concatenate(own)))
