@@ -1,7 +1,8 @@
-"""What `counterset explain --out` takes of memory, and what a second Dask worker gains.
+"""What `counterset explain --out` takes of memory, and what a second worker gains.
 
 python benchmarks/cluster.py memory --rows 100000   # the adult data, in COUNTERSET_DATA
-python benchmarks/cluster.py workers                # two workers against one
+python benchmarks/cluster.py workers                # two Dask workers against one
+python benchmarks/cluster.py jobs                   # n_jobs=2 against n_jobs=1
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 import pandas as pd
 from distributed import Client, LocalCluster
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -101,9 +103,31 @@ def workers(count: int, size: int) -> None:
         print(f"turn {turn}: {seconds[1]:.1f} s, {seconds[2]:.1f} s: {ratio:.2f} times", flush=True)
 
 
+def jobs(count: int) -> None:
+    """Explain the same rows with one job and with two, one after the other, three times."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.random((2000, 8)), columns=[f"f{i}" for i in range(8)])
+    rows = pd.DataFrame(random.random((count, 8)), columns=X.columns)
+    forest = RandomForestClassifier(random_state=0).fit(X, X.sum(axis=1) > 4)
+    busy = os.getloadavg()[0]
+    print(f"{count} rows; load of the machine {busy:.1f}, {os.cpu_count()} cores")
+    for name, model in (("forest, threads", forest), ("Python, processes", Interpreted())):
+        explainer = DiverseExplainer(model).fit(X)
+        for n_jobs in (1, 2):  # what is learned once, and the start of processes
+            explainer.explain_many(rows[:50], n_jobs=n_jobs, if_none="ignore")
+        for turn in range(3):
+            seconds = []
+            for n_jobs in (1, 2):
+                start = time.perf_counter()
+                explainer.explain_many(rows, n_jobs=n_jobs, if_none="ignore")
+                seconds.append(time.perf_counter() - start)
+            ratio = seconds[0] / seconds[1]
+            print(f"{name}, turn {turn}: {seconds[0]:.1f} s, {seconds[1]:.1f} s: {ratio:.2f} times")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["memory", "workers"])
+    parser.add_argument("what", choices=["memory", "workers", "jobs"])
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--training", type=int, default=10_000)
     parser.add_argument("--chunks", type=int, default=24)
@@ -111,8 +135,10 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.what == "memory":
         memory(arguments.rows, arguments.training)
-    else:
+    elif arguments.what == "workers":
         workers(arguments.chunks, arguments.size)
+    else:
+        jobs(arguments.chunks * arguments.size)
 
 
 if __name__ == "__main__":

@@ -69,6 +69,8 @@ def test_batches_do_not_change_the_choice(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(rows) > selection.LEAST_BATCH
     monkeypatch.setattr(selection, "BATCH_DISTANCES", 1)
     assert explainer.explain_many(rows).to_frame().equals(together)
+    monkeypatch.setattr(selection, "MOST_DISTANCES", 1)
+    assert explainer.explain_many(rows).to_frame().equals(together)
 
 
 def test_more_counterfactuals_than_there_are_rows_take_no_more_memory() -> None:

@@ -21,8 +21,9 @@ __all__ = ["NONE_LEFT", "Selection", "Selector"]
 #: In place of a position in the pool: nothing was left to choose.
 NONE_LEFT = -1
 #: Half a million distances at once take 4 MB: that fits the cache of most processors, and is large
-#: enough for a product of matrices to pay. At least 16 inputs are taken at a time.
-BATCH_DISTANCES = 500_000
+#: enough for a product of matrices to pay. At least 16 inputs are taken at a time, as long as their
+#: 16 million distances take no more than 128 MB.
+BATCH_DISTANCES, MOST_DISTANCES = 500_000, 16_000_000
 LEAST_BATCH = 16
 #: Where each input has candidates of its own, ranking those of other inputs with them is wasted:
 #: 100,000 distances are 10 inputs with 1000 candidates each.
@@ -207,7 +208,8 @@ class Selector:
         count = self.cutoff.alpha if isinstance(self.cutoff, NearestCandidates) else len(part)
         search = part.search
         if search is None or not search.pays(count):
-            at_once = max(LEAST_BATCH, BATCH_DISTANCES // len(part))
+            least = min(LEAST_BATCH, MOST_DISTANCES // len(part))
+            at_once = max(1, least, BATCH_DISTANCES // len(part))
             yield from ((batch, part) for batch in _batches(len(inputs), at_once))
             return
         near = search.find(inputs, count, eligible, ignored)
