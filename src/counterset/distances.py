@@ -40,9 +40,6 @@ __all__ = [
 #: A relative error of 1e-12: sums of thousands of terms stay within it.
 ROUNDING = 1e-12
 
-#: Up to 2 rows, squared differences take half the time of a product of matrices.
-FEW_ROWS = 2
-
 
 class Distance(ABC):
     """A distance between the rows of two matrices.
@@ -261,10 +258,7 @@ class L2(_Norm):
         return norm
 
     def scores(self, A: Matrix, B: Matrix) -> tuple[Matrix, Vector]:
-        if len(A) > FEW_ROWS or self.weights is not None:
-            return squared_lengths(self.stretch(A), self.stretch(B))
-        squared: Matrix = cdist(A, B, "sqeuclidean")
-        return squared, ROUNDING * squared.max(axis=1, initial=0.0)
+        return squared_lengths(self.stretch(A), self.stretch(B))
 
     def score_of(self, distances: Matrix) -> Matrix:
         squared: Matrix = distances**2

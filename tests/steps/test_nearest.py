@@ -31,7 +31,6 @@ def scaled_down(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small tables take the paths of large ones: many blocks, and trees."""
     monkeypatch.setattr(nearest, "LARGEST_BLOCK", 7)
     monkeypatch.setattr(nearest, "INPUTS_AT_ONCE", 3)
-    monkeypatch.setattr(nearest, "ENOUGH_FOR_TREE", 1)
 
 
 @given(data=st.data(), whole=st.booleans(), use_tree=st.booleans())
@@ -49,7 +48,8 @@ def test_finds_what_exact_sorting_finds(data: st.DataObject, whole: bool, use_tr
         distance = data.draw(st.sampled_from(DISTANCES))
         count = data.draw(st.integers(1, m - 1))
         eligible = data.draw(st.none() | st.just(random.random(m) < 0.5))
-        found = list(NearestSearch(points, distance).find(x, count, eligible))
+        squared = data.draw(st.none() | st.just((points**2).sum(axis=1)))
+        found = list(NearestSearch(points, distance, squared).find(x, count, eligible))
         assert len(found) == len(x)
         for row, got in zip(x, found, strict=True):
             wanted = sorted_nearest(row, points, distance, count, eligible)
@@ -85,19 +85,18 @@ def test_what_is_ignored_makes_no_candidate_farther() -> None:
     assert found.tolist() == [0]
 
 
-def test_a_tree_is_used_only_for_norms_in_few_dimensions_among_many() -> None:
-    many = np.zeros((nearest.ENOUGH_FOR_TREE, nearest.FEW_COORDINATES))
-    assert NearestSearch(many, L1())._has_tree
-    assert not NearestSearch(many[1:], L1())._has_tree
-    assert not NearestSearch(np.zeros((len(many), many.shape[1] + 1)), L1())._has_tree
-    assert not NearestSearch(many, CustomDistance(lambda A, B: L1().pairwise(A, B)))._has_tree
-    assert not NearestSearch(many, L0())._has_tree
+def test_a_tree_is_used_only_for_norms_in_few_dimensions() -> None:
+    points = np.zeros((9, nearest.FEW_COORDINATES))
+    assert NearestSearch(points, L1())._has_tree
+    assert not NearestSearch(np.zeros((9, points.shape[1] + 1)), L1())._has_tree
+    assert not NearestSearch(points, CustomDistance(lambda A, B: L1().pairwise(A, B)))._has_tree
+    assert not NearestSearch(points, L0())._has_tree
 
 
-def test_looking_for_most_of_the_candidates_does_not_pay() -> None:
-    search = NearestSearch(np.zeros((nearest.ENOUGH_FOR_SCAN, 10)), L1())
+def test_to_look_for_few_of_very_many_candidates_pays() -> None:
+    search = NearestSearch(np.zeros((nearest.VERY_MANY, 10)), L1())
     assert search.pays(1000)
-    assert not search.pays(nearest.ENOUGH_FOR_SCAN // 2)
+    assert not search.pays(nearest.VERY_MANY // 2)
     assert not NearestSearch(search.points[1:], L1()).pays(1000)
 
 

@@ -121,7 +121,7 @@ def test_looking_for_the_nearest_first_does_not_change_the_choice(
         return [(each.values.tolist(), each.examples.tolist()) for each in found]
 
     ranked = explained()
-    monkeypatch.setattr(nearest, "ENOUGH_FOR_SCAN", 1)
+    monkeypatch.setattr(nearest, "VERY_MANY", 1)
     monkeypatch.setattr(nearest, "LARGEST_BLOCK", 50)
-    monkeypatch.setattr(nearest, "ENOUGH_FOR_TREE", 1 if has_tree else 10**9)
+    monkeypatch.setattr(nearest, "FEW_COORDINATES", 3 if has_tree else 0)
     assert explained() == ranked

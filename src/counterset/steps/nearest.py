@@ -22,12 +22,13 @@ from scipy.spatial import KDTree
 
 from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset.distances import L1, L2, ROUNDING, Distance, LInf
+from counterset.steps.ranking import scores_between
 
 __all__ = ["NearestSearch"]
 
-#: A tree pays up to 6 coordinates, from 30,000 candidates on; beyond, it looks nearly everywhere. A
-#: scan pays from 50,000 candidates on. Either pays only if less than half of them are wanted.
-FEW_COORDINATES, ENOUGH_FOR_TREE, ENOUGH_FOR_SCAN, HALF = 6, 30_000, 50_000, 2
+#: A search pays from 50,000 candidates on, if less than half of them are wanted. A tree pays up to
+#: 6 coordinates; beyond, it looks nearly everywhere.
+VERY_MANY, HALF, FEW_COORDINATES = 50_000, 2, 6
 #: 64 inputs share the reading of a block. A block has 500,000 distances, which fit the cache of
 #: most processors, of at most 65,536 candidates, so that a first limit is soon found.
 INPUTS_AT_ONCE, BLOCK_DISTANCES, LARGEST_BLOCK = 64, 500_000, 65_536
@@ -45,6 +46,8 @@ class NearestSearch:
         The candidates as points of the space, ``(m, d)``.
     distance
         By which they are ranked.
+    squared
+        The squared Euclidean length of each candidate, ``(m,)``, if it is known.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class NearestSearch:
 
     points: Matrix
     distance: Distance
+    squared: Vector | None = None
 
     def find(
         self,
@@ -85,13 +89,11 @@ class NearestSearch:
 
     def pays(self, count: int) -> bool:
         """Whether it costs less to look for the nearest ``count`` than to rank all candidates."""
-        m = len(self.points)
-        return m > HALF * count and (self._has_tree or m >= ENOUGH_FOR_SCAN)
+        return len(self.points) >= max(VERY_MANY, HALF * count + 1)
 
     @property
     def _has_tree(self) -> bool:
-        m, d = self.points.shape
-        return type(self.distance) in ORDERS and d <= FEW_COORDINATES and m >= ENOUGH_FOR_TREE
+        return type(self.distance) in ORDERS and self.points.shape[1] <= FEW_COORDINATES
 
     @cached_property
     def _tree(self) -> KDTree:
@@ -119,12 +121,14 @@ class NearestSearch:
         nearest = _Nearest.of(len(x), count)
         size = min(LARGEST_BLOCK, BLOCK_DISTANCES // len(x))
         for start in range(0, len(self.points), size):
-            points = self.points[start : start + size]
+            block = slice(start, start + size)
+            points, squared = self.points[block], self.squared
             if ignored is not None:
-                points = np.where(ignored, 0.0, points)
-            scores, errors = self.distance.scores(x, points)
+                points, squared = np.where(ignored, 0.0, points), None
+            known = None if squared is None else squared[block]
+            scores, errors = scores_between(x, points, self.distance, known)
             if eligible is not None:
-                scores[:, ~eligible[start : start + size]] = np.inf
+                scores[:, ~eligible[block]] = np.inf
             nearest.meet(scores, errors)
             near = scores <= nearest.reach[:, None]
             who, which = np.divmod(np.flatnonzero(near & np.isfinite(scores)), len(points))

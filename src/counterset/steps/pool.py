@@ -94,12 +94,29 @@ class CandidatePool:
 
     def _part(self, start: int, stop: int) -> Candidates:
         embedded = self.embedded.take(slice(start, stop))
-        search = NearestSearch(embedded.coordinates, self.distance.in_space)
+        points = embedded.coordinates
+        squared = embedded.squared if embedded.directions is points else None
+        search = NearestSearch(points, self.distance.in_space, squared)
         return Candidates(np.arange(start, stop), self.training_index[start:stop], embedded, search)
 
     @cached_property
     def _parts(self) -> Memo[Candidates]:
         return Memo(MOST_PARTS)
+
+    def of_classes(self, which: Mask) -> Mask:
+        """Return which rows are of some classes, given as a mask over the codes."""
+        rows = np.zeros(len(self), dtype=bool)
+        # Where classes that are meant follow each other, so do their rows.
+        runs = np.flatnonzero(np.diff(which, prepend=False, append=False)).reshape(-1, 2)
+        for start, stop in self._ends[runs]:
+            rows[start:stop] = True
+        return rows
+
+    @cached_property
+    def _ends(self) -> Indices:
+        """Where the rows of each class begin; the last is where all end."""
+        ends: Indices = np.searchsorted(self.codes, np.arange(self.codes[-1] + 2))
+        return ends
 
     @cached_property
     def has_gaps(self) -> Mask:

@@ -13,7 +13,7 @@ from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
 from counterset._base.products import squared_lengths
 from counterset.distances import L2, ROUNDING, Distance
 
-__all__ = ["Ranking"]
+__all__ = ["Ranking", "scores_between"]
 
 #: The score of a dropped candidate: the largest float there is.
 DROPPED = np.finfo(np.float64).max
@@ -49,10 +49,7 @@ class Ranking:
         self.points = points
         self.distance = distance
         self._rows = rows
-        if squared is not None and self._is_euclidean:
-            self._scores, self._errors = squared_lengths(x, points, squared)
-        else:
-            self._scores, self._errors = distance.scores(x, points)
+        self._scores, self._errors = scores_between(x, points, distance, squared)
         self._spare = np.empty_like(self._scores)  # large arrays take long to allocate
         self._most: int | None = None  # the others are still to be dropped
         self._drop_the_inputs_themselves()
@@ -173,11 +170,7 @@ class Ranking:
 
     def squared_lengths(self) -> Matrix | None:
         """Return the squared Euclidean distances of the candidates that are left, if known."""
-        return self._scores if self._is_euclidean else None
-
-    @property
-    def _is_euclidean(self) -> bool:
-        return type(self.distance) is L2 and self.distance.weights is None
+        return self._scores if _is_euclidean(self.distance) else None
 
     def narrowed(self) -> tuple[Ranking, Indices]:
         """Return a ranking of the candidates that are left to any input, and where they stood."""
@@ -254,3 +247,16 @@ class Ranking:
         who, which = np.nonzero(self._scores[here] <= self._errors[here, None])
         itself = (self.points[which] == self.x[here[who]]).all(axis=1)
         self.drop_at(here[who[itself]], which[itself])
+
+
+def scores_between(
+    x: Matrix, points: Matrix, distance: Distance, squared: Vector | None
+) -> tuple[Matrix, Vector]:
+    """Return what ``distance.scores`` does, faster where the points' squared lengths help."""
+    if squared is not None and _is_euclidean(distance):
+        return squared_lengths(x, points, squared)
+    return distance.scores(x, points)
+
+
+def _is_euclidean(distance: Distance) -> bool:
+    return type(distance) is L2 and distance.weights is None

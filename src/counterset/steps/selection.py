@@ -108,7 +108,7 @@ class Selector:
         for code in np.flatnonzero(np.bincount(codes)):
             members = np.flatnonzero(codes == code)
             own = np.repeat(acceptance.input_labels[members[:1]], len(labels))
-            eligible = goal.accepts(labels, own)[self.pool.codes]
+            eligible = self.pool.of_classes(goal.accepts(labels, own))
             yield members, eligible if self.usable is None else eligible & self.usable
 
     def select(self, x: Embedded, eligible: Mask) -> Selection:
@@ -175,18 +175,17 @@ class Selector:
         batch, candidates, ranking
             Which inputs, their candidates, and the ranking of these.
         """
-        found = np.flatnonzero(eligible)
-        if not len(found):
+        if not eligible.any():
             return
         # The pool is sorted by class, so that few rows between the first and the last are not
         # eligible.
-        start, stop = int(found[0]), int(found[-1]) + 1
+        start, stop = int(eligible.argmax()), len(eligible) - int(eligible[::-1].argmax())
         part, inputs = self.pool.part(start, stop), x.coordinates
         if ignored is not None and ignored.any():
             inputs = np.where(ignored, 0.0, inputs)
         else:
             ignored = None
-        among = None if len(found) == len(part) else eligible[start:stop]
+        among = None if eligible[start:stop].all() else eligible[start:stop]
         for batch, candidates in self._near(inputs, part, among, ignored):
             embedded, squared = candidates.embedded, None
             points = embedded.coordinates
