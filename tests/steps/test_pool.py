@@ -56,7 +56,7 @@ def test_a_pickle_holds_the_rows_and_not_the_points() -> None:
     np.testing.assert_array_equal(again.training_index, pool.training_index)
 
 
-@pytest.mark.parametrize("which", itertools.product([False, True], repeat=4))
+@pytest.mark.parametrize("which", list(itertools.product([False, True], repeat=4)))
 def test_the_rows_of_some_classes_are_those_with_their_codes(which: tuple[bool, ...]) -> None:
     pool = pool_of(np.array([2, 0, 3, 0, 1, 3, 3]))
     assert pool.of_classes(np.array(which)).tolist() == np.array(which)[pool.codes].tolist()
