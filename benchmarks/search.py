@@ -44,8 +44,8 @@ def best(function: Callable[[], Any]) -> float:
     return min(times)
 
 
-def select(points: np.ndarray, x: np.ndarray, distance: Distance, many: int, few: int) -> float:
-    """Return the time of steps 1 to 3 with a search among many rows, a tree for few features."""
+def select(points: np.ndarray, x: np.ndarray, distance: Distance, many: int, by: str) -> float:
+    """Return the time of steps 1 to 3 with a search among so many rows, by a tree or a scan."""
     rows = np.arange(len(points))
     table = Table.learn(points[:10], Schema(step=0))[0]
     measure = TableDistance(table, Space.learn(points[:10], table, None), distance)
@@ -54,7 +54,7 @@ def select(points: np.ndarray, x: np.ndarray, distance: Distance, many: int, few
     inputs, eligible = measure.embed(x), np.ones(len(points), dtype=bool)
     with (
         patch.object(nearest, "VERY_MANY", many),
-        patch.object(nearest, "FEW_COORDINATES", few),
+        patch.object(nearest, "LEVELS_EACH", 0 if by == "tree" else np.inf),
     ):
         selector.select(inputs.take(slice(1)), eligible)  # a tree is built when first needed
         return best(lambda: selector.select(inputs, eligible))
@@ -67,9 +67,9 @@ def measure(points: np.ndarray, batch: int, distance: Distance, metric: str) -> 
     x = np.random.default_rng(1).random((batch, features))
     others = NearestNeighbors(algorithm="brute", metric=metric).fit(points)
     times = {
-        "all": select(points, x, distance, NEVER, 0) if rows <= 10**6 else np.nan,
-        "scan": select(points, x, distance, 1, 0),
-        "tree": select(points, x, distance, 1, 8) if features <= 8 else np.nan,
+        "all": select(points, x, distance, NEVER, "scan") if rows <= 10**6 else np.nan,
+        "scan": select(points, x, distance, 1, "scan"),
+        "tree": select(points, x, distance, 1, "tree") if features <= 8 else np.nan,
     }
     fastest = min((time, name) for name, time in times.items() if not np.isnan(time))[1]
     times["scikit-learn"] = best(lambda: others.kneighbors(x, COUNT))

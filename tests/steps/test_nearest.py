@@ -31,6 +31,7 @@ def scaled_down(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small tables take the paths of large ones: many blocks, and trees."""
     monkeypatch.setattr(nearest, "LARGEST_BLOCK", 7)
     monkeypatch.setattr(nearest, "INPUTS_AT_ONCE", 3)
+    monkeypatch.setattr(nearest, "LEVELS_EACH", 0)
 
 
 @given(data=st.data(), whole=st.booleans(), use_tree=st.booleans())
@@ -38,7 +39,7 @@ def test_finds_what_exact_sorting_finds(data: st.DataObject, whole: bool, use_tr
     with pytest.MonkeyPatch.context() as patch:
         scaled_down(patch)
         if not use_tree:
-            patch.setattr(nearest, "FEW_COORDINATES", 0)
+            patch.setattr(nearest, "LEVELS_EACH", np.inf)
         random = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
         m = data.draw(st.integers(2, 60))
         # Whole numbers have many ties, and inputs that are candidates themselves.
@@ -60,12 +61,12 @@ def test_finds_what_exact_sorting_finds(data: st.DataObject, whole: bool, use_tr
 
 
 @pytest.mark.parametrize("distance", DISTANCES[1:], ids=repr)
-@pytest.mark.parametrize("few_coordinates", [0, 3])
+@pytest.mark.parametrize("levels_each", [0, np.inf])
 def test_finds_no_more_than_the_wanted_where_no_two_are_as_far(
-    monkeypatch: pytest.MonkeyPatch, distance: Distance, few_coordinates: int
+    monkeypatch: pytest.MonkeyPatch, distance: Distance, levels_each: float
 ) -> None:
     scaled_down(monkeypatch)
-    monkeypatch.setattr(nearest, "FEW_COORDINATES", few_coordinates)
+    monkeypatch.setattr(nearest, "LEVELS_EACH", levels_each)
     random = np.random.default_rng(0)
     points, x = random.random((200, 3)), random.random((5, 3))
     for row, got in zip(x, NearestSearch(points, distance).find(x, 9), strict=True):
@@ -86,9 +87,9 @@ def test_what_is_ignored_makes_no_candidate_farther() -> None:
 
 
 def test_a_tree_is_used_only_for_norms_in_few_dimensions() -> None:
-    points = np.zeros((9, nearest.FEW_COORDINATES))
+    points = np.zeros((64, 2))  # 6 levels are enough for 2 coordinates
     assert NearestSearch(points, L1())._has_tree
-    assert not NearestSearch(np.zeros((9, points.shape[1] + 1)), L1())._has_tree
+    assert not NearestSearch(np.zeros((64, 3)), L1())._has_tree
     assert not NearestSearch(points, CustomDistance(lambda A, B: L1().pairwise(A, B)))._has_tree
     assert not NearestSearch(points, L0())._has_tree
 

@@ -123,5 +123,5 @@ def test_looking_for_the_nearest_first_does_not_change_the_choice(
     ranked = explained()
     monkeypatch.setattr(nearest, "VERY_MANY", 1)
     monkeypatch.setattr(nearest, "LARGEST_BLOCK", 50)
-    monkeypatch.setattr(nearest, "FEW_COORDINATES", 3 if has_tree else 0)
+    monkeypatch.setattr(nearest, "LEVELS_EACH", 0 if has_tree else np.inf)
     assert explained() == ranked

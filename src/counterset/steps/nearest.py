@@ -26,9 +26,11 @@ from counterset.steps.ranking import scores_between
 
 __all__ = ["NearestSearch"]
 
-#: A search pays from 50,000 candidates on, if less than half of them are wanted. A tree pays up to
-#: 6 coordinates; beyond, it looks nearly everywhere.
-VERY_MANY, HALF, FEW_COORDINATES = 50_000, 2, 6
+#: A search pays from 50,000 candidates on, if less than half of them are wanted.
+VERY_MANY, HALF = 50_000, 2
+#: A tree pays if it has at least 2.5 levels for each coordinate, else it looks nearly everywhere:
+#: 50,000 candidates have 15 levels, enough for 6 coordinates, and ten million enough for 9.
+LEVELS_EACH = 2.5
 #: 64 inputs share the reading of a block. A block has 500,000 distances, which fit the cache of
 #: most processors, of at most 65,536 candidates, so that a first limit is soon found.
 INPUTS_AT_ONCE, BLOCK_DISTANCES, LARGEST_BLOCK = 64, 500_000, 65_536
@@ -93,7 +95,8 @@ class NearestSearch:
 
     @property
     def _has_tree(self) -> bool:
-        return type(self.distance) in ORDERS and self.points.shape[1] <= FEW_COORDINATES
+        m, d = self.points.shape
+        return type(self.distance) in ORDERS and math.log2(m) >= LEVELS_EACH * d
 
     @cached_property
     def _tree(self) -> KDTree:
