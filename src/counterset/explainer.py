@@ -307,8 +307,8 @@ class DiverseExplainer(ModelEstimator):
             Pass over inputs that have what is wanted already: their explanations are empty, with
             the status ``"already_reached"``, without an error or a warning.
         n_jobs
-            How many workers share the rows, as in scikit-learn: None is 1, -1 all cores. Compiled
-            models run in threads, others in processes; ``joblib.parallel_config`` overrides that.
+            How many processes share the rows, as in scikit-learn: None is 1, -1 all cores. With
+            ``joblib.parallel_config(backend="threading")`` they are threads.
         memory
             About how much memory the rows that are worked on at once may take, such as ``"2GB"``.
         progress

@@ -23,7 +23,6 @@ from counterset import (
     FewerCounterfactualsWarning,
     InvalidInputError,
 )
-from counterset.steps.blocks import _releases_the_lock
 
 X = np.random.default_rng(0).integers(0, 8, (160, 4)).astype(float)
 
@@ -80,12 +79,6 @@ def test_constraints_of_each_row_survive_the_division() -> None:
     expected, _ = made(explainer, X[:12], constraints=each)
     found, _ = made(explainer, X[:12], constraints=each, memory=1)
     pd.testing.assert_frame_equal(found, expected, check_exact=True)
-
-
-def test_compiled_models_share_memory_and_python_ones_do_not() -> None:
-    assert _releases_the_lock(LogisticRegression())
-    assert not _releases_the_lock(make_pipeline(LogisticRegression()))
-    assert not _releases_the_lock(approve)
 
 
 def test_a_model_that_cannot_be_sent_to_a_process_is_told() -> None:

@@ -28,9 +28,6 @@ POINTS_HELD, CANDIDATES_HELD, ROWS_HELD = 300, 2 * 1000, 3 * 3000
 #: A worker gets at least 4 blocks, so that one slow block does not keep the others waiting; a block
 #: has at least 16 inputs, and a progress bar moves at least 20 times.
 BLOCKS_PER_WORKER, LEAST_INPUTS, LEAST_ADVANCES = 4, 16, 20
-#: Models of these libraries compute outside of Python's lock: threads share the work, and nothing
-#: is copied. A scikit-learn pipeline is left out, since its encoders are written in Python.
-RELEASE_THE_LOCK = ("catboost", "lightgbm", "onnxruntime", "sklearn", "torch", "xgboost")
 
 
 @dataclass(frozen=True)
@@ -118,8 +115,9 @@ def _results(blocks: Sequence[Task], tasks: Sequence[Task], workload: Workload) 
     for task in tasks:  # what is learned when first needed is learned here, for all workers
         _, first = np.unique(task.acceptance.input_codes, return_index=True)
         task.pipeline.run(task.acceptance.alone(first))
-    prefer = "threads" if _releases_the_lock(blocks[0].acceptance.model.model) else "processes"
-    parallel = joblib.Parallel(n_jobs=workload.n_jobs, prefer=prefer, return_as="generator")
+    # Processes, also for models that compute outside of Python's lock: what is done around them
+    # does not, so that threads wait for each other.
+    parallel = joblib.Parallel(n_jobs=workload.n_jobs, return_as="generator")
     try:
         yield from parallel(joblib.delayed(Task.run)(block) for block in blocks)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -130,9 +128,3 @@ def _results(blocks: Sequence[Task], tasks: Sequence[Task], workload: Workload) 
             f"pickled ({error}). Leave n_jobs out, or use threads: with "
             f"joblib.parallel_config(backend='threading')."
         ) from error
-
-
-def _releases_the_lock(model: Any) -> bool:
-    kind = type(model)
-    library = kind.__module__.partition(".")[0]
-    return library in RELEASE_THE_LOCK and kind.__module__ != "sklearn.pipeline"
