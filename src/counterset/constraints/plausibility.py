@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Mask, Matrix, Vector
+from counterset._base.arrays import Mask, Matrix, Vector, row_blocks
 from counterset._base.checks import check_between, check_count
 from counterset.distances import Distance
 
@@ -86,8 +86,7 @@ class DataSupport:
         """Return the distance from each point to its ``neighbours``-th nearest training row."""
         scores = np.empty(len(points))
         at_once = max(1, BATCH_DISTANCES // len(self.points))
-        for start in range(0, len(points), at_once):
-            part = slice(start, start + at_once)
+        for part in row_blocks(len(points), at_once):
             between = self.distance.pairwise(points[part], self.points)
             scores[part] = np.partition(between, self.neighbours - 1, axis=1)[
                 :, self.neighbours - 1

@@ -47,8 +47,8 @@ class Task:
     def blocks(self, workload: Workload) -> Iterator[Task]:
         """Yield the parts of the task that are worked on at once."""
         count = len(self.members)
-        at_once = self._inputs_at_once(workload)
-        if count <= at_once and workload.jobs == 1:
+        at_once = self._inputs_at_once(workload) if count > 1 else 1
+        if count <= 1 or (count <= at_once and workload.jobs == 1):
             yield self
             return
         for start in range(0, count, at_once):
@@ -86,9 +86,7 @@ class Task:
 def run_tasks(tasks: Sequence[Task], workload: Workload) -> tuple[list[Run], int, int]:
     """Explain the inputs of all tasks; also return in how many calls, and with how many rows."""
     total = sum(len(task.members) for task in tasks)
-    blocks = list(tasks)
-    if total > 1:
-        blocks = [block for task in tasks for block in task.blocks(workload)]
+    blocks = [block for task in tasks for block in task.blocks(workload)]
     runs, calls, rows = [], 0, 0
     with Progress(total, "explain", shown=workload.progress) as bar:
         for block, result in zip(blocks, _results(blocks, tasks, workload), strict=True):

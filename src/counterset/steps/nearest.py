@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial import KDTree
 
-from counterset._base.arrays import Indices, Mask, Matrix, Vector
+from counterset._base.arrays import Indices, Mask, Matrix, Vector, row_blocks
 from counterset.distances import L1, L2, ROUNDING, Distance, LInf
 from counterset.steps.ranking import scores_between
 
@@ -82,12 +82,11 @@ class NearestSearch:
         ignored
             Coordinates in which candidates count as equal to the input; those of ``x`` are 0.
         """
-        for start in range(0, len(x), INPUTS_AT_ONCE):
-            some = x[start : start + INPUTS_AT_ONCE]
+        for some in row_blocks(len(x), INPUTS_AT_ONCE):
             if self._has_tree and eligible is None and ignored is None:
-                yield from self._look_up(some, count)
+                yield from self._look_up(x[some], count)
             else:
-                yield from self._scan(some, count, eligible, ignored)
+                yield from self._scan(x[some], count, eligible, ignored)
 
     def pays(self, count: int) -> bool:
         """Whether it costs less to look for the nearest ``count`` than to rank all candidates."""
@@ -123,8 +122,7 @@ class NearestSearch:
         """Yield the nearest by going through all candidates."""
         nearest = _Nearest.of(len(x), count)
         size = min(LARGEST_BLOCK, BLOCK_DISTANCES // len(x))
-        for start in range(0, len(self.points), size):
-            block = slice(start, start + size)
+        for block in row_blocks(len(self.points), size):
             points, squared = self.points[block], self.squared
             if ignored is not None:
                 points, squared = np.where(ignored, 0.0, points), None
@@ -139,7 +137,7 @@ class NearestSearch:
             # Not even for a model that contradicts itself is an input its own counterfactual.
             itself = np.flatnonzero(found <= errors[who])
             itself = itself[(points[which[itself]] == x[who[itself]]).all(axis=1)]
-            nearest.add(*(np.delete(each, itself) for each in (who, start + which, found)))
+            nearest.add(*(np.delete(each, itself) for each in (who, block.start + which, found)))
         return nearest.each()
 
 

@@ -67,7 +67,7 @@ class Workload:
             return int(memory)
         try:
             return _read_bytes(str(memory))
-        except (AssertionError, KeyError, ValueError):
+        except (KeyError, ValueError):
             raise InvalidInputError(
                 f"memory must be a number of bytes or a text such as '512MB' or '2GB', got "
                 f"{memory!r}."
@@ -77,5 +77,6 @@ class Workload:
 @cache
 def _read_bytes(text: str) -> int:
     read = re.fullmatch(r"\s*([0-9.]+)\s*([KMG]?B?)\s*", text.upper())
-    assert read is not None
+    if read is None:
+        raise ValueError(text)
     return int(float(read[1]) * _BYTES[read[2]])
