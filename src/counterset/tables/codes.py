@@ -20,11 +20,12 @@ __all__ = ["suggest_schema", "undeclared_codes", "warn_of_codes"]
 MOST_CODES = 3
 #: A value that occurs once is an outlier. A code is repeated.
 LEAST_REPEATED = 2
-#: The other values must be 3 at least: of fewer, it cannot be told how far apart they usually are.
-LEAST_OTHERS = 3
+#: The other values must be 3 at least, in 20 rows: of fewer, it cannot be told how far apart they
+#: usually are.
+LEAST_OTHERS, LEAST_ROWS = 3, 20
 #: A code is farther from the other values than 3 times their whole range. What is written with
-#: nines, as codes often are, need only be farther than their range.
-FAR, FAR_WITH_NINES = 3.0, 1.0
+#: nines, as codes often are, need only be farther than their range. No code is smaller than 9.
+FAR, FAR_WITH_NINES, LEAST_CODE = 3.0, 1.0, 9
 NINES = re.compile(r"9+[6-9]")
 #: Whole numbers below 0 beside 10 or more different values from 0 on are taken for codes.
 LEAST_FROM_0 = 10
@@ -63,11 +64,11 @@ def codes_in(column: Vector) -> list[float]:
 
     Examples
     --------
-    >>> codes_in(np.array([-9, -9, -8, -8, *range(12)], dtype=float))
+    >>> codes_in(np.array([-9, -9, -8, -8, *range(30)], dtype=float))
     [-9.0, -8.0]
-    >>> codes_in(np.array([1, 2, 3, 4, 99, 99, np.nan]))
+    >>> codes_in(np.array([1, 2, 3, 4] * 9 + [99, 99, np.nan]))
     [99.0]
-    >>> codes_in(np.array([1, 2, 3, 4, 99]))
+    >>> codes_in(np.array([1, 2, 3, 4] * 9 + [99]))
     []
     """
     values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
@@ -85,6 +86,7 @@ def _are_codes_below_0(values: Vector, counts: Counts) -> bool:
     """
     negative = values[values < 0]
     few = 0 < len(negative) <= MOST_CODES and len(values) - len(negative) >= LEAST_FROM_0
+    few &= counts[len(negative) :].sum() >= LEAST_ROWS
     if not few or (counts[: len(negative)] < LEAST_REPEATED).any():
         return False
     whole = bool((negative == np.rint(negative)).all())
@@ -96,11 +98,12 @@ def _far_out(values: Vector, counts: Counts) -> list[float]:
     """Return the largest values if they are repeated, and lie far above all others."""
     for count in range(1, MOST_CODES + 1):
         others = values[:-count]
-        if len(others) < LEAST_OTHERS or (counts[-count:] < LEAST_REPEATED).any():
+        enough = len(others) >= LEAST_OTHERS and counts[:-count].sum() >= LEAST_ROWS
+        if not enough or (counts[-count:] < LEAST_REPEATED).any():
             return []
         codes, spread = values[-count:].tolist(), others[-1] - others[0]
         far = FAR_WITH_NINES if all(map(_has_nines, codes)) else FAR
-        if codes[0] - others[-1] > far * spread:
+        if codes[0] - others[-1] > far * spread and min(map(abs, codes)) >= LEAST_CODE:
             return codes
     return []
 
