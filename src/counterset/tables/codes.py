@@ -86,8 +86,9 @@ def _are_codes_below_0(values: Vector, counts: Counts) -> bool:
     """
     negative = values[values < 0]
     few = 0 < len(negative) <= MOST_CODES and len(values) - len(negative) >= LEAST_FROM_0
-    few &= counts[len(negative) :].sum() >= LEAST_ROWS
-    if not few or (counts[: len(negative)] < LEAST_REPEATED).any():
+    if not few or counts[len(negative) :].sum() < LEAST_ROWS:
+        return False
+    if (counts[: len(negative)] < LEAST_REPEATED).any():
         return False
     whole = bool((negative == np.rint(negative)).all())
     apart = negative[-1] < -1 or (len(negative) == 1 and (values == np.rint(values)).all())
@@ -101,7 +102,8 @@ def _far_out(values: Vector, counts: Counts) -> list[float]:
         enough = len(others) >= LEAST_OTHERS and counts[:-count].sum() >= LEAST_ROWS
         if not enough or (counts[-count:] < LEAST_REPEATED).any():
             return []
-        codes, spread = values[-count:].tolist(), others[-1] - others[0]
+        codes: list[float] = values[-count:].tolist()
+        spread = others[-1] - others[0]
         far = FAR_WITH_NINES if all(map(_has_nines, codes)) else FAR
         if codes[0] - others[-1] > far * spread and min(map(abs, codes)) >= LEAST_CODE:
             return codes
