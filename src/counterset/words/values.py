@@ -91,11 +91,12 @@ class Writer:
             self.templates(
                 "sure.difference", feature=self.feature(feature), amount=self.amount(feature, by)
             )
-            for feature, by in named[:MOST_DIFFERENCES]
+            for feature, by in named
         ]
-        if len(named) > MOST_DIFFERENCES:
-            more = len(named) - MOST_DIFFERENCES
-            items.append(self.templates("sure.more_differences", count=more))
+        if len(items) > MOST_DIFFERENCES + 1:
+            more = len(items) - MOST_DIFFERENCES
+            rest = self.templates("sure.more_differences", count=more)
+            items = [*items[:MOST_DIFFERENCES], rest]
         return self.templates.join(items) if items else ""
 
     def _pair(
