@@ -60,10 +60,10 @@ def test_all_that_undoing_may_ask_is_listed_before(
     ends = np.array(candidates, dtype=float)
     ends = ends[ends.any(axis=1)]
     starts, units = np.zeros_like(ends), [np.array([0, 1]), np.array([2]), np.array([3])]
-    rows, which = partly_undone(starts, ends, units, most)
+    rows, which = partly_undone(starts, ends, most)
     listed = set(zip(which.tolist(), map(tuple, rows), strict=True))
     assert len(listed) == len(rows)
-    changes = np.column_stack([ends[:, unit].any(axis=1) for unit in units]).sum(axis=1)
+    changes = ends.astype(bool).sum(axis=1)
     asked: set[tuple[int, tuple[float, ...]]] = set()
 
     def ask(tried: np.ndarray, owners: np.ndarray) -> np.ndarray:

@@ -86,7 +86,7 @@ def undo(found: Chosen, acceptance: Acceptance) -> Chosen:
     starts, rules = acceptance.inputs[found.owners], acceptance.requirements.rules
     if len(acceptance.inputs) <= FEW_INPUTS and acceptance.model.remembers:
         # All that the rounds below may ask, in one call.
-        tried, which = partly_undone(starts, found.rows, rules.units, MOST_CHANGES)
+        tried, which = partly_undone(starts, found.rows, MOST_CHANGES)
         if len(tried):
             acceptance.ask(tried, found.owners[which])
     from_, to = acceptance.embedded.coordinates[found.owners], found.embedded.coordinates
