@@ -14,7 +14,7 @@ __all__ = ["partly_undone", "undo_needless_changes"]
 
 
 #: A candidate with more than 32 changes is undone by halves first: to ask about each change alone, in
-#: every round, would take rows that grow with the square of the number of features.
+#: every round, takes rows that grow with the square of the number of features.
 MANY_CHANGES = 32
 
 
@@ -43,25 +43,25 @@ def undo_needless_changes(
     ends, codes = ends.copy(), codes.copy()
     _undo_by_halves(starts, ends, codes, units, costs, ask)
     parts, costs = _with_members(units, costs)
+    holds = np.zeros((len(parts), starts.shape[1]), dtype=bool)
+    for i, part in enumerate(parts):
+        holds[i, part] = True
     open_ = np.arange(len(starts))
     while len(open_):
-        undone = _undo_alone(starts, ends, parts, ask, open_)
-        open_ = open_[undone.any(axis=1)]
-        undone = undone[undone.any(axis=1)]
-        if len(open_):
-            lists = _by_cost(undone, costs[open_])
-            open_ = _undo_most(starts, ends, codes, parts, ask, open_, lists)
+        who, part_of = np.nonzero(_changed_units(starts[open_], ends[open_], parts))
+        order = np.lexsort((part_of, -costs[open_[who], part_of], who))
+        who, part_of = open_[who[order]], part_of[order]
+        open_ = _undo_some(starts, ends, codes, who, holds[part_of], ask)
     return ends, codes
 
 
 def _with_members(units: list[Indices], costs: Matrix) -> tuple[list[Indices], Matrix]:
     """Return what can be undone at once: each unit, and each member of a group, as costly as it."""
-    grouped = [i for i, unit in enumerate(units) if len(unit) > 1]
-    if not grouped:
+    members = [(i, feature) for i, unit in enumerate(units) if len(unit) > 1 for feature in unit]
+    if not members:
         return units, costs
-    members = [(i, units[i][[j]]) for i in grouped for j in range(len(units[i]))]
-    of_group = [i for i, _ in members]
-    return [*units, *(member for _, member in members)], np.hstack([costs, costs[:, of_group]])
+    groups = [i for i, _ in members]
+    return [*units, *(np.array([at]) for _, at in members)], np.hstack([costs, costs[:, groups]])
 
 
 def _undo_by_halves(
@@ -69,33 +69,72 @@ def _undo_by_halves(
 ) -> None:
     """Undo most of what candidates with many changes do not need, in place.
 
-    The changes of each candidate are gone through once, the costliest first. As many as went well
-    before are undone at once, then twice as many; if that is refused, half as many, down to a
-    single change, which is needed then. That takes about ``2 log(d / needed)`` rows for each change
-    that is needed, and no more than ``2 d`` rows.
+    The changes of a candidate, the costliest first, are tried in two halves, then what is left of
+    them in four quarters, and so on (as delta debugging does). Each time, about two parts are left
+    for each change that is needed, so that some ``4 log(d)`` rows are asked for each of those, and
+    never more than ``4 d``.
     """
-    many = np.flatnonzero(_changed_units(starts, ends, units).sum(axis=1) > MANY_CHANGES)
-    unit_of = _unit_of(units)
-    differs = _changed_units(starts[many], ends[many], units)
-    # The place of each unit in the order of its candidate; what did not change comes last.
-    order = np.argsort(np.where(differs, -costs[many], np.inf), axis=1, kind="stable")
+    differs = _changed_units(starts, ends, units)
+    many = np.flatnonzero(differs.sum(axis=1) > MANY_CHANGES)
+    if not len(many):
+        return
+    order = np.argsort(np.where(differs[many], -costs[many], np.inf), axis=1, kind="stable")
     place_of_unit = np.empty_like(order)
     np.put_along_axis(place_of_unit, order, np.arange(order.shape[1])[None], axis=1)
-    place = place_of_unit[:, unit_of]
-    count = differs.sum(axis=1)
-    next_, size = np.zeros_like(count), count // 2
-    while len(open_ := np.flatnonzero(next_ < count)):
-        which, first, last = many[open_], next_[open_], next_[open_] + size[open_]
-        undone = (place[open_] >= first[:, None]) & (place[open_] < last[:, None])
-        tried = np.where(undone, starts[which], ends[which])
-        replies = ask(tried, which)
-        went_well = replies != REFUSED
-        ends[which[went_well]] = tried[went_well]
-        codes[which[went_well]] = replies[went_well]
-        is_needed = ~went_well & (size[open_] == 1)
-        next_[open_] = np.where(went_well, last, first + is_needed)
-        size[open_] = np.where(went_well, 2 * size[open_], np.maximum(size[open_] // 2, 1))
-        size = np.minimum(size, np.maximum(count - next_, 1))
+    place = place_of_unit[:, _unit_of(units)]
+    size = 1 << (int(differs.sum(axis=1).max()) - 1).bit_length()
+    while size > 2:
+        size //= 2
+        part = place // size
+        left = np.zeros((len(many), part.max() + 1), dtype=bool)
+        at, feature = np.nonzero(changed(starts[many], ends[many]))
+        left[at, part[at, feature]] = True
+        who, which = np.nonzero(left)
+        _undo_some(starts, ends, codes, many[who], part[who] == which[:, None], ask)
+
+
+def _undo_some(
+    starts: Matrix, ends: Matrix, codes: Codes, who: Indices, undone: Mask, ask: Ask
+) -> Indices:
+    """Undo as many parts of each candidate as the model allows, in place.
+
+    Parameters
+    ----------
+    who
+        The candidate of each part, ascending; its parts come in the order to undo them in.
+    undone
+        The features of each part, ``(parts, d)``.
+
+    Returns
+    -------
+    changed
+        The candidates that were changed.
+    """
+    rows = np.where(undone, starts[who], ends[who])
+    # The last change is what makes it a counterfactual.
+    some = np.flatnonzero(changed(starts[who], rows).any(axis=1))
+    if not len(some):
+        return some
+    alone = some[ask(rows[some], who[some]) != REFUSED]
+    if not len(alone):
+        return alone
+    who, undone = who[alone], undone[alone]
+    rows = np.where(_any_before(undone, who), starts[who], ends[who])
+    replies = ask(rows, who)
+    accepted = np.flatnonzero(replies != REFUSED)
+    # The last accepted row of each candidate undoes the most.
+    owner, last = np.unique(who[accepted][::-1], return_index=True)
+    best = accepted[::-1][last]
+    ends[owner], codes[owner] = rows[best], replies[best]
+    return owner
+
+
+def _any_before(undone: Mask, who: Indices) -> Mask:
+    """Return what each part and those before it, of the same candidate, undo together."""
+    count = np.cumsum(undone, axis=0, dtype=np.int32)
+    first = np.searchsorted(who, who)
+    before: Mask = count > (count[first] - undone[first])
+    return before
 
 
 def partly_undone(starts: Matrix, ends: Matrix, most: int) -> tuple[Matrix, Indices]:
@@ -144,59 +183,3 @@ def _changed_units(starts: Matrix, ends: Matrix, units: list[Indices]) -> Mask:
     differs = changed(starts, ends)[:, np.concatenate(units)]
     first = np.cumsum([0, *map(len, units[:-1])])
     return np.logical_or.reduceat(differs, first, axis=1)
-
-
-def _undo_alone(
-    starts: Matrix, ends: Matrix, parts: list[Indices], ask: Ask, which: Indices
-) -> Mask:
-    """Return which changes of which candidates can be undone alone."""
-    differs = _changed_units(starts[which], ends[which], parts)
-    members = np.zeros((len(parts), starts.shape[1]), dtype=bool)
-    for i, part in enumerate(parts):
-        members[i, part] = True
-    who, part_of = np.nonzero(differs)
-    rows = np.where(members[part_of], starts[which[who]], ends[which[who]])
-    # The last change is what makes it a counterfactual.
-    some = np.flatnonzero(changed(starts[which[who]], rows).any(axis=1))
-    can = np.zeros_like(differs)
-    if len(some):
-        who, part_of, rows = who[some], part_of[some], rows[some]
-        can[who, part_of] = ask(rows, which[who]) != REFUSED
-    return can
-
-
-def _by_cost(undone: Mask, costs: Matrix) -> list[Indices]:
-    """List the units that can be undone, the costliest first, for each candidate."""
-    order = np.argsort(-costs, axis=1, kind="stable")
-    return [ranked[can[ranked]] for ranked, can in zip(order, undone, strict=True)]
-
-
-def _undo_most(
-    starts: Matrix,
-    ends: Matrix,
-    codes: Codes,
-    units: list[Indices],
-    ask: Ask,
-    which: Indices,
-    lists: list[Indices],
-) -> Indices:
-    """Undo as many listed changes of each candidate together as the model allows, in place.
-
-    Returns the candidates that were changed.
-    """
-    owners = np.repeat(np.arange(len(which)), [len(listed) for listed in lists])
-    rows = []
-    for i, listed in zip(which, lists, strict=True):
-        row = ends[i].copy()
-        for unit in listed:
-            row[units[unit]] = starts[i, units[unit]]
-            rows.append(row.copy())
-    tried = np.array(rows)
-    replies = ask(tried, which[owners])
-    accepted = np.flatnonzero(replies != REFUSED)
-    # The last accepted row of each candidate undoes the most.
-    owner, last = np.unique(owners[accepted][::-1], return_index=True)
-    best = accepted[::-1][last]
-    ends[which[owner]] = tried[best]
-    codes[which[owner]] = replies[best]
-    return which[owner]
