@@ -25,6 +25,7 @@ from counterset.models.goals import Goal, is_reached, set_goal
 from counterset.results.context import Context, as_written, settings_of
 from counterset.results.explanations import Explanations, make_explanations
 from counterset.steps.acceptance import Acceptance, Requirements
+from counterset.steps.admissible import NO_ROW
 from counterset.steps.blocks import Task, run_tasks
 from counterset.steps.pipeline import Pipeline
 from counterset.steps.requests import Request
@@ -100,7 +101,9 @@ def explain_batch(
         rows=best.rows,
         row_labels=runs[0].acceptance.labels(best.codes),
         distances=best.lengths,
-        examples=training.pool.training_index[best.pool_index],
+        examples=np.where(
+            best.pool_index == NO_ROW, NO_ROW, training.pool.training_index[best.pool_index]
+        ),
         plausibility=None if support is None else support.scores(best.embedded.coordinates),
         stable_radius=best.stable_radius,
         list_radius=best.list_radius,
