@@ -385,7 +385,7 @@ class DiverseExplainer(ModelEstimator):
 
     def _explain(self, matrix: Matrix, index: pd.Index, request: Request) -> Explanations:
         rows = self._training, matrix, index, request, self._pipeline
-        return explain_batch(*rows, self._parameters(), stacklevel=3)
+        return explain_batch(*rows, self._parameters())
 
     def _pipeline(self, requirements: Requirements) -> Pipeline:
         """Return the pipeline of one call."""
