@@ -35,7 +35,7 @@ def fitted(alpha: int = 1000) -> DiverseExplainer:
     [
         (Constraints(immutable=["b", "a"]), "immutable 'a'"),
         (Constraints(ranges={"a": (0, 1)}, immutable=["b"]), r"ranges\['a'\]"),
-        (Constraints(max_increase={"a": 1}), "the most that 'a' may change"),
+        (Constraints(max_increase={"a": 1}), r"max_increase\['a'\]"),
         (Constraints(decrease_only=["a"]), "decrease_only 'a'"),
         (Constraints(relations=["a <= 1"]), "relation 'a <= 1'"),
         (Constraints(allowed={"a": [0, 1]}), r"allowed\['a'\]"),
@@ -44,7 +44,7 @@ def fitted(alpha: int = 1000) -> DiverseExplainer:
 def test_the_constraint_that_rules_out_the_last_candidate_is_named(
     constraints: Constraints, named: str
 ) -> None:
-    with pytest.raises(NoCounterfactualError, match=rf"the constraint '{named}' rules out"):
+    with pytest.raises(NoCounterfactualError, match=rf"the constraint {named} rules out"):
         fitted().explain(FRAME.iloc[0], constraints=constraints)
 
 
@@ -111,10 +111,10 @@ def test_what_may_change_is_named_where_that_is_little() -> None:
     # The last of many immutable features was named, as if it alone were in the way.
     frame = FRAME.assign(c=[1.0, 2.0, 3.0, 4.0])
     explainer = DiverseExplainer(lambda rows: rows["a"] > 1.5, max_counterfactuals=1).fit(frame)
-    told = "'immutable 'a'' rules out all that was found, because of 3 features only 'b' may change"
+    told = "immutable 'a' rules out all that was found, because of 3 features only 'b' may change"
     with pytest.raises(NoCounterfactualError, match=told):
         explainer.explain(frame.iloc[0], constraints=Constraints(immutable=["a", "c"]))
-    with pytest.raises(NoCounterfactualError, match="'immutable 'a''.* because no feature may"):
+    with pytest.raises(NoCounterfactualError, match="immutable 'a'.* because no feature may"):
         explainer.explain(frame.iloc[0], constraints=Constraints(immutable=["a", "b", "c"]))
     with pytest.raises(NoCounterfactualError, match=r"found; without it alone there is an option"):
         explainer.explain(frame.iloc[0], constraints=Constraints(immutable=["a"]))
@@ -123,7 +123,7 @@ def test_what_may_change_is_named_where_that_is_little() -> None:
 def test_the_constraint_that_is_named_is_the_one_that_stands_in_the_way() -> None:
     # The last one in the order of the rules used to be named, though lifting it changed nothing.
     both = Constraints(max_increase={"a": 1}, immutable=["b"])
-    with pytest.raises(NoCounterfactualError, match="the constraint 'the most that 'a' may change'"):
+    with pytest.raises(NoCounterfactualError, match=r"the constraint max_increase\['a'\]"):
         fitted().explain(FRAME.iloc[0], constraints=both)
     loosened = fitted().explain(FRAME.iloc[0], constraints=Constraints(immutable=["b"]))
     assert len(loosened) == 1
@@ -142,7 +142,7 @@ def test_where_each_of_several_constraints_is_enough_they_are_named() -> None:
     frame = pd.DataFrame({"a": [0.0, 0.0, 9.0, 9.0], "b": [0.0, 9.0, 0.0, 9.0]})
     explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 5, max_counterfactuals=1)
     with pytest.raises(
-        NoCounterfactualError, match="each of the constraints 'ranges.'a'.', 'immutable 'b'' rules"
+        NoCounterfactualError, match="each of the constraints ranges.'a'.; immutable 'b' rules"
     ):
         explainer.fit(frame).explain(
             frame.iloc[0], constraints=Constraints(ranges={"a": (0, 1)}, immutable=["b"])
@@ -158,7 +158,7 @@ def test_reasons_ask_about_few_rows_and_only_for_inputs_that_are_shown() -> None
     found = explainer.explain_many(frame[frame["a"] < 0.5][:50], if_none="ignore")
     assert not found.counts.any()
     model.asked.clear()
-    assert "'immutable 'a''" in found.why_none[3]
+    assert "the constraint immutable 'a'" in found.why_none[3]
     assert 0 < model.rows <= MOST_ASKED
     first = model.rows
     assert set(found.why_none.values()) == {found.why_none[3]}

@@ -24,7 +24,7 @@ from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, is_reached, read_goal, why_out_of_reach
 from counterset.results.context import Context, as_written, settings_of
 from counterset.results.explanations import Explanations, make_explanations
-from counterset.steps.acceptance import Acceptance, Requirements
+from counterset.steps.acceptance import Acceptance, Requirements, RowLimit
 from counterset.steps.admissible import NO_ROW
 from counterset.steps.blocks import Task, run_tasks
 from counterset.steps.pipeline import Pipeline
@@ -106,15 +106,16 @@ def explain_batch(
         rules = _rules(training, group, rows, per_row=is_per_row(request.constraints))
         requirements = Requirements(goal, probability, rules, training.support)
         inputs, labels = matrix[rows], answers.labels[rows]
+        limit = None if request.max_rows is None else RowLimit(request.max_rows, len(rows))
         acceptance = Acceptance(
-            model, training.distance, classes, requirements, inputs, labels, unseen
+            model, training.distance, classes, requirements, inputs, labels, unseen, limit
         )
         tasks.append(Task(group.members, acceptance, pipeline_of(requirements)))
     runs, calls, rows_asked = run_tasks(tasks, request.workload)
     found = join(runs)
-    why_none = Reasons(runs, found, explained)
+    why_none = Reasons(runs, found, explained, request.max_rows)
     report_contradictions(found.n_contradicted)
-    fewer = why_fewer(found, runs[0].selector)
+    fewer = why_fewer(found, runs[0].selector, request.max_rows)
     report_shortfall(why_none, len(explained), request.if_none, told, fewer)
     best, support = found.counterfactuals, training.support
     return make_explanations(

@@ -40,12 +40,15 @@ class Found:
         How many of the rows that were found the model classified otherwise when asked again.
     sparse
         Whether only changes that are needed were looked for.
+    cut_short
+        For which inputs the model was asked about as many rows as it may be; None: for none.
     """
 
     counterfactuals: Chosen
     n_chosen: Counts
     n_contradicted: int
     sparse: bool = False
+    cut_short: Mask | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,8 @@ class Pipeline:
         order = np.lexsort((chosen.lengths, chosen.owners))
         repeats = _repeats(chosen.owners[order], chosen.lengths[order], chosen.rows[order])
         chosen, n_contradicted = _verified(chosen.take(order[~repeats]), acceptance)
-        return Found(chosen, n_chosen, n_contradicted, self.sparsify)
+        cut_short = None if acceptance.limit is None else acceptance.limit.cut_short
+        return Found(chosen, n_chosen, n_contradicted, self.sparsify, cut_short)
 
     def _with_more(self, chosen: Chosen, acceptance: Acceptance) -> Chosen:
         """Look further for inputs that have nothing: beyond the cut, then among other rows."""

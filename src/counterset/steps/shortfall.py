@@ -105,10 +105,33 @@ def report_shortfall(
         warn_caller(message, FewerCounterfactualsWarning)
 
 
-def why_fewer(found: Found, selector: Selector) -> str:
-    """Return why some inputs have too few counterfactuals; nothing if none have."""
+def why_fewer(found: Found, selector: Selector, max_rows: int | None = None) -> str:
+    """Return why some inputs have too few counterfactuals; nothing if none have.
+
+    Parameters
+    ----------
+    max_rows
+        About how many rows the model could be asked for one input; None: any number.
+    """
+    return " ".join(filter(None, [_cut_short(found, max_rows), _few(found, selector)]))
+
+
+def _cut_short(found: Found, max_rows: int | None) -> str:
+    """Say for how many inputs the search ended early."""
+    if found.cut_short is None or not found.cut_short.any():
+        return ""
+    count = int(found.cut_short.sum())
+    return (
+        f"For {count} of {len(found.cut_short)} inputs the search ended at max_model_rows="
+        f"{max_rows}: they may have fewer counterfactuals than there are, or farther ones."
+    )
+
+
+def _few(found: Found, selector: Selector) -> str:
     wanted, counts = selector.limit, found.counterfactuals.counts
     short = (counts < wanted) & (counts > 0)
+    if found.cut_short is not None:
+        short &= ~found.cut_short
     if not short.any():
         return ""
     few_ways = short & found.sparse & (found.n_chosen < wanted)
@@ -166,12 +189,24 @@ class Reasons(Mapping[int, str]):
         What was found for each group of inputs, and for all of them.
     positions
         Where the inputs stand in the table that the user passed.
+    max_rows
+        About how many rows the model could be asked for one input; None: any number.
     """
 
-    def __init__(self, runs: Sequence[Run], found: Found, positions: Indices) -> None:
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        found: Found,
+        positions: Indices,
+        max_rows: int | None = None,
+    ) -> None:
         self._runs, self._known = runs, dict[int, str]()
         nothing = np.flatnonzero(found.counterfactuals.counts == 0)
         self._place = {int(positions[each]): int(each) for each in nothing}
+        if found.cut_short is not None:
+            reason = f"the search ended at max_model_rows={max_rows}. Allow more rows."
+            short = nothing[found.cut_short[nothing]]
+            self._known |= dict.fromkeys(positions[short].tolist(), reason)
 
     def __len__(self) -> int:
         return len(self._place)
@@ -233,7 +268,7 @@ def _without(rules: Rules, text: str) -> Rules:
 def _opens(selector: Selector, acceptance: Acceptance, rules: Rules, lifted: int) -> Counts:
     """Count the rows that lead to the goal within some of the rules, for each input."""
     required, pool = acceptance.requirements, selector.pool
-    looser = replace(acceptance, requirements=replace(required, rules=rules))
+    looser = replace(acceptance, requirements=replace(required, rules=rules), limit=None)
     most = min(ASKED_EACH, MOST_ASKED // lifted)
     nearest = replace(selector, cutoff=NearestCandidates(min(NEAREST_ASKED, most)))
     rows, owners = [acceptance.inputs[:0]], [np.empty(0, dtype=np.intp)]
@@ -284,16 +319,16 @@ def _reason(opening: list[str], acceptance: Acceptance) -> str:
     rules, plausible = acceptance.requirements.rules, acceptance.requirements.support is not None
     may_change = _what_may_change(acceptance)
     if len(opening) == 1:
-        loosen = "" if opening[0] == NothingLost.text else "Loosen it, or fit on more rows."
+        loosen = "" if opening[0] == NothingLost.text else " Loosen it."
         return (
-            f"the constraint '{opening[0]}' rules out all that was found{may_change}; without it "
-            f"alone there is an option. {loosen}"
-        ).strip()
+            f"the constraint {opening[0]} rules out all that was found{may_change}; without it "
+            f"alone there is an option.{loosen}"
+        )
     if opening:
-        named = ", ".join(f"'{text}'" for text in opening[:MOST_NAMED])
+        named = "; ".join(opening[:MOST_NAMED])
         return (
             f"each of the constraints {named} rules out all that was found{may_change}; without "
-            f"one of them alone there is an option. Loosen one of them, or fit on more rows."
+            f"one of them alone there is an option. Loosen one of them."
         )
     if not rules:
         return (
@@ -305,7 +340,7 @@ def _reason(opening: list[str], acceptance: Acceptance) -> str:
         )
     return (
         f"no single constraint rules it out{may_change}: without any one of them nothing was found "
-        f"either. Loosen several{' or plausibility=' if plausible else ''}, or fit on more rows."
+        f"either. Loosen several{' of them, or plausibility=' if plausible else ' of them'}."
     )
 
 
