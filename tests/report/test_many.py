@@ -57,7 +57,9 @@ def test_who_has_none_is_named_with_the_constraint_that_stands_in_the_way() -> N
     ]
     assert sorted(name for names in blocked.values() for name in names) == sorted(nobody)
     assert len(nobody) > 0
-    named = re.compile("(the constraint|each of the constraints) [a-z]|no single constraint rules it out")
+    named = re.compile(
+        "(the constraint|each of the constraints) [a-z]|no single constraint rules it out"
+    )
     assert all(named.match(reason) for reason in blocked)
     page = explanations.to_html()
     assert "Who has none, and why" in page

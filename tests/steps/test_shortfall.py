@@ -51,9 +51,7 @@ def test_the_constraint_that_rules_out_the_last_candidate_is_named(
 def test_candidates_that_break_the_constraints_do_not_count_for_the_cut() -> None:
     # The nearest one broke the relation, the next one was cut off, and nothing was left.
     explainer = fitted(alpha=1)
-    explanation = explainer.explain(
-        FRAME.iloc[0], constraints=Constraints(relations=["b >= 1.5"])
-    )
+    explanation = explainer.explain(FRAME.iloc[0], constraints=Constraints(relations=["b >= 1.5"]))
     assert explanation.examples.tolist() == [3]
 
 

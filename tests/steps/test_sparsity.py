@@ -68,9 +68,7 @@ def test_no_single_one_of_many_changes_can_be_undone(seed: int, width: int, grou
     def ask(rows: np.ndarray, which: np.ndarray) -> np.ndarray:
         return np.where(rows.any(axis=1) & accepts(rows), 7, REFUSED)
 
-    found, told = undo_needless_changes(
-        starts, ends, np.full(len(ends), 3), units, costs, ask
-    )
+    found, told = undo_needless_changes(starts, ends, np.full(len(ends), 3), units, costs, ask)
     assert ((found == ends) | (found == 0)).all()
     np.testing.assert_array_equal(told == 7, (found != ends).any(axis=1))
     for row in found:

@@ -119,7 +119,11 @@ class Chosen:
         training_index
             The training row of each row of the pool; None: as they stand.
         """
-        rows = np.arange(len(self.owners)) if training_index is None else training_index[self.pool_index]
+        rows = (
+            np.arange(len(self.owners))
+            if training_index is None
+            else training_index[self.pool_index]
+        )
         return self.take(np.lexsort((rows, self.lengths, self.owners)))
 
     def with_others(self, others: Chosen) -> Chosen:

@@ -10,7 +10,7 @@ from counterset._base.arrays import Codes, Indices, Mask, Matrix
 from counterset.steps.acceptance import REFUSED, Ask
 from counterset.tables.table import changed
 
-__all__ = ["partly_undone", "undo_needless_changes"]
+__all__ = ["MANY_CHANGES", "partly_undone", "undo_needless_changes"]
 
 
 #: A candidate with more than 32 changes is undone by halves first: to ask about each change alone, in
