@@ -82,6 +82,12 @@ class DiverseExplainer(ModelEstimator):
         What may change, see :class:`Constraints`.
     sparsify
         Undo the changes that a counterfactual does not need, so that few features change.
+    max_model_rows
+        The most rows to ask the model about for one input; when they are used up, the search ends,
+        and a warning says so. Answers stay valid, but may be fewer or farther, and depend on the
+        inputs that are explained with it. Rows that are asked about once for all inputs, in ``fit``
+        and for the first input of a class, are not counted. None: as many as the search takes, some
+        thousands to ten thousands.
     anchors
         None: options are chosen for each input. A number: ``fit`` divides the inputs of each class
         into that many regions, and an input gets its options from a list that is fixed for its
@@ -134,6 +140,7 @@ class DiverseExplainer(ModelEstimator):
         constraints: Constraints | None = None,
         sparsify: bool = True,
         plausibility: NearData | None = None,
+        max_model_rows: int | None = None,
         anchors: int | Literal["auto"] | None = None,
     ) -> None:
         self.model = model
@@ -148,6 +155,7 @@ class DiverseExplainer(ModelEstimator):
         self.constraints = constraints
         self.sparsify = sparsify
         self.plausibility = plausibility
+        self.max_model_rows = max_model_rows
         self.anchors = anchors
 
     @classmethod
@@ -270,7 +278,14 @@ class DiverseExplainer(ModelEstimator):
         self._check_fitted()
         if is_per_row(constraints):
             check_parameter("constraints", constraints)
-        request = Request(target, target_probability, interval, constraints, self.constraints)
+        request = Request(
+            target,
+            target_probability,
+            interval,
+            constraints,
+            self.constraints,
+            max_rows=self.max_model_rows,
+        )
         return self._explain(*self.schema_.encode_one(x), request)[0]
 
     def explain_many(
@@ -319,7 +334,9 @@ class DiverseExplainer(ModelEstimator):
         self._check_fitted()
         work = Workload(n_jobs, memory, progress)
         goal = target, target_probability, interval, constraints
-        request = Request(*goal, self.constraints, if_none, skip, work)
+        request = Request(
+            *goal, self.constraints, if_none, skip, self.max_model_rows, workload=work
+        )
         if is_dask_frame(X):
             from counterset.batch.dask_frames import explain_lazily  # noqa: PLC0415 - a room above
 
@@ -387,7 +404,7 @@ class DiverseExplainer(ModelEstimator):
 
     def _explain(self, matrix: Matrix, index: pd.Index, request: Request) -> Explanations:
         rows = self._training, matrix, index, request, self._pipeline
-        return explain_batch(*rows, self._parameters(), stacklevel=3)
+        return explain_batch(*rows, self._parameters())
 
     def _pipeline(self, requirements: Requirements) -> Pipeline:
         """Return the pipeline of one call."""

@@ -90,7 +90,7 @@ def test_a_regression_is_explained_for_a_range(
         (["--row", "0", "--immutable", "age"], "There is no feature 'age'. The features are"),
         (
             ["--row", "0", "--immutable", "income", "debt"],
-            "the constraint 'immutable 'debt'' rules out",
+            "each of the constraints immutable 'income'; immutable 'debt' rules out",
         ),
         (["--row", "0", "--target", "refunded"], "No training row is predicted 'refunded'"),
     ],

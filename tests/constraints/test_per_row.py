@@ -203,10 +203,10 @@ def test_warnings_come_once_with_counts_over_all_rows() -> None:
         warnings.simplefilter("always")
         found = explainer.explain_many(inputs, constraints=each, if_none="warn")
     told = [str(one.message) for one in caught]
-    assert len(told) == 2
+    assert len(told) == 1
     assert told[0].startswith("No counterfactual for 3 of 6 inputs (first at position 0)")
     short = int(((found.counts < 60) & (found.counts > 0)).sum())
-    assert told[1].startswith(f"{short} of 6 inputs have fewer than 60 counterfactuals")
+    assert f" {short} of 6 inputs have fewer than 60 counterfactuals" in told[0]
     assert {one.filename for one in caught} == {__file__}
     assert all(issubclass(one.category, FewerCounterfactualsWarning) for one in caught)
 

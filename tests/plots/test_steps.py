@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from displays import mixed, plane, wide
 
-from counterset import InvalidInputError
+from counterset import Constraints, DiverseExplainer, InvalidInputError
 from counterset.plots import StepsDisplay
 
 
@@ -59,3 +60,15 @@ def test_axes_can_be_passed_and_their_number_is_checked() -> None:
     with pytest.raises(InvalidInputError, match="4 panels, got 1 axes"):
         display.plot(axes[0])
     plt.close(figure)
+
+
+def test_an_option_that_comes_from_no_training_row_stands_for_one() -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).random((60, 2)).round(2), columns=["a", "b"])
+    explainer = DiverseExplainer(lambda rows: (rows["a"] > 0.5) | (rows["b"] >= 3)).fit(frame)
+    only_b = Constraints(immutable=["a"], ranges={"b": (0, 4)})
+    (explanation,) = explainer.explain_many(
+        frame[frame["a"] < 0.5][:1], constraints=only_b, if_none="ignore"
+    )
+    assert explanation.examples.tolist() == [-1]
+    display = StepsDisplay.from_explanation(explanation, explainer)
+    np.testing.assert_allclose(display.examples, display.options)

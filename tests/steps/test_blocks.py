@@ -103,3 +103,13 @@ def test_the_bar_moves_with_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "explain [" in stream.getvalue()
     assert "160/160" in stream.getvalue()
     assert stream.getvalue().count("\r") > 5
+
+
+def test_the_bar_moves_more_often_where_rows_are_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 16 rows with many features were one block: nothing was seen for a long time.
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    wide = np.random.default_rng(0).random((60, 300))
+    explainer = DiverseExplainer.paper(lambda rows: rows[:, 0] > 0.5, diversity=None).fit(wide)
+    explainer.explain_many(wide[:16], progress=True)
+    assert stream.getvalue().count("\r") > 5

@@ -164,7 +164,8 @@ class Constraints:
             np.inf if limits.get(name) is None else feature.amount_of(limits[name])
             for limits in (self.max_decrease, self.max_increase)
         )
-        text = f"the most that {name!r} may change"
+        given = {"max_increase": self.max_increase, "max_decrease": self.max_decrease}
+        text = " and ".join(f"{each}[{name!r}]" for each in given if name in given[each])
         return MovesAtMost(at, down, up, text, feature.float_dtype, feature.grid)
 
     def _one_way(self, name: Any, sign: int, parameter: str, table: Table) -> Rule:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Indices, Labels, Mask, Matrix, Stack, Vector
+from counterset._base.callers import warn_caller
 from counterset._base.checks import check_count
 from counterset._base.progress import Progress
 from counterset.constraints.constraints import Constraints
@@ -23,7 +24,11 @@ from counterset.constraints.per_row import (
 )
 from counterset.distances import DistanceLike
 from counterset.evaluation.judge import PAIR_COLUMNS, SET_COLUMNS, Judge, nothing
-from counterset.exceptions import InvalidInputError, NoCounterfactualError
+from counterset.exceptions import (
+    FewerCounterfactualsWarning,
+    InvalidInputError,
+    NoCounterfactualError,
+)
 from counterset.noise import GaussianNoise, Noise
 from counterset.tables.frames import rows_of
 from counterset.tables.table import Table
@@ -173,7 +178,11 @@ def evaluate(
         copies, found = inputs.copies(judge, noise, repeats, random)
         originals = inputs.rows[np.nonzero(found)[0]]
         differences = judge.numeric_columns.differences(originals, copies[found])
-        measured = _measure_pairs(explain, judge, inputs, copies, found, shown=progress)
+        # Another explainer says itself what falls short.
+        wanted = getattr(explainer, "max_counterfactuals", None)
+        measured = _measure_pairs(
+            explain, judge, inputs, copies, found, wanted=wanted, shown=progress
+        )
     missing = nothing() | dict.fromkeys([*PAIR_COLUMNS, "seconds"], np.nan)
     records = [
         {"input": index[i], "repeat": repeat + 1, "same_class": False} | figures
@@ -217,7 +226,14 @@ class _Inputs:
 
 
 def _measure_pairs(
-    explain: _Explain, judge: Judge, inputs: _Inputs, copies: Stack, found: Mask, *, shown: bool
+    explain: _Explain,
+    judge: Judge,
+    inputs: _Inputs,
+    copies: Stack,
+    found: Mask,
+    *,
+    wanted: int | None,
+    shown: bool,
 ) -> Iterator[list[dict[str, Any]]]:
     """Explain inputs and their copies, and yield the figures of each input's pairs."""
     with Progress(len(inputs.rows) + int(found.sum()), "explain", shown=shown) as bar:
@@ -231,6 +247,7 @@ def _measure_pairs(
             None if each is None else [each[i] for i in owners],
         )
         copy_sets, copy_seconds = _explain_all(explain, noisy, judge.table, bar)
+    _warn_of_few([*sets, *copy_sets], wanted)
     number = np.full(found.shape, -1)  # of each copy among those that were found
     number[found] = np.arange(len(copy_sets))
     for i, x in enumerate(inputs.rows):
@@ -243,6 +260,18 @@ def _measure_pairs(
                 record |= {"same_class": True, "seconds": (seconds[i] + copy_seconds[k]) / 2}
             records.append(record)
         yield records
+
+
+def _warn_of_few(sets: list[Matrix], wanted: int | None) -> None:
+    """Warn once if some sets are empty or smaller than was asked for."""
+    sizes = np.array([len(each) for each in sets])
+    none, few = int((sizes == 0).sum()), int((sizes < (wanted or 0)).sum())
+    if few:
+        warn_caller(
+            f"Of {len(sets)} inputs and copies, {few} have fewer than {wanted} counterfactuals, and "
+            f"{none} of these have none: their distances are missing in the table.",
+            FewerCounterfactualsWarning,
+        )
 
 
 class _Explain(NamedTuple):
@@ -272,9 +301,11 @@ def _explain_function(explainer: Any, asked: dict[str, Any]) -> _Explain:
             f"that. Leave it out, or pass an explainer that takes it."
         )
 
+    quiet = {"if_none": "ignore"} if _takes(function, "if_none") else {}
+
     def explain_many(inputs: Any, constraints: list[Constraints | None] | None) -> Iterable[Any]:
         own = {} if constraints is None else {"constraints": constraints}
-        answers: Iterable[Any] = function(inputs, **(asked | own))
+        answers: Iterable[Any] = function(inputs, **(asked | own | quiet))
         return answers
 
     def explain_each(inputs: Any, constraints: list[Constraints | None] | None) -> list[Any]:

@@ -22,7 +22,9 @@ __all__ = [
     "check_probability",
     "is_confident",
     "is_reached",
+    "read_goal",
     "set_goal",
+    "why_out_of_reach",
 ]
 
 
@@ -80,7 +82,7 @@ class InInterval:
 
 
 def set_goal(classes: Classes, target: Any, interval: tuple[Any, Any] | None) -> Goal:
-    """Find what the user wants, and check that it can be reached.
+    """Find what the user wants, and check that training rows have it.
 
     Parameters
     ----------
@@ -89,27 +91,47 @@ def set_goal(classes: Classes, target: Any, interval: tuple[Any, Any] | None) ->
     target, interval
         What the user passed to ``explain``; None for what was left out.
     """
-    goal: Goal
-    if interval is not None:
-        goal = _interval(interval, target, classes)
-    elif target is not None:
-        goal = _wanted(target, classes)
-    else:
-        if classes.are_measurements:
-            raise InvalidInputError(
-                "The model predicts numbers, not classes, so that almost any change leads to "
-                "another prediction. Pass the range you want: explain(x, interval=(low, high)). If "
-                "it predicts probabilities, that may be interval=(0.5, 1), or pass a function that "
-                "takes the class, such as lambda X: model.predict(X) > 0.5."
-            )
-        return AnyOther()
-    if not goal.accepts(classes.labels, classes.labels).any():
-        raise NoCounterfactualError(
-            f"No training row is predicted in {interval}, so there is nothing to move towards. "
-            f"Fit on data that reaches it, or choose another interval; the predictions go from "
-            f"{to_python(classes.labels[0])} to {to_python(classes.labels[-1])}."
-        )
+    goal = read_goal(classes, target, interval)
+    missing = why_out_of_reach(goal, classes)
+    if missing is not None:
+        raise NoCounterfactualError(missing)
     return goal
+
+
+def read_goal(classes: Classes, target: Any, interval: tuple[Any, Any] | None) -> Goal:
+    """Find what the user wants, whether training rows have it or not."""
+    if interval is not None:
+        return _interval(interval, target, classes)
+    if target is not None:
+        return _wanted(target, classes)
+    if classes.are_measurements:
+        raise InvalidInputError(
+            "The model predicts numbers, not classes, so that almost any change leads to "
+            "another prediction. Pass the range you want: explain(x, interval=(low, high)). If "
+            "it predicts probabilities, that may be interval=(0.5, 1), or pass a function that "
+            "takes the class, such as lambda X: model.predict(X) > 0.5."
+        )
+    return AnyOther()
+
+
+def why_out_of_reach(goal: Goal, classes: Classes) -> str | None:
+    """Return why nothing leads to a goal, if no training row has one of its labels."""
+    if isinstance(goal, OneOf):
+        known = [to_python(label) for label in classes.labels]
+        missing = [label for label in map(to_python, goal.wanted) if label not in known]
+        if missing or not len(goal.wanted):
+            return (
+                f"No training row is predicted {' or '.join(map(repr, missing)) or 'any of []'}, "
+                f"so there is nothing to move towards. Fit on data that holds that class, or "
+                f"choose another target of {known[:10]}."
+            )
+    if isinstance(goal, InInterval) and not goal.accepts(classes.labels, classes.labels).any():
+        return (
+            f"No training row is predicted in ({goal.low:g}, {goal.high:g}), so there is nothing to "
+            f"move towards. Fit on data that reaches it, or choose another interval; the "
+            f"predictions go from {to_python(classes.labels[0])} to {to_python(classes.labels[-1])}."
+        )
+    return None
 
 
 def is_reached(goal: Goal, answers: Answers, probability: float | None) -> Mask:
@@ -164,9 +186,7 @@ def _wanted(target: Any, classes: Classes) -> Goal:
             f"{missing[0]!r}. Pass the range you want: explain(x, interval=(low, high))."
         )
     if missing or not wanted:
-        raise NoCounterfactualError(
-            f"No training row is predicted {' or '.join(map(repr, missing)) or 'any of []'}, so "
-            f"there is nothing to move towards. Fit on data that holds that class, or choose "
-            f"another target of {known[:10]}."
-        )
+        labels = np.empty(len(wanted), dtype=object)
+        labels[:] = [to_python(label) for label in wanted]
+        return OneOf(labels)
     return OneOf(classes.labels[[known.index(to_python(label)) for label in wanted]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -10,6 +10,10 @@ from counterset._base.arrays import Indices, Matrix, rows_as_bytes
 from counterset.models.answers import Answers
 
 __all__ = ["KnownAnswers"]
+
+#: Of a row of more than 64 numbers, its hash is kept in place of 8 bytes for each. Two of a million
+#: rows have the same one with a probability of 3e-8; what is returned is asked about again.
+LONG_ROW = 64 * 8
 
 
 class KnownAnswers:
@@ -28,17 +32,17 @@ class KnownAnswers:
     """
 
     def __init__(self) -> None:
-        self._position: dict[bytes, int] = {}
+        self._position: dict[bytes | int, int] = {}
         self._answers: Answers | None = None
 
     def get(self, rows: Matrix, ask: Callable[[Matrix], Answers]) -> Answers:
         """Return the answer about each row, ``(n, d)``; ask about those that are not known."""
-        known, new = len(self._position), dict[bytes, int]()
+        known, new = len(self._position), dict[bytes | int, int]()
         get, add = self._position.get, new.setdefault
         at: Indices = np.array(
             [
                 add(key, known + len(new)) if (found := get(key)) is None else found
-                for key in rows_as_bytes(rows).tolist()
+                for key in _keys(rows)
             ],
             dtype=np.intp,
         )
@@ -51,3 +55,9 @@ class KnownAnswers:
             self._position |= new
         assert self._answers is not None, "something was asked"
         return self._answers.take(at)
+
+
+def _keys(rows: Matrix) -> Sequence[bytes | int]:
+    """Return what tells rows from each other."""
+    keys: list[bytes] = rows_as_bytes(rows).tolist()
+    return keys if not keys or len(keys[0]) <= LONG_ROW else [hash(key) for key in keys]

@@ -102,7 +102,10 @@ class StepsDisplay:
         """
         pool = explainer.pool_
         by_row = {int(row): i for i, row in enumerate(pool.training_index)}
-        examples = pool.matrix[[by_row[int(row)] for row in explanation.examples]]
+        # An option that comes from no training row (-1) stands for one itself.
+        examples = explanation._matrix.copy()
+        for i in np.flatnonzero(explanation.examples >= 0):
+            examples[i] = pool.matrix[by_row[int(explanation.examples[i])]]
         layout = map_of(explanation, explainer, ends=examples)
         labels = explainer.classes_[pool.codes]
         at = np.flatnonzero(is_reached_as(explanation, labels))

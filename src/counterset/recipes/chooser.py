@@ -21,7 +21,7 @@ from counterset.steps.line_search import Search
 from counterset.steps.minimisation import minimise
 from counterset.steps.pipeline import Pipeline
 from counterset.steps.selection import Selector
-from counterset.steps.sparse_choice import undo
+from counterset.steps.sparse_choice import undo, undo_many
 from counterset.tables.table import changed
 
 __all__ = ["RecipeChooser", "with_recipes"]
@@ -143,6 +143,8 @@ class RecipeChooser:
 
     def _settled(self, found: Chosen, acceptance: Acceptance) -> Chosen:
         """Take step 4, and undo what is not needed."""
+        # Near the boundary most of many changes are needed, and each must be asked about.
+        found = undo_many(found, acceptance)
         if self.search is not None:
             found = minimise(found, self.search, acceptance)
         found = undo(found, acceptance)

@@ -26,6 +26,9 @@ __all__ = ["RecipeBook", "learn_recipes"]
 #: Recipes are learned from 300 rows of a class: twice as many cost twice the time, for options that
 #: are 1 to 4 % nearer.
 ROWS = 300
+#: Of a table with more than 32 features, fewer rows are learned from, so that their cells are as
+#: many, but at least 40 rows.
+MOST_FEATURES, LEAST_ROWS = 32, 40
 #: Each row starts from every third of its 30 nearest candidates, which lead to near options, and
 #: from 8 candidates from anywhere, which lead to other options.
 NEAREST, STRIDE, ANYWHERE = 30, 3, 8
@@ -96,7 +99,8 @@ def learn_recipes(training: TrainingData, start: Mask, goal: Goal, rules: Rules)
     """
     pool = training.pool
     there = np.flatnonzero(start[pool.codes])
-    rows = np.sort(there[np.argsort(pool.lots[there], kind="stable")[:ROWS]])
+    count = min(ROWS, max(LEAST_ROWS, ROWS * MOST_FEATURES // pool.matrix.shape[1]))
+    rows = np.sort(there[np.argsort(pool.lots[there], kind="stable")[:count]])
     acceptance = training.acceptance(rows, Requirements(goal, None, rules, training.support))
     selector = Selector(pool, training.usable(None), NearestCandidates(NEAREST), None, NEAREST)
     owners, pool_index = _candidates(selector, acceptance, pool.lots[rows])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from html import escape
@@ -35,8 +34,9 @@ __all__ = ["group_figures", "report_of_many"]
 MOST_FEATURES = 15
 #: The first 8 inputs with the same reason are named.
 MOST_INPUTS = 8
-#: What differs from input to input in a reason.
-FIGURES = re.compile(r" rules out the last \d+ of \d+ candidates.*|\b\d[\d,]* of \d[\d,]* ")
+#: The reasons of the first 100 inputs without an option are found out: each takes about as long as
+#: an explanation.
+MOST_REASONS = 100
 
 
 def report_of_many(
@@ -125,10 +125,11 @@ def _figures(explanations: Explanations) -> dict[str, Any]:
     open_ = [s != "already_reached" for s in explanations.status]
     ways, why = Counter(explanations.counts[open_].tolist()), explanations.why_none
     blocked: dict[str, list[str]] = {}
-    for i, status in enumerate(explanations.status):
-        if status == "none_found":
-            reason = FIGURES.sub("", why.get(i, TEXTS["unknown_reason"])).strip()
-            blocked.setdefault(reason, []).append(str(to_python(explanations.input_index[i])))
+    nobody = [i for i, status in enumerate(explanations.status) if status == "none_found"]
+    for rank, i in enumerate(nobody):
+        known = rank < MOST_REASONS and i in why
+        reason = why[i] if known else TEXTS["unknown_reason"]
+        blocked.setdefault(reason, []).append(str(to_python(explanations.input_index[i])))
     return {
         "features": {name: float(share) for name, share in zip(names, shares, strict=True)},
         "ways": {str(count): n for count, n in sorted(ways.items())},

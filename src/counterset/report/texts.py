@@ -91,10 +91,10 @@ TEXTS = {
     "ways_alt": "Number of inputs by number of options: {bars}.",
     "nobody": "Who has none, and why",
     "nobody_none": "Every input that was to be explained has at least one option.",
-    "nobody_caption": "Inputs without an option, by what rules the last candidates out.",
+    "nobody_caption": "Inputs without an option, by what stands in the way.",
     "reason": "reason",
     "inputs": "inputs",
-    "unknown_reason": "not known",
+    "unknown_reason": "not looked into",
     "which": "which",
     "groups": "By {name}",
     "groups_caption": "The cost of an input is the distance of its nearest option. A difference "

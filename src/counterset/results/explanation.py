@@ -52,7 +52,7 @@ class Explanation:
     distances
         The distance from the input to each, ascending.
     examples
-        For each, the position of the training row it was searched towards.
+        For each, the position of the training row it was searched towards; -1: of no single one.
     plausibility
         For each, how far it is from training rows, if the explainer looks at that, else None.
     index

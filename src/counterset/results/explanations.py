@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -62,7 +62,7 @@ class Explanations(Sequence[Explanation]):
     _from_list: Mask | None
     _context: Context | None = None
     _constraints: tuple[Any, ...] | None = None
-    _why_none: Lazy[Mapping[int, str]] | None = None
+    _why_none: Mapping[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
@@ -83,7 +83,7 @@ class Explanations(Sequence[Explanation]):
     @property
     def why_none(self) -> Mapping[int, str]:
         """Why inputs have no counterfactual, by their positions; found out when first asked for."""
-        return {} if self._why_none is None else self._why_none.value
+        return self._why_none
 
     @overload
     def __getitem__(self, item: int) -> Explanation: ...
@@ -163,7 +163,7 @@ class Explanations(Sequence[Explanation]):
         firsts = self.counts.cumsum() - self.counts
         parts = [np.arange(firsts[i], firsts[i] + self.counts[i]) for i in which]
         rows = np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
-        stable, listed, why = self._stable_radius, self._list_radius, self._why_none
+        stable, listed = self._stable_radius, self._list_radius
         return replace(
             self,
             labels=self.labels[which],
@@ -179,7 +179,7 @@ class Explanations(Sequence[Explanation]):
             _stable_radius=None if stable is None else Lazy(lambda: stable.value[which]),
             _list_radius=None if listed is None else Lazy(lambda: listed.value[which]),
             _from_list=None if self._from_list is None else self._from_list[rows],
-            _why_none=None if why is None else Lazy(lambda: _renumbered(why.value, which)),
+            _why_none=_Renumbered(self._why_none, which),
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
         )
 
@@ -230,7 +230,7 @@ def make_explanations(
     asked: tuple[int, int] = (0, 0),
     context: Context | None = None,
     constraints: Sequence[Any] | None = None,
-    why_none: Lazy[Mapping[int, str]] | None = None,
+    why_none: Mapping[int, str] | None = None,
 ) -> Explanations:
     """Make the explanations of some inputs: the only way to make one.
 
@@ -290,13 +290,28 @@ def make_explanations(
         _from_list=from_list,
         _context=context,
         _constraints=None if constraints is None else _kept(constraints, explained, len(inputs)),
-        _why_none=why_none,
+        _why_none={} if why_none is None else why_none,
     )
 
 
-def _renumbered(values: Mapping[int, str], which: Indices) -> dict[int, str]:
-    """Return values by their positions among those that were taken."""
-    return {i: values[old] for i, old in enumerate(which.tolist()) if old in values}
+class _Renumbered(Mapping[int, str]):
+    """Reasons by their positions among the inputs that were taken; each is read when asked for."""
+
+    def __init__(self, values: Mapping[int, str], which: Indices) -> None:
+        self._values = values
+        self._old = {i: old for i, old in enumerate(which.tolist()) if old in values}
+
+    def __len__(self) -> int:
+        return len(self._old)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._old)
+
+    def __getitem__(self, position: int) -> str:
+        return self._values[self._old[position]]
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
 
 
 def _spread(values: Lazy[Vector] | None, where: Indices, count: int) -> Lazy[Vector] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -28,7 +29,7 @@ from counterset.models.goals import Goal, is_confident
 from counterset.tables.space import Embedded, TableDistance
 from counterset.tables.table import changed
 
-__all__ = ["REFUSED", "UNASKED", "Acceptance", "Ask", "Requirements"]
+__all__ = ["REFUSED", "UNASKED", "Acceptance", "Ask", "Requirements", "RowLimit"]
 
 #: In place of a class code: the row is no counterfactual.
 REFUSED = -1
@@ -64,6 +65,46 @@ class Requirements:
     support: DataSupport | None
 
 
+class RowLimit:
+    """How many rows the model may be asked about on behalf of each input.
+
+    Parameters
+    ----------
+    most
+        The limit of each.
+    count
+        How many inputs there are.
+    """
+
+    def __init__(self, most: int, count: int) -> None:
+        self.most = most
+        # Parts of a batch share these, each with the places of its inputs.
+        self._asked, self._short = np.zeros(count, dtype=np.intp), np.zeros(count, dtype=bool)
+        self._place = np.arange(count)
+
+    @property
+    def cut_short(self) -> Mask:
+        """Which inputs had more rows to ask about."""
+        return self._short[self._place]
+
+    def take(self, which: Indices) -> RowLimit:
+        """Return the limit of some of the inputs, which counts with this one."""
+        part = copy(self)
+        part._place = self._place[which]
+        return part
+
+    def grant(self, owners: Indices) -> Mask:
+        """Return about which rows the model may be asked, given the input of each; count them."""
+        place = self._place[owners]
+        order = np.argsort(place, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order)) - np.searchsorted(place[order], place[order])
+        granted = rank < self.most - self._asked[place]
+        np.add.at(self._asked, place[granted], 1)
+        self._short[place[~granted]] = True
+        return granted
+
+
 @dataclass
 class Acceptance:
     """Judges rows on behalf of the inputs of a batch.
@@ -83,6 +124,8 @@ class Acceptance:
     unseen
         The codes of labels that no training row has. Groups of one call share them, so that a code
         means the same in all.
+    limit
+        About how many rows the model may be asked, or None: any number.
     """
 
     model: ModelAdapter
@@ -92,6 +135,7 @@ class Acceptance:
     inputs: Matrix
     input_labels: Labels
     unseen: dict[Any, int] = field(default_factory=dict, repr=False)
+    limit: RowLimit | None = field(default=None, repr=False)
 
     @cached_property
     def embedded(self) -> Embedded:
@@ -113,13 +157,18 @@ class Acceptance:
         """Return the acceptance of some of the inputs; both have the same class codes."""
         part = replace(self, inputs=self.inputs[which], input_labels=self.input_labels[which])
         part.embedded = self.embedded.take(which)
+        part.limit = None if self.limit is None else self.limit.take(which)
         return part
 
     def alone(self, which: Indices) -> Acceptance:
         """Return the acceptance of some of the inputs, which shares nothing that is written to."""
-        inputs, labels = self.inputs[which], self.input_labels[which]
         return replace(
-            self, model=self.model.fresh(), inputs=inputs, input_labels=labels, unseen={}
+            self,
+            model=self.model.fresh(),
+            inputs=self.inputs[which],
+            input_labels=self.input_labels[which],
+            unseen={},
+            limit=None if self.limit is None else RowLimit(self.limit.most, len(which)),
         )
 
     def codes(self, labels: Labels) -> Codes:
@@ -157,13 +206,17 @@ class Acceptance:
     def ask(self, rows: Matrix, owners: Indices, *, again: bool = False) -> Codes:
         """Return the class codes of acceptable rows, ``REFUSED`` for the others; see ``Ask``.
 
+        Rows beyond the limit of their inputs are refused: what is accepted stays as it was.
+
         Parameters
         ----------
         again
-            Whether to ask the model even about rows of which its answer is known.
+            Whether to ask the model even about rows of which its answer is known, without a limit.
         """
         ask = self.model.answers if again else self.model.answers_once
         possible = self.is_possible(rows, owners)
+        if self.limit is not None and not again:
+            possible[possible] = self.limit.grant(owners[possible])
         if possible.all() and len(rows):
             return self._read(ask(rows), owners)
         codes = np.full(len(rows), REFUSED, dtype=np.intp)
@@ -202,10 +255,6 @@ class Acceptance:
         for group in self.requirements.rules.groups:
             snapped[:, group] = rows[:, group]
         return self.within_constraints(snapped, owners)
-
-    def meets_goal(self, rows: Matrix, owners: Indices) -> Mask:
-        """Return for which rows the model's label is acceptable, whatever constraint they break."""
-        return np.asarray(self._read(self.model.answers_once(rows), owners) != REFUSED)
 
     def _read(self, answers: Answers, owners: Indices) -> Codes:
         """Return the class codes of acceptable answers, ``REFUSED`` for the others."""

@@ -19,17 +19,24 @@ from counterset.constraints.per_row import (
     is_per_row,
 )
 from counterset.constraints.rules import Rules
-from counterset.exceptions import InvalidInputError
+from counterset.exceptions import InvalidInputError, NoCounterfactualError
 from counterset.models.adapter import ModelAdapter
-from counterset.models.goals import Goal, is_reached, set_goal
+from counterset.models.goals import Goal, is_reached, read_goal, why_out_of_reach
 from counterset.results.context import Context, as_written, settings_of
 from counterset.results.explanations import Explanations, make_explanations
-from counterset.steps.acceptance import Acceptance, Requirements
+from counterset.steps.acceptance import Acceptance, Requirements, RowLimit
+from counterset.steps.admissible import NO_ROW
 from counterset.steps.blocks import Task, run_tasks
 from counterset.steps.pipeline import Pipeline
 from counterset.steps.requests import Request
 from counterset.steps.runs import join
-from counterset.steps.shortfall import reasons, report_reached, report_shortfall
+from counterset.steps.shortfall import (
+    Reasons,
+    report_contradictions,
+    report_reached,
+    report_shortfall,
+    why_fewer,
+)
 from counterset.steps.training import TrainingData
 
 __all__ = ["explain_batch"]
@@ -42,8 +49,6 @@ def explain_batch(
     request: Request,
     pipeline_of: Callable[[Requirements], Pipeline],
     parameters: Mapping[str, Any],
-    *,
-    stacklevel: int,
 ) -> Explanations:
     """Explain the rows of one call; rows with equal constraints run through the steps together.
 
@@ -59,21 +64,40 @@ def explain_batch(
         Returns the pipeline for what counterfactuals must satisfy.
     parameters
         The explainer's parameters, to tell later how the explanations were made.
-    stacklevel
-        How many calls the user's own line is away, for warnings.
     """
     probability, classes = request.probability, training.classes
     if is_per_row(request.constraints):
         check_per_row(request.constraints, index)
-    goal = set_goal(classes, request.target, request.interval)
+    goal = read_goal(classes, request.target, request.interval)
+    out_of_reach = why_out_of_reach(goal, classes)
+    if out_of_reach is not None and request.if_none == "raise":
+        raise NoCounterfactualError(out_of_reach)
     with_confidence = probability is not None
     model = ModelAdapter(training.model, training.table, with_confidence=with_confidence)
     answers = model.answers_once(matrix)
     first_call = model.calls, model.rows
     reached = is_reached(goal, answers, probability)
-    if not request.skip:
-        report_reached(reached, answers.labels, request.if_none, stacklevel=stacklevel + 1)
+    told = "" if request.skip else report_reached(reached, answers.labels, request.if_none)
     explained = np.flatnonzero(~reached)
+    if out_of_reach is not None:
+        # A reason goes on after a colon.
+        reason = out_of_reach[0].lower() + out_of_reach[1:]
+        nobody = {int(each): reason for each in explained}
+        report_shortfall(nobody, len(explained), request.if_none, told)
+        return make_explanations(
+            training.table,
+            matrix,
+            answers.labels,
+            index,
+            explained=explained,
+            owners=explained[:0],
+            rows=matrix[:0],
+            row_labels=answers.labels[:0],
+            distances=np.empty(0),
+            asked=first_call,
+            context=_context(training, request, goal, parameters),
+            why_none=nobody,
+        )
     unseen: dict[Any, int] = {}
     tasks = []
     groups = _groups(training, request, matrix, index, explained)
@@ -82,13 +106,17 @@ def explain_batch(
         rules = _rules(training, group, rows, per_row=is_per_row(request.constraints))
         requirements = Requirements(goal, probability, rules, training.support)
         inputs, labels = matrix[rows], answers.labels[rows]
+        limit = None if request.max_rows is None else RowLimit(request.max_rows, len(rows))
         acceptance = Acceptance(
-            model, training.distance, classes, requirements, inputs, labels, unseen
+            model, training.distance, classes, requirements, inputs, labels, unseen, limit
         )
         tasks.append(Task(group.members, acceptance, pipeline_of(requirements)))
     runs, calls, rows_asked = run_tasks(tasks, request.workload)
     found = join(runs)
-    report_shortfall(runs, found, explained, request.if_none, stacklevel=stacklevel + 1)
+    why_none = Reasons(runs, found, explained, request.max_rows)
+    report_contradictions(found.n_contradicted)
+    fewer = why_fewer(found, runs[0].selector, request.max_rows)
+    report_shortfall(why_none, len(explained), request.if_none, told, fewer)
     best, support = found.counterfactuals, training.support
     return make_explanations(
         training.table,
@@ -100,7 +128,9 @@ def explain_batch(
         rows=best.rows,
         row_labels=runs[0].acceptance.labels(best.codes),
         distances=best.lengths,
-        examples=training.pool.training_index[best.pool_index],
+        examples=np.where(
+            best.pool_index == NO_ROW, NO_ROW, training.pool.training_index[best.pool_index]
+        ),
         plausibility=None if support is None else support.scores(best.embedded.coordinates),
         stable_radius=best.stable_radius,
         list_radius=best.list_radius,
@@ -108,7 +138,7 @@ def explain_batch(
         asked=(first_call[0] + calls, first_call[1] + rows_asked),
         context=_context(training, request, goal, parameters),
         constraints=_by_row(groups, len(explained)) if is_per_row(request.constraints) else None,
-        why_none=None if best.counts.all() else Lazy(lambda: reasons(runs, found, explained)),
+        why_none=why_none,
     )
 
 

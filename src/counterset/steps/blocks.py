@@ -28,6 +28,8 @@ POINTS_HELD, CANDIDATES_HELD, ROWS_HELD = 300, 2 * 1000, 3 * 3000
 #: A worker gets at least 4 blocks, so that one slow block does not keep the others waiting; a block
 #: has at least 16 inputs, and a progress bar moves at least 20 times.
 BLOCKS_PER_WORKER, LEAST_INPUTS, LEAST_ADVANCES = 4, 16, 20
+#: Of a table with more than 32 features, a block that a progress bar waits for has fewer inputs.
+FEW_FEATURES = 32
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ class Task:
             fair = math.ceil(count / (BLOCKS_PER_WORKER * workload.jobs))
             at_once = min(at_once, max(LEAST_INPUTS, fair))
         if workload.progress:
-            at_once = min(at_once, max(LEAST_INPUTS, math.ceil(count / LEAST_ADVANCES)))
+            least = max(1, min(LEAST_INPUTS, LEAST_INPUTS * FEW_FEATURES // features))
+            at_once = min(at_once, max(least, math.ceil(count / LEAST_ADVANCES)))
         return at_once
 
     def run(self) -> tuple[Found, Labels | None, int, int]:

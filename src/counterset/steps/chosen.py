@@ -25,7 +25,7 @@ class Chosen:
     owners
         The input that each belongs to, ascending.
     pool_index
-        The row of the pool that each comes from.
+        The row of the pool that each comes from; -1: from no single one.
     rows
         The candidates themselves: rows of the pool, moved onto constraints or towards the input.
     codes
@@ -111,16 +111,38 @@ class Chosen:
         lengths = acceptance.lengths(embedded, self.owners)
         return replace(self, rows=rows, codes=codes, embedded=embedded, lengths=lengths)
 
-    def nearest_first(self, training_index: Indices) -> Chosen:
+    def nearest_first(self, training_index: Indices | None = None) -> Chosen:
         """Sort the candidates by input, then by distance, then by training row.
 
         Parameters
         ----------
         training_index
-            The training row of each row of the pool.
+            The training row of each row of the pool; None: as they stand.
         """
-        rows = training_index[self.pool_index]
+        rows = (
+            np.arange(len(self.owners))
+            if training_index is None
+            else training_index[self.pool_index]
+        )
         return self.take(np.lexsort((rows, self.lengths, self.owners)))
+
+    def with_others(self, others: Chosen) -> Chosen:
+        """Add candidates of inputs that have none; they come from no list."""
+        both = Chosen.joined(
+            [self, others],
+            np.where(self.counts > 0, self.n_candidates, others.n_candidates),
+            np.where(self.counts > 0, self.farthest, others.farthest),
+        )
+        from_list = None
+        if self.from_list is not None:
+            from_list = np.zeros(len(both.owners), dtype=bool)
+            from_list[self.counts[both.owners] > 0] = self.from_list
+        return replace(
+            both,
+            stable_radius=self.stable_radius,
+            list_radius=self.list_radius,
+            from_list=from_list,
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[Chosen], n_candidates: Counts, farthest: Vector) -> Chosen:

@@ -76,6 +76,8 @@ def check_parameters(explainer: Any, fitted_with: dict[str, Any] | None = None) 
         After ``fit``: what ``used_by_fit`` returned then, which must not have changed.
     """
     check_count(explainer.max_counterfactuals, "max_counterfactuals")
+    if explainer.max_model_rows is not None:
+        check_count(explainer.max_model_rows, "max_model_rows")
     anchors = explainer.anchors
     if isinstance(anchors, str) and anchors != "auto":
         raise InvalidInputError(

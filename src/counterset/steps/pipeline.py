@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
 from counterset.constraints.rules import Rules
 from counterset.steps.acceptance import REFUSED, Acceptance
+from counterset.steps.admissible import search_admissible
 from counterset.steps.choosers import Chooser, MovedChooser, PoolChooser, pick_diverse
 from counterset.steps.chosen import Chosen
 from counterset.steps.cutoffs import Cutoff
@@ -38,12 +40,15 @@ class Found:
         How many of the rows that were found the model classified otherwise when asked again.
     sparse
         Whether only changes that are needed were looked for.
+    cut_short
+        For which inputs the model was asked about as many rows as it may be; None: for none.
     """
 
     counterfactuals: Chosen
     n_chosen: Counts
     n_contradicted: int
     sparse: bool = False
+    cut_short: Mask | None = None
 
 
 @dataclass(frozen=True)
@@ -59,11 +64,15 @@ class Pipeline:
     sparsify
         Whether to undo, after the search, the changes that are no longer needed: where the boundary
         is jagged, what a candidate needed is not always what its last point needs.
+    moved
+        Chooses further candidates for inputs that have nothing; None: as in the paper, nobody looks
+        further.
     """
 
     chooser: Chooser
     search: Search | None
     sparsify: bool = False
+    moved: MovedChooser | None = None
 
     @property
     def selector(self) -> Selector:
@@ -72,7 +81,7 @@ class Pipeline:
 
     def run(self, acceptance: Acceptance) -> Found:
         """Find the counterfactuals of all inputs of a batch."""
-        chosen = self.chooser.choose(acceptance)
+        chosen = self._with_more(self.chooser.choose(acceptance), acceptance)
         n_chosen = chosen.counts
         if self.search is not None and not chosen.settled.all():
             chosen = minimise(chosen, self.search, acceptance)
@@ -80,7 +89,30 @@ class Pipeline:
         order = np.lexsort((chosen.lengths, chosen.owners))
         repeats = _repeats(chosen.owners[order], chosen.lengths[order], chosen.rows[order])
         chosen, n_contradicted = _verified(chosen.take(order[~repeats]), acceptance)
-        return Found(chosen, n_chosen, n_contradicted, self.sparsify)
+        cut_short = None if acceptance.limit is None else acceptance.limit.cut_short
+        return Found(chosen, n_chosen, n_contradicted, self.sparsify, cut_short)
+
+    def _with_more(self, chosen: Chosen, acceptance: Acceptance) -> Chosen:
+        """Look further for inputs that have nothing: beyond the cut, then among other rows."""
+        searches = [] if self.moved is None else [self.moved.choose_beyond_the_cut]
+        if self.moved is not None and self.search is not None:
+            searches.append(partial(search_admissible, self.selector))
+        for search in searches:
+            nothing = np.flatnonzero(chosen.counts == 0)
+            if not len(nothing):
+                break
+            part = acceptance.take(nothing)
+            found = self._settled(search(part), part)
+            found = pick_diverse(self.selector, found.nearest_first(), part)
+            chosen = chosen.with_others(found.among(nothing, len(acceptance.inputs)))
+        return chosen
+
+    def _settled(self, found: Chosen, acceptance: Acceptance) -> Chosen:
+        """Take step 4 before options are compared, if they are to change few features."""
+        if not self.sparsify or self.search is None:
+            return found
+        found = undo(minimise(undo(found, acceptance), self.search, acceptance), acceptance)
+        return replace(found, settled=np.ones(len(found.owners), dtype=bool))
 
 
 class PipelineSettings(Protocol):
@@ -137,7 +169,7 @@ def paper_pipeline(
     if not sparsify and not rules:
         return Pipeline(PoolChooser(selector), search)
     chooser = MovedChooser(selector, pick_sparse if sparsify else pick_diverse)
-    return Pipeline(chooser, search, sparsify)
+    return Pipeline(chooser, search, sparsify, chooser)
 
 
 def _repeats(owners: Indices, lengths: Vector, rows: Matrix) -> Mask:

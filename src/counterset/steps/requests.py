@@ -35,6 +35,8 @@ class Request:
         Whether to raise, to warn or to say nothing where an input has no counterfactual.
     skip
         Whether inputs that have what is wanted already are passed over without a word.
+    max_rows
+        About how many rows the model may be asked for one input; None: any number.
     workload
         How the rows are divided.
     """
@@ -46,6 +48,7 @@ class Request:
     own_constraints: Constraints | None = None
     if_none: IfNone = "raise"
     skip: bool = False
+    max_rows: int | None = None
     workload: Workload = field(default_factory=Workload)
 
     def __post_init__(self) -> None:

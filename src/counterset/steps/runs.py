@@ -61,7 +61,11 @@ def join(runs: Sequence[Run]) -> Found:
         list_radius=_joined_radii([part.list_radius for part in parts], runs, count),
     )
     contradicted = sum(run.found.n_contradicted for run in runs)
-    return Found(joined, n_chosen, contradicted, any(run.found.sparse for run in runs))
+    sparse, cut_short = any(run.found.sparse for run in runs), np.zeros(count, dtype=bool)
+    for run in runs:
+        if run.found.cut_short is not None:
+            cut_short[run.members] = run.found.cut_short
+    return Found(joined, n_chosen, contradicted, sparse, cut_short)
 
 
 def _joined_radii(

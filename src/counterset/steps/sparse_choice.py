@@ -15,9 +15,10 @@ from counterset.steps.choosers import pick_diverse
 from counterset.steps.chosen import Chosen
 from counterset.steps.paths import unit_costs
 from counterset.steps.selection import Selector
-from counterset.steps.sparsity import partly_undone, undo_needless_changes
+from counterset.steps.sparsity import MANY_CHANGES, partly_undone, undo_needless_changes
+from counterset.tables.table import changed
 
-__all__ = ["pick_sparse", "undo"]
+__all__ = ["pick_sparse", "undo", "undo_many"]
 
 #: Sparse answers start from the 15 nearest candidates of each input, and from every 16th training
 #: row that is a candidate, up to 40 of those. Fewer find fewer different ways; more ask the model
@@ -79,6 +80,18 @@ def _count_before(owners: Indices, counted: Mask) -> Counts:
     return before - before[np.searchsorted(owners, owners)]
 
 
+def undo_many(found: Chosen, acceptance: Acceptance) -> Chosen:
+    """Undo what is not needed of candidates that have many changes."""
+    differs = changed(acceptance.inputs[found.owners], found.rows)
+    many = np.flatnonzero(differs.sum(axis=1) > MANY_CHANGES)
+    if not len(many):
+        return found
+    rows, codes = found.rows.copy(), found.codes.copy()
+    undone = undo(found.take(many), acceptance)
+    rows[many], codes[many] = undone.rows, undone.codes
+    return found.with_rows(rows, codes, acceptance)
+
+
 def undo(found: Chosen, acceptance: Acceptance) -> Chosen:
     """Undo the changes of candidates that are not needed, until no single one can be undone."""
     if not len(found.owners):
@@ -86,7 +99,7 @@ def undo(found: Chosen, acceptance: Acceptance) -> Chosen:
     starts, rules = acceptance.inputs[found.owners], acceptance.requirements.rules
     if len(acceptance.inputs) <= FEW_INPUTS and acceptance.model.remembers:
         # All that the rounds below may ask, in one call.
-        tried, which = partly_undone(starts, found.rows, rules.units, MOST_CHANGES)
+        tried, which = partly_undone(starts, found.rows, MOST_CHANGES)
         if len(tried):
             acceptance.ask(tried, found.owners[which])
     from_, to = acceptance.embedded.coordinates[found.owners], found.embedded.coordinates

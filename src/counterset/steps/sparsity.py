@@ -10,7 +10,12 @@ from counterset._base.arrays import Codes, Indices, Mask, Matrix
 from counterset.steps.acceptance import REFUSED, Ask
 from counterset.tables.table import changed
 
-__all__ = ["partly_undone", "undo_needless_changes"]
+__all__ = ["MANY_CHANGES", "partly_undone", "undo_needless_changes"]
+
+
+#: A candidate with more than 32 changes is undone by halves first: to ask about each change alone, in
+#: every round, takes rows that grow with the square of the number of features.
+MANY_CHANGES = 32
 
 
 def undo_needless_changes(
@@ -19,7 +24,8 @@ def undo_needless_changes(
     """Return candidates of which no single change can be undone, and their class codes.
 
     Each round asks the model twice, about all candidates at once: which changes can be undone
-    alone, and how many of those, the costliest first, can be undone together.
+    alone, and how many of those, the costliest first, can be undone together. The members of a
+    group that changes together are tried alone too: what is left may be a combination that occurs.
 
     Parameters
     ----------
@@ -35,26 +41,109 @@ def undo_needless_changes(
         Tells which rows are acceptable in place of which candidates.
     """
     ends, codes = ends.copy(), codes.copy()
+    _undo_by_halves(starts, ends, codes, units, costs, ask)
+    parts, costs = _with_members(units, costs)
+    holds = np.zeros((len(parts), starts.shape[1]), dtype=bool)
+    for i, part in enumerate(parts):
+        holds[i, part] = True
     open_ = np.arange(len(starts))
     while len(open_):
-        undone = _undo_alone(starts, ends, units, ask, open_)
-        open_ = open_[undone.any(axis=1)]
-        undone = undone[undone.any(axis=1)]
-        if len(open_):
-            lists = _by_cost(undone, costs[open_])
-            open_ = _undo_most(starts, ends, codes, units, ask, open_, lists)
+        who, part_of = np.nonzero(_changed_units(starts[open_], ends[open_], parts))
+        order = np.lexsort((part_of, -costs[open_[who], part_of], who))
+        who, part_of = open_[who[order]], part_of[order]
+        open_ = _undo_some(starts, ends, codes, who, holds[part_of], ask)
     return ends, codes
 
 
-def partly_undone(
-    starts: Matrix, ends: Matrix, units: list[Indices], most: int
-) -> tuple[Matrix, Indices]:
+def _with_members(units: list[Indices], costs: Matrix) -> tuple[list[Indices], Matrix]:
+    """Return what can be undone at once: each unit, and each member of a group, as costly as it."""
+    members = [(i, feature) for i, unit in enumerate(units) if len(unit) > 1 for feature in unit]
+    if not members:
+        return units, costs
+    groups = [i for i, _ in members]
+    return [*units, *(np.array([at]) for _, at in members)], np.hstack([costs, costs[:, groups]])
+
+
+def _undo_by_halves(
+    starts: Matrix, ends: Matrix, codes: Codes, units: list[Indices], costs: Matrix, ask: Ask
+) -> None:
+    """Undo most of what candidates with many changes do not need, in place.
+
+    The changes of a candidate, the costliest first, are tried in two halves, then what is left of
+    them in four quarters, and so on (as delta debugging does). Each time, about two parts are left
+    for each change that is needed, so that some ``4 log(d)`` rows are asked for each of those, and
+    never more than ``4 d``.
+    """
+    differs = _changed_units(starts, ends, units)
+    many = np.flatnonzero(differs.sum(axis=1) > MANY_CHANGES)
+    if not len(many):
+        return
+    order = np.argsort(np.where(differs[many], -costs[many], np.inf), axis=1, kind="stable")
+    place_of_unit = np.empty_like(order)
+    np.put_along_axis(place_of_unit, order, np.arange(order.shape[1])[None], axis=1)
+    place = place_of_unit[:, _unit_of(units)]
+    size = 1 << (int(differs.sum(axis=1).max()) - 1).bit_length()
+    while size > 2:
+        size //= 2
+        part = place // size
+        left = np.zeros((len(many), part.max() + 1), dtype=bool)
+        at, feature = np.nonzero(changed(starts[many], ends[many]))
+        left[at, part[at, feature]] = True
+        who, which = np.nonzero(left)
+        _undo_some(starts, ends, codes, many[who], part[who] == which[:, None], ask)
+
+
+def _undo_some(
+    starts: Matrix, ends: Matrix, codes: Codes, who: Indices, undone: Mask, ask: Ask
+) -> Indices:
+    """Undo as many parts of each candidate as the model allows, in place.
+
+    Parameters
+    ----------
+    who
+        The candidate of each part, ascending; its parts come in the order to undo them in.
+    undone
+        The features of each part, ``(parts, d)``.
+
+    Returns
+    -------
+    changed
+        The candidates that were changed.
+    """
+    rows = np.where(undone, starts[who], ends[who])
+    # The last change is what makes it a counterfactual.
+    some = np.flatnonzero(changed(starts[who], rows).any(axis=1))
+    if not len(some):
+        return some
+    alone = some[ask(rows[some], who[some]) != REFUSED]
+    if not len(alone):
+        return alone
+    who, undone = who[alone], undone[alone]
+    rows = np.where(_any_before(undone, who), starts[who], ends[who])
+    replies = ask(rows, who)
+    accepted = np.flatnonzero(replies != REFUSED)
+    # The last accepted row of each candidate undoes the most.
+    owner, last = np.unique(who[accepted][::-1], return_index=True)
+    best = accepted[::-1][last]
+    ends[owner], codes[owner] = rows[best], replies[best]
+    return owner
+
+
+def _any_before(undone: Mask, who: Indices) -> Mask:
+    """Return what each part and those before it, of the same candidate, undo together."""
+    count = np.cumsum(undone, axis=0, dtype=np.int32)
+    first = np.searchsorted(who, who)
+    before: Mask = count > (count[first] - undone[first])
+    return before
+
+
+def partly_undone(starts: Matrix, ends: Matrix, most: int) -> tuple[Matrix, Indices]:
     """Return all rows that lie between inputs and candidates: some changes undone, some not.
 
     Parameters
     ----------
     most
-        Candidates with more changes than this are left out.
+        Candidates with more changed features than this are left out.
 
     Returns
     -------
@@ -64,77 +153,33 @@ def partly_undone(
     Examples
     --------
     >>> starts, ends = np.array([[0.0, 0.0, 0.0]]), np.array([[1.0, 0.0, 2.0]])
-    >>> partly_undone(starts, ends, [np.array([0]), np.array([1]), np.array([2])], most=4)
+    >>> partly_undone(starts, ends, most=4)
     (array([[0., 0., 2.],
            [1., 0., 0.]]), array([0, 0]))
     """
     rows, which = [], []
-    differs = _changed_units(starts, ends, units)
+    differs = changed(starts, ends)
     for i in np.flatnonzero(differs.sum(axis=1) <= most):
         own = np.flatnonzero(differs[i])
         for count in range(1, len(own)):
             for undone in itertools.combinations(own, count):
                 row = ends[i].copy()
-                for unit in undone:
-                    row[units[unit]] = starts[i, units[unit]]
+                row[list(undone)] = starts[i, list(undone)]
                 rows.append(row)
                 which.append(i)
     return np.array(rows).reshape(-1, ends.shape[1]), np.array(which, dtype=np.intp)
 
 
+def _unit_of(units: list[Indices]) -> Indices:
+    """Return the unit of each feature."""
+    unit_of = np.empty(sum(map(len, units)), dtype=np.intp)
+    for i, unit in enumerate(units):
+        unit_of[unit] = i
+    return unit_of
+
+
 def _changed_units(starts: Matrix, ends: Matrix, units: list[Indices]) -> Mask:
-    return np.column_stack([changed(starts[:, unit], ends[:, unit]).any(axis=1) for unit in units])
-
-
-def _undo_alone(
-    starts: Matrix, ends: Matrix, units: list[Indices], ask: Ask, which: Indices
-) -> Mask:
-    """Return which changes of which candidates can be undone alone."""
-    differs = _changed_units(starts[which], ends[which], units)
-    differs[differs.sum(axis=1) < 2] = False  # the last change is what makes it a counterfactual
-    who, unit_of = np.nonzero(differs)
-    can = np.zeros_like(differs)
-    if len(who):
-        rows = ends[which[who]]
-        for i, unit in enumerate(units):
-            at = np.ix_(unit_of == i, unit)
-            rows[at] = starts[which[who]][at]
-        can[who, unit_of] = ask(rows, which[who]) != REFUSED
-    return can
-
-
-def _by_cost(undone: Mask, costs: Matrix) -> list[Indices]:
-    """List the units that can be undone, the costliest first, for each candidate."""
-    order = np.argsort(-costs, axis=1, kind="stable")
-    return [ranked[can[ranked]] for ranked, can in zip(order, undone, strict=True)]
-
-
-def _undo_most(
-    starts: Matrix,
-    ends: Matrix,
-    codes: Codes,
-    units: list[Indices],
-    ask: Ask,
-    which: Indices,
-    lists: list[Indices],
-) -> Indices:
-    """Undo as many listed changes of each candidate together as the model allows, in place.
-
-    Returns the candidates that were changed.
-    """
-    owners = np.repeat(np.arange(len(which)), [len(listed) for listed in lists])
-    rows = []
-    for i, listed in zip(which, lists, strict=True):
-        row = ends[i].copy()
-        for unit in listed:
-            row[units[unit]] = starts[i, units[unit]]
-            rows.append(row.copy())
-    tried = np.array(rows)
-    replies = ask(tried, which[owners])
-    accepted = np.flatnonzero(replies != REFUSED)
-    # The last accepted row of each candidate undoes the most.
-    owner, last = np.unique(owners[accepted][::-1], return_index=True)
-    best = accepted[::-1][last]
-    ends[which[owner]] = tried[best]
-    codes[which[owner]] = replies[best]
-    return which[owner]
+    """Return which units have a feature that differs, ``(n, units)``."""
+    differs = changed(starts, ends)[:, np.concatenate(units)]
+    first = np.cumsum([0, *map(len, units[:-1])])
+    return np.logical_or.reduceat(differs, first, axis=1)
