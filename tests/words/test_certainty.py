@@ -42,7 +42,10 @@ def test_a_distance_is_told_as_a_share_of_a_usual_range() -> None:
     assert far(2.34) == [
         "The nearest way is as far as moving one feature 2.3 times across its usual range."
     ]
-    assert "across 1%" in far(0.0001)[0]
+    assert "across less than 1% of" in far(0.0001)[0]  # it used to be told as 1%
+    assert "across more than 99% of" in far(0.9999)[0]
+    assert "across 100% of" in far(1.0)[0]
+    assert "across 104% of" in far(1.04)[0]
 
 
 @pytest.mark.parametrize(

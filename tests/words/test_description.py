@@ -90,7 +90,7 @@ def test_lines_are_as_long_as_asked_for() -> None:
 
 
 LABELS = {"x0": "alpha", "x1": "beta", "x2": "gamma"}
-ITEM = re.compile(r"the (alpha|beta|gamma) from (-?[\d,.]*\d)(?: km)? to (-?[\d,.]*\d)")
+ITEM = re.compile(r"the (alpha|beta|gamma) from (?:about )?(-?[\d,.]*\d)(?: km)? to (-?[\d,.]*\d)")
 
 
 @settings(max_examples=25, deadline=None)

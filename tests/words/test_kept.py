@@ -81,7 +81,7 @@ def test_an_infinite_cost_is_told_as_a_feature_that_stays() -> None:
         ),
         (
             Constraints(together=[["duration", "x1"]]),
-            "The duration and x1 change together or not at all.",
+            "The duration and x1 may only change to values that occur together in the data.",
         ),
         (
             Constraints(relations=["duration <= score", "x1 <= 3"]),

@@ -224,7 +224,8 @@ def _row(explanation: Explanation, i: int) -> FeatureRow:
             int(rank) + 1,
             at(own, bool(known[0]), FROM),
             at(codes[rank], bool(known[rank + 1]), TO),
-            f"{value_text(feature, own)} → {value_text(feature, codes[rank])}",
+            f"{value_text(feature, own, apart_from=[codes[rank]])} → "
+            f"{value_text(feature, codes[rank], apart_from=[own])}",
             bool(known[rank + 1]),
         )
         for rank in changing

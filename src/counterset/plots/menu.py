@@ -82,10 +82,15 @@ class MenuDisplay:
         for i in shown:
             own, cells = explanation._input[i], explanation._matrix[:, i]
             feature = features[i]
-            ordered = not feature.is_category and feature.is_known(np.array([own]))[0]
+            # A category, a missing or a special value is neither above nor below another.
+            ordered = feature.is_known(cells) & (
+                not feature.is_category and feature.is_known(np.array([own]))[0]
+            )
             texts.append([
-                f"{_sign(own, code, ordered)} {value_text(feature, code, 15)}" if change else ""
-                for code, change in zip(cells, changed[:, i], strict=True)
+                f"{_sign(own, code, has_order)} {value_text(feature, code, 15, [own])}"
+                if change
+                else ""
+                for code, change, has_order in zip(cells, changed[:, i], ordered, strict=True)
             ])  # fmt: skip
         return cls(
             [name_of(features[i]) for i in shown],
@@ -132,6 +137,6 @@ class MenuDisplay:
 
 
 def _sign(own: float, code: float, ordered: bool) -> str:
-    if not ordered or np.isnan(code):
+    if not ordered:
         return "≠"
     return "▲" if code > own else "▼"

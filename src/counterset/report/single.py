@@ -28,6 +28,7 @@ from counterset.words.description import Description
 from counterset.words.letter import reason_lines
 from counterset.words.outcomes import Outcomes, between
 from counterset.words.templates import Templates, TemplatesLike
+from counterset.words.values import exact_percent
 
 __all__ = ["check_section", "goal_text", "making_section", "nearest", "report_of_one"]
 
@@ -130,7 +131,7 @@ def goal_text(context: Context) -> str:
     elif isinstance(goal, OneOf):
         told = " or ".join(repr(to_python(each)) for each in goal.wanted)
     if context.probability is not None:
-        shown = f"{context.probability:.0%}"
+        shown = exact_percent(context.probability)
         told = TEXTS["probable"].format(goal=told, probability=shown)
     return told
 

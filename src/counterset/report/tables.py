@@ -36,12 +36,13 @@ def options_table(explanation: Explanation, decisions: Sequence[str]) -> str:
     rows = []
     for i in order[:MOST_ROWS]:
         feature, marks = features[i], explanation.changed[:, i]
-        cells = [f"<td>{escape(value_text(feature, explanation._input[i], LONGEST))}</td>"]
+        own, others = explanation._input[i], explanation._matrix[:, i]
+        cells = [f"<td>{escape(value_text(feature, own, LONGEST, others[marks]))}</td>"]
         cells += [
-            f'<td class="changed">{escape(value_text(feature, code, LONGEST))}</td>'
+            f'<td class="changed">{escape(value_text(feature, code, LONGEST, [own]))}</td>'
             if mark
             else kept
-            for code, mark in zip(explanation._matrix[:, i], marks, strict=True)
+            for code, mark in zip(others, marks, strict=True)
         ]
         rows.append(f'<tr><th scope="row">{escape(name_of(feature))}</th>{"".join(cells)}</tr>')
     last: list[tuple[str, Sequence[object]]] = [

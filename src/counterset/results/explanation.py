@@ -22,7 +22,7 @@ from counterset.results.context import Context
 from counterset.results.steadiness import Steadiness
 from counterset.results.table_view import options_table, rest_of
 from counterset.results.tidy import free_name, tidy_table
-from counterset.tables.features.number import format_number
+from counterset.tables.features.number import format_number, rounded
 from counterset.tables.frames import row_at, to_pandas
 from counterset.tables.table import Table
 
@@ -305,7 +305,11 @@ class Explanation:
 
     def _told(self, label: Any) -> str:
         label = to_python(label)
-        return f"{label:.4g}" if self._is_number else repr(label)
+        if not self._is_number:
+            return repr(label)
+        goal = self.context.goal
+        ends = (goal.low, goal.high) if isinstance(goal, InInterval) else ()
+        return rounded(label, apart_from=ends)
 
     def _reached(self) -> str:
         """Return what the counterfactuals lead to: classes, or an interval."""

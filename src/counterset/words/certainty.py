@@ -15,6 +15,7 @@ from counterset.results.explanation import Explanation
 from counterset.results.steadiness import Steadiness
 from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.templates import Templates
+from counterset.words.values import percent
 
 __all__ = ["how_far", "how_sure", "measured"]
 
@@ -33,8 +34,8 @@ def how_far(explanation: Explanation, templates: Templates) -> list[str]:
     usual = DISTANCES.fullmatch(str(settings.get("distance"))) and settings.get("scale") in SCALES
     if usual and not explanation.context.costs:
         nearest = float(explanation.distances[0])
-        if round(nearest, 2) <= 1:
-            sentences.append(templates("far.share", share=f"{max(nearest, 0.01):.0%}"))
+        if nearest < 1.05:  # from here on, two digits say more than 1 times
+            sentences.append(templates("far.share", share=percent(nearest, templates)))
         else:
             sentences.append(templates("far.times", times=rounded(nearest, 2)))
     if explanation.context.costs:

@@ -16,7 +16,7 @@ from counterset.words.description import Description, folded
 from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.reasons import Reason, find_reasons
 from counterset.words.templates import Templates, TemplatesLike
-from counterset.words.values import Writer
+from counterset.words.values import Writer, percents
 
 __all__ = ["Letter", "Section", "reason_lines", "write_letter"]
 
@@ -232,11 +232,11 @@ class _Writer:
         parts: dict[str, Any] = {"label": label, "value": value, "after": after}
         if reason.before is not None and reason.after is not None:
             if outcomes.is_number:
-                parts |= {"prediction": rounded(reason.after)}
-                return told("reason.predicted", prediction_before=rounded(reason.before), **parts)
-            shown = {"probability": f"{reason.after:.0%}", "wanted": outcomes.goal()}
-            before = f"{reason.before:.0%}"
-            return told("reason.probability", probability_before=before, **shown, **parts)
+                now, then = outcomes.predicted(reason.after), outcomes.predicted(reason.before)
+                return told("reason.predicted", prediction=now, prediction_before=then, **parts)
+            now, then = percents(reason.after, reason.before, told)
+            parts |= {"probability": now, "probability_before": then}
+            return told("reason.probability", wanted=outcomes.goal(), **parts)
         if reason.flips:
             return told("reason.flips", wanted=outcomes.goal(), **parts)
         ways = len(self._explanation)
