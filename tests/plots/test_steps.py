@@ -50,7 +50,7 @@ def test_four_panels_are_drawn_and_sparse_options_are_told() -> None:
     assert titles == ["1.", "2.", "3.", "4."]
     assert not display.on_lines
     assert "change less" in display.ax_[3].get_xlabel()
-    # Dropped and kept candidates and the input; a way, and a cross on a disc for each option in the last.
+    # Dropped and kept candidates and the input; in the last, a way, a disc and a cross an option.
     assert [len(ax.lines) for ax in display.ax_] == [3, 3, 3, 3 + 3 * len(explanation)]
     plt.close(display.figure_)
 

@@ -164,3 +164,17 @@ def test_what_is_no_json_is_refused(text: Any) -> None:
 def test_the_schema_declared_by_hand_is_used() -> None:
     assert SCHEMA.units["duration"] == "months"
     assert by_hand().to_dict()["table"]["features"][1]["unit"] == "months"
+
+
+def test_limits_and_costs_come_back_as_they_were_written() -> None:
+    # Times used to come back as {"type": ...}, and could not be told.
+    constraints = {
+        "ranges": {"start": [pd.Timestamp("2024-01-01"), None], "duration": [1, np.inf]},
+        "max_increase": {"start": pd.Timedelta(days=3)},
+    }
+    explanation = by_hand(constraints=constraints, costs={"duration": np.inf, "x1": 2.0})
+    VALIDATOR.validate(explanation.to_dict())
+    again = Explanation.from_json(explanation.to_json())
+    assert again.context.constraints == constraints
+    assert again.context.costs == {"duration": np.inf, "x1": 2.0}
+    assert again.describe() == explanation.describe()

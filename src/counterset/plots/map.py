@@ -157,11 +157,9 @@ class MapDisplay:
             0, 0, "o", color=INPUT, markerfacecolor=PAPER, markersize=9, markeredgewidth=2,
             zorder=5, label="input",
         )  # fmt: skip
-        how = (
-            f"a plane of the scaled space,\nasked at {self.background.right.size:,} points"
-            if self.is_exact
-            else "distances from the input are true;\nbetween the lines, rows are mixtures of theirs"
-        )
+        how = "distances from the input are true;\nbetween the lines, rows are mixtures of theirs"
+        if self.is_exact:
+            how = f"a plane of the scaled space,\nasked at {self.background.right.size:,} points"
         self.ax_.set_xlabel(how, fontsize=8)
         marks, _ = self.ax_.get_legend_handles_labels()
         self.ax_.legend(

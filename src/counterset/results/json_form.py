@@ -29,6 +29,7 @@ from counterset.results.json_table import (
 )
 from counterset.results.json_values import (
     from_json_number,
+    from_json_tree,
     from_json_value,
     to_json_number,
     to_json_value,
@@ -71,7 +72,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "counterfactuals": counterfactuals,
         "certificate": _certificate_to_json(explanation.certificate),
         "constraints": to_json_value(context.constraints),
-        "costs": to_json_value(context.costs),
+        "costs": {str(name): to_json_number(cost) for name, cost in context.costs.items()},
         "explainer": context.explainer,
         "settings": to_json_value(context.settings.value),
         "training": None if context.training is None else _training(context.training.value),
@@ -106,7 +107,7 @@ def _read(data: Mapping[str, Any]) -> Explanation:
         classes=None if classes is None else Classes(_array(classes)),
         goal=_goal_from_json(data["goal"]),
         probability=data["goal"]["probability"],
-        constraints=data["constraints"],
+        constraints=from_json_tree(data["constraints"]),
         costs={name: from_json_number(cost) for name, cost in data["costs"].items()},
         settings=_ready(data["settings"]),
         training=None if training is None else _ready(_training_from_json(training)),
