@@ -21,7 +21,7 @@ from counterset.results.changes import Changes
 from counterset.results.context import Context
 from counterset.results.steadiness import Steadiness
 from counterset.results.table_view import options_table, rest_of
-from counterset.results.tidy import free_name, tidy_table
+from counterset.results.tidy import Tidy, free_name
 from counterset.tables.features.number import format_number, rounded
 from counterset.tables.frames import row_at, to_pandas
 from counterset.tables.table import Table
@@ -142,14 +142,8 @@ class Explanation:
 
     def to_frame(self) -> Any:
         """Return one row per counterfactual, as :meth:`Explanations.to_frame` does."""
-        return tidy_table(
-            self._table,
-            pd.Index([self.index]),
-            np.array([len(self)]),
-            self._matrix,
-            self.labels,
-            self.distances,
-        )
+        counted = pd.Index([self.index]), np.array([len(self)]), [self.status]
+        return Tidy(self._table, *counted, self._matrix, self.labels, self.distances).native()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as values of JSON, in a form that has a version.

@@ -17,7 +17,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.results.certificate import Certificate
 from counterset.results.context import Context, as_written
 from counterset.results.explanation import Explanation, Status
-from counterset.results.tidy import tidy_frame, tidy_table
+from counterset.results.tidy import Tidy
 from counterset.tables.table import Table
 
 __all__ = ["Explanations", "make_explanations"]
@@ -116,18 +116,23 @@ class Explanations(Sequence[Explanation]):
     def to_frame(self) -> Any:
         """Return one row per counterfactual, indexed by the input's index and the rank.
 
-        The columns are the features, then the counterfactual's ``label`` and ``distance``. Where a
-        feature has such a name, they and the rank are called ``counterfactual_label`` and so on,
-        and a level of the index ``input_...``.
+        The columns are the features, then the counterfactual's ``label`` and ``distance``, and the
+        input's ``status``. Where a feature has such a name, they and the rank are called
+        ``counterfactual_label`` and so on, and a level of the index ``input_...``.
+
+        An input without a counterfactual has one row, in which all but the index and the status is
+        missing, the rank too. Where there is one, whole numbers and booleans have pandas' dtypes
+        that can miss values; otherwise all dtypes are those of the training data.
 
         Tables of polars and pyarrow have no index: the columns ``input``, the input's position, and
         ``rank`` come first.
         """
-        return tidy_table(*self._parts())
+        return self._tidy.native()
 
-    def _parts(self) -> tuple[Table, pd.Index, Counts, Matrix, Labels, Vector]:
-        counted = self.input_index, self.counts
-        return self._table, *counted, self._matrix, self._labels, self._distances
+    @property
+    def _tidy(self) -> Tidy:
+        counted = self.input_index, self.counts, self.status
+        return Tidy(self._table, *counted, self._matrix, self._labels, self._distances)
 
     def to_html(
         self,
@@ -207,7 +212,7 @@ class Explanations(Sequence[Explanation]):
         return f"{summary} (asked the model {self.model_calls} times, {self.model_rows} rows)"
 
     def _repr_html_(self) -> str:
-        rows = tidy_frame(*self._parts()).head(MOST_ROWS)
+        rows = self._tidy.frame().head(MOST_ROWS)
         return f"<p>{html.escape(repr(self))}</p>{rows.to_html()}"
 
 
