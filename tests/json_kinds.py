@@ -16,6 +16,9 @@ FREQUENCIES = ["D", "M", "Q", "Q-NOV", "W-WED", "Y", "h", "min", "s", "2M"]
 
 numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
 moments = st.datetimes(**MOMENTS).map(pd.Timestamp)
+#: Clocks were whole minutes apart from 1950 on.
+since_1950 = st.datetimes(datetime(1950, 1, 1), datetime(2250, 1, 1)).map(pd.Timestamp)
+zoned = since_1950.map(lambda each: each.tz_localize("UTC").tz_convert("Asia/Kolkata"))
 spans = st.timedeltas(**SPANS).map(pd.Timedelta)
 
 
@@ -44,7 +47,7 @@ KINDS: dict[str, st.SearchStrategy[Any]] = {
     "clock": st.times().map(lambda each: each.replace(fold=0)),
     "decimal": st.decimals(allow_nan=False, allow_infinity=False),
     "moment": moments,
-    "zoned": st.datetimes(datetime(1950, 1, 1), datetime(2250, 1, 1)).map(pd.Timestamp).map(lambda each: each.tz_localize("UTC").tz_convert("Asia/Kolkata")),
+    "zoned": zoned,
     "span": spans,
     "timedelta": st.timedeltas(**SPANS),
     "interval": intervals(),

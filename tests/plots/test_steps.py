@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -87,3 +88,10 @@ def test_the_lines_lead_through_the_options_to_the_rows_they_come_from() -> None
     np.testing.assert_array_equal(layout.rows(layout.ends), examples)
     far = explainer.distance_.pairwise(explanation._input[None, :], examples)[0]
     np.testing.assert_allclose(np.linalg.norm(layout.ends, axis=1), far)
+
+
+def test_options_that_come_from_no_training_row_have_no_steps() -> None:
+    explanation, explainer = mixed()
+    other = replace(explanation, examples=np.full(len(explanation), -1))
+    with pytest.raises(InvalidInputError, match="Draw its map"):  # it used to be KeyError: -1
+        StepsDisplay.from_explanation(other, explainer)

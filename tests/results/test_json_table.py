@@ -86,7 +86,7 @@ def test_values_of_every_type_come_back(data: Any, kind: str, is_category: bool)
 @pytest.mark.parametrize("value", [b"raw", 1 + 2j, frozenset({1})])
 def test_a_value_that_would_not_come_back_is_refused(value: Any) -> None:
     table, _ = Table.learn(pd.DataFrame({"c": pd.Series([value, "x", None], dtype=object)}))
-    with pytest.raises(InvalidInputError, match="'c' has the value .* of type .* into text"):
+    with pytest.raises(InvalidInputError, match=r"'c' has the value .* of type .* into text"):
         table_to_json(table)
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
-
 from json_kinds import values_of_any_type
 
 from counterset import InvalidInputError
@@ -23,7 +22,6 @@ from counterset.results.json_values import (
     to_json_number,
     to_json_value,
 )
-
 
 #: Of a time when clocks were 5 hours, 21 minutes and 10 seconds ahead.
 LOCAL_TIME = pd.Timestamp("1905-01-01", tz="Asia/Kolkata")
@@ -47,9 +45,7 @@ def test_what_does_not_come_back_is_known(value: Any) -> None:
 def test_a_feature_called_type_is_no_value() -> None:
     limits = {"ranges": {"type": (0.5, np.inf), "value": (pd.Timestamp("2024-01-01"), None)}}
     again = from_json_tree(json.loads(json.dumps(to_json_value(limits), allow_nan=False)))
-    assert again == {
-        "ranges": {"type": [0.5, np.inf], "value": [pd.Timestamp("2024-01-01"), None]}
-    }
+    assert again == {"ranges": {"type": [0.5, np.inf], "value": [pd.Timestamp("2024-01-01"), None]}}
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from counterset.plots.style import (
     PAPER,
     SHOWN,
     axes_or_new,
+    check_one,
     option_style,
     wrapped,
 )
@@ -122,6 +123,7 @@ class ChangesDisplay:
         max_features
             How many features to show; those that change most often come first.
         """
+        check_one(explanation)
         order = most_changed(explanation)
         rows = tuple(_row(explanation, int(i)) for i in order[:max_features])
         return cls(rows, max(0, len(order) - max_features), len(explanation))

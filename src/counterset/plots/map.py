@@ -15,7 +15,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.models.adapter import ModelAdapter
 from counterset.plots.layouts import Layout, lay_out
-from counterset.plots.style import GREY, INPUT, PAPER, axes_or_new, option_style
+from counterset.plots.style import GREY, INPUT, PAPER, axes_or_new, check_one, option_style
 from counterset.results.explanation import Explanation
 from counterset.words.outcomes import Outcomes
 from counterset.words.templates import Templates
@@ -127,6 +127,7 @@ class MapDisplay:
         explainer
             The fitted explainer that made it.
         """
+        check_one(explanation)
         layout = map_of(explanation, explainer)
         background = ask_background(layout, explanation, explainer)
         dots = layout.place(explainer.pool_.matrix)

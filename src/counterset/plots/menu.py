@@ -8,7 +8,7 @@ import numpy as np
 
 from counterset._base.arrays import Mask
 from counterset.plots.cells import most_changed, name_of, value_text
-from counterset.plots.style import GREY, axes_or_new, option_style, wrapped
+from counterset.plots.style import GREY, axes_or_new, check_one, option_style, wrapped
 from counterset.results.explanation import Explanation
 
 __all__ = ["MenuDisplay"]
@@ -75,6 +75,7 @@ class MenuDisplay:
         max_features
             How many features to show; those that change most often come first.
         """
+        check_one(explanation)
         order = most_changed(explanation)
         shown = order[:max_features]
         features, changed = explanation._table.features, explanation.changed

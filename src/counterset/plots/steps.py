@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from counterset._base.arrays import Mask, Matrix
+from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.plots.map import (
     CHANGES,
@@ -17,7 +18,7 @@ from counterset.plots.map import (
     map_of,
     sides_of,
 )
-from counterset.plots.style import COLOURS, GREY, INPUT, PAPER, axes_or_new
+from counterset.plots.style import COLOURS, GREY, INPUT, PAPER, axes_or_new, check_one
 from counterset.results.explanation import Explanation
 from counterset.steps.ranking import Ranking
 from counterset.tables.table import changed
@@ -101,7 +102,13 @@ class StepsDisplay:
         explainer
             The fitted explainer that made the explanation.
         """
+        check_one(explanation)
         pool = explainer.pool_
+        if not len(explanation) or not np.isin(explanation.examples, pool.training_index).all():
+            raise InvalidInputError(
+                "The steps are drawn for options that were searched towards training rows, and "
+                "this explanation has none, or others. Draw its map: MapDisplay."
+            )
         by_row = {int(row): i for i, row in enumerate(pool.training_index)}
         examples = pool.matrix[[by_row[int(row)] for row in explanation.examples]]
         layout = map_of(explanation, explainer, beyond=examples)

@@ -13,7 +13,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from counterset._base.files import written_aside
+from counterset._base.files import write_text
 from counterset.exceptions import InvalidInputError
 from counterset.report.texts import LANGUAGE, TEXTS
 
@@ -89,24 +89,7 @@ def make_page(
 def write_page(page: str, path: str | Path | None) -> str:
     """Write a page to a file, if there is one, and return it."""
     if path is not None:
-        file = Path(path)
-        if not file.parent.is_dir():
-            raise InvalidInputError(
-                f"The report cannot be written to {file}: there is no folder {file.parent}. Make "
-                f"it, or choose another."
-            )
-        if file.is_dir():
-            raise InvalidInputError(
-                f"The report cannot be written to {file}, which is a folder. Name a file in it."
-            )
-        try:
-            with written_aside(file) as unfinished:
-                unfinished.write_text(page, encoding="utf-8", newline="\n")
-        except PermissionError as error:
-            raise InvalidInputError(
-                f"The report cannot be written to {file}: you may not write to {file.parent}. "
-                f"Choose another folder."
-            ) from error
+        write_text(Path(path), page, "The report")
     return page
 
 

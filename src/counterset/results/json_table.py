@@ -121,9 +121,7 @@ def _feature_to_json(feature: Feature) -> dict[str, Any]:
         "high": to_json_number(feature.high),
         "step": feature.step,
         "can_be_missing": feature.can_be_missing,
-        "values": None
-        if feature.values is None
-        else _values_to_json(feature.name, feature.values),
+        "values": None if feature.values is None else _values_to_json(feature.name, feature.values),
         "seen": None if feature.seen is None else list(feature.seen),
         "special": list(feature.special),
         "usual_range": list(feature.usual_range) if isinstance(feature, Number) else None,

@@ -99,9 +99,7 @@ class Tidy:
         return np.where(self._ranks > 0, firsts[self._owners] + self._ranks - 1, -1)
 
 
-def found_frame(
-    table: Table, matrix: Matrix, labels: Labels, distances: Vector
-) -> pd.DataFrame:
+def found_frame(table: Table, matrix: Matrix, labels: Labels, distances: Vector) -> pd.DataFrame:
     """Return counterfactuals as a pandas frame: the features, the label and the distance."""
     rows = to_pandas(table.decode(matrix), "The table")
     frame = pd.DataFrame(rows) if isinstance(rows, np.ndarray) else rows
