@@ -41,8 +41,8 @@ class Change:
         The rank of the option, from 1.
     start, end
         Where the input's and the option's value stand, from 0 to 1 over the training range.
-    text
-        The change in words, such as ``48 → 26``.
+    before, after
+        The input's and the option's value in words.
     is_known
         Whether the option's value is neither missing nor special.
     """
@@ -50,8 +50,14 @@ class Change:
     option: int
     start: float
     end: float
-    text: str
+    before: str
+    after: str
     is_known: bool
+
+    @property
+    def text(self) -> str:
+        """The change in words, such as ``48 → 26``."""
+        return f"{self.before} → {self.after}"
 
 
 @dataclass(frozen=True)
@@ -226,8 +232,8 @@ def _row(explanation: Explanation, i: int) -> FeatureRow:
             int(rank) + 1,
             at(own, bool(known[0]), FROM),
             at(codes[rank], bool(known[rank + 1]), TO),
-            f"{value_text(feature, own, apart_from=[codes[rank]])} → "
-            f"{value_text(feature, codes[rank], apart_from=[own])}",
+            value_text(feature, own, apart_from=[codes[rank]]),
+            value_text(feature, codes[rank], apart_from=[own]),
             bool(known[rank + 1]),
         )
         for rank in changing

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from counterset._base.arrays import to_python
+from counterset._base.bidi import isolated, to_html
 from counterset.exceptions import InvalidInputError
 from counterset.results.context import versions
 from counterset.results.explanation import Explanation
@@ -85,10 +86,10 @@ class Letter:
 
     def html(self) -> str:
         """Return the letter as HTML, a fragment without scripts; everything is escaped."""
-        parts = [f"<h1>{html.escape(self.title)}</h1>"]
+        parts = [f"<h1>{to_html(self.title)}</h1>"]
         for section in self.sections:
             blocks = "\n".join(map(_block, section.blocks))
-            title = html.escape(section.title)
+            title = to_html(section.title)
             if section.folded:
                 parts.append(f"<details>\n<summary>{title}</summary>\n{blocks}\n</details>")
             else:
@@ -245,7 +246,7 @@ class _Writer:
     def _named(self, reason: Reason) -> tuple[str, str]:
         feature = self._explanation._table.features[reason.at]
         value = Writer(self._templates).own(feature, reason.code)
-        return capitalised(feature.label), value
+        return isolated(capitalised(feature.label)), value
 
 
 def _indented(item: str, width: int | None) -> list[str]:
@@ -260,7 +261,7 @@ def _indented(item: str, width: int | None) -> list[str]:
 def _block(block: str | tuple[str, ...]) -> str:
     """Return a paragraph or a list as HTML."""
     if isinstance(block, str):
-        return f"<p>{html.escape(block)}</p>"
+        return f"<p>{to_html(block)}</p>"
     numbers = [f"{rank}. " for rank in range(1, len(block) + 1)]
     if all(item.startswith(number) for item, number in zip(block, numbers, strict=True)):
         items = [item[len(number) :] for item, number in zip(block, numbers, strict=True)]
@@ -270,7 +271,7 @@ def _block(block: str | tuple[str, ...]) -> str:
 
 def _item(item: str) -> str:
     """Return an item of a list as HTML, with a list of its further lines."""
-    first, *lines = (html.escape(line) for line in item.split("\n"))
+    first, *lines = (to_html(line) for line in item.split("\n"))
     more = "".join(f"<li>{line.removeprefix('- ')}</li>" for line in lines)
     return f"<li>{first}<ul>{more}</ul></li>" if more else f"<li>{first}</li>"
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from counterset._base.arrays import to_python
+from counterset._base.bidi import isolated
 from counterset.models.goals import InInterval, OneOf
 from counterset.results.explanation import Explanation
 from counterset.tables.features.number import format_number, rounded
@@ -46,10 +47,12 @@ class Outcomes:
         """Return a label, or a predicted number."""
         label = to_python(label)
         if label in self.texts:
-            return self.texts[label]
+            return isolated(self.texts[label])
         if self.is_number:
             return self.predicted(label)
-        return self.templates("label.class", label=label) if isinstance(label, str) else str(label)
+        if isinstance(label, str):
+            return self.templates("label.class", label=isolated(label))
+        return str(label)
 
     def predicted(self, number: float) -> str:
         """Return a predicted number, on the side of the goal's ends where it is."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from counterset._base.arrays import to_python
+from counterset._base.bidi import isolated
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number, rounded
 from counterset.words.templates import Templates
@@ -36,7 +37,7 @@ class Writer:
 
     def feature(self, feature: Feature) -> str:
         """Return how a sentence names a feature: "the credit amount", or x0."""
-        label = feature.label
+        label = isolated(feature.label)
         if self._is_flag(feature):
             return self.templates("feature.flag", label=label)
         articles = tuple(self.templates.texts["language.without_article"])
@@ -47,11 +48,11 @@ class Writer:
 
     def value(self, feature: Feature, code: float) -> str:
         """Return a value with all its digits and its unit."""
-        return self._with_unit(feature, code, self._bare(feature, code))
+        return isolated(self._with_unit(feature, code, self._bare(feature, code)))
 
     def own(self, feature: Feature, code: float) -> str:
         """Return a person's own value with its unit; a number with many digits is "about" one."""
-        return self._own(feature, code, with_unit=True)
+        return isolated(self._own(feature, code, with_unit=True))
 
     def pair(self, feature: Feature, before: float, after: float) -> tuple[str, str]:
         """Return a person's own value and another, for "from 48 to 24 months"."""
@@ -70,7 +71,7 @@ class Writer:
         other = self._bare(feature, after)
         if not once or not unit_on_own:
             other = self._with_unit(feature, after, other)
-        return own, other
+        return isolated(own), isolated(other)
 
     def _with_unit(self, feature: Feature, code: float, text: str) -> str:
         if feature.wording is None or not self._has_unit(feature, code):

@@ -1,6 +1,6 @@
 // One feature: its value, a lock, and what it may do.
 
-import { h } from "./dom.js";
+import { data, h } from "./dom.js";
 import { setLimit, setValue } from "./actions.js";
 import { hasHours, moment, number, readMoment, told, withUnit } from "./format.js";
 import { limitOf, shown } from "./state.js";
@@ -16,7 +16,7 @@ export function featureRow(state, feature) {
   const users = state.answer?.ways ?? [];
   return h("div", { class: `feature ${isLocked ? "locked" : ""}`, key: `feature ${name}`, "data-name": name },
     h("div", { class: "name" },
-      h("label", { for: `value-${name}` }, label),
+      h("label", { for: `value-${name}` }, data(label)),
       h("span", { class: "users" }, users.map((way, i) =>
         way.changes.some((each) => each.name === name) && marker(i, `way ${i + 1} changes it`))),
       h("label", { class: "lock" },
@@ -26,8 +26,8 @@ export function featureRow(state, feature) {
         "lock")),
     h("div", { class: "entry" }, feature.options
       ? choice(feature, value) : [field(feature, value), slider(feature, value)]),
-    value !== own && h("p", { class: "own" }, `in the case: ${told(feature, own)}`),
-    value === own && own !== picked && h("p", { class: "own" }, `as picked: ${told(feature, picked)}`),
+    value !== own && h("p", { class: "own" }, "in the case: ", data(told(feature, own))),
+    value === own && own !== picked && h("p", { class: "own" }, "as picked: ", data(told(feature, picked))),
     !isLocked && limits(feature, limit));
 }
 
