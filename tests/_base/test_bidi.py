@@ -44,7 +44,7 @@ def test_tags_are_closed_whatever_signs_a_text_has(text: str) -> None:
 
 def unmarked(page: str) -> str:
     """Return what a page shows outside of bdi, without its record, attributes and drawings."""
-    page = page.split('<script type="application/json"')[0]
+    page = page.split('<script type="application/json"', maxsplit=1)[0]
     page = re.sub(r"<svg.*?</svg>|<bdi>[^<]*</bdi>", "", page, flags=re.DOTALL)
     return re.sub(r"<[^>]*>", " ", page)
 

@@ -26,6 +26,8 @@ ScaleLike: TypeAlias = str | ArrayLike | Mapping[Any, float] | None
 #: Outliers ruin a range that is more than 100 times the usual range: from one end of the usual
 #: values to the other counts less than 0.01 then, a hundredth of a changed category.
 RUINED = 100
+#: The smallest spread that is scaled to 1, some 2e-308: one over less than that is no float.
+SMALLEST_SPREAD = float(np.finfo(np.float64).tiny)
 
 
 def learn_scaling(matrix: Matrix, table: Table, scale: ScaleLike) -> tuple[Vector, Vector]:
@@ -55,7 +57,8 @@ def learn_scaling(matrix: Matrix, table: Table, scale: ScaleLike) -> tuple[Vecto
         return low, 1 / _spread(low, high)
     if scale == "mad":
         medians, deviations = medians_of(matrix), _deviations(matrix)
-        return medians, 1 / np.where(deviations > 0, deviations, _spread(low, high))
+        sizes = np.where(deviations > 0, deviations, _spread(low, high))
+        return medians, 1 / np.maximum(sizes, SMALLEST_SPREAD)
     raise InvalidInputError(
         f"Unknown scale {scale!r}. Choose 'robust', 'range', 'mad', None, or one weight per "
         f"feature."
@@ -68,7 +71,7 @@ def medians_of(matrix: Matrix) -> Vector:
 
 
 def warn_of_scale(matrix: Matrix, table: Table, scale: ScaleLike, stacklevel: int) -> None:
-    """Warn where a scale means nothing: outliers stretch the range, or the deviation is 0.
+    """Warn where a scale means nothing: by outliers, a deviation of 0, or too small a range.
 
     Parameters
     ----------
@@ -77,21 +80,34 @@ def warn_of_scale(matrix: Matrix, table: Table, scale: ScaleLike, stacklevel: in
     """
     if not isinstance(scale, str):
         return
+    low, high = _ranges(table)
+    tiny = (high > low) & (high - low < SMALLEST_SPREAD)
+    if tiny.any():
+        why = (
+            f"their values differ by less than {SMALLEST_SPREAD:.0e}, which floats cannot scale to "
+            f"1, so that these differences hardly count. Multiply them, or leave them out"
+        )
+        _warn_of(tiny, table, scale, why, stacklevel + 1)
     if scale == "range":
         (low, high), (usual_low, usual_high) = _ranges(table), _usual_ranges(matrix, table)
         ruined = high - low > RUINED * (usual_high - usual_low)
         why = (
             f"a few outliers stretch the range to more than {RUINED} times that of the other "
-            f"values, so that differences between these hardly count"
+            f"values, so that differences between these hardly count. Use scale='robust', or "
+            f"weights of your own"
         )
     elif scale == "mad":
         ruined = (_deviations(matrix) == 0) & _has_three_values(matrix)
         why = (
             "most values are equal, so that the median absolute deviation is 0 and the whole "
-            "range is taken in its place"
+            "range is taken in its place. Use scale='robust', or weights of your own"
         )
     else:
         return
+    _warn_of(ruined & ~tiny, table, scale, why, stacklevel + 1)
+
+
+def _warn_of(ruined: Mask, table: Table, scale: str, why: str, stacklevel: int) -> None:
     # The ranks of an ordinal are as they are, and a changed category counts 1 with any scale.
     are_numbers = np.array([feature.values is None for feature in table.features])
     names = [table.names[i] for i in np.flatnonzero(ruined & are_numbers)]
@@ -99,7 +115,7 @@ def warn_of_scale(matrix: Matrix, table: Table, scale: ScaleLike, stacklevel: in
         shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
         warnings.warn(
             f"scale={scale!r} means little for {len(names)} of {len(ruined)} features ({shown}): "
-            f"{why}. Use scale='robust', or weights of your own.",
+            f"{why}.",
             UnsuitableScaleWarning,
             stacklevel=stacklevel + 1,
         )
@@ -142,7 +158,7 @@ def _usual_ranges(matrix: Matrix, table: Table) -> Matrix:
 
 def _spread(low: Vector, high: Vector) -> Vector:
     """Return how far the ends of each range are apart, 1 if they are equal."""
-    return np.where(high > low, high - low, 1.0)
+    return np.where(high > low, np.maximum(high - low, SMALLEST_SPREAD), 1.0)
 
 
 def _deviations(matrix: Matrix) -> Vector:
