@@ -35,6 +35,7 @@ from counterset.exceptions import (
     UnsuitableScaleWarning,
     UnsupportedDistanceError,
     UnsupportedModelError,
+    UnusedColumnsWarning,
 )
 from counterset.explainer import DiverseExplainer
 from counterset.noise import GaussianNoise
@@ -87,6 +88,7 @@ __all__ = [
     "UnsuitableScaleWarning",
     "UnsupportedDistanceError",
     "UnsupportedModelError",
+    "UnusedColumnsWarning",
     "__version__",
     "counterfactual_distance",
     "counterfactual_distances",

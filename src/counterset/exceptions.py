@@ -20,7 +20,8 @@
     CountersetWarning (UserWarning)
     ├── FewerCounterfactualsWarning           fewer counterfactuals than asked for
     ├── InconsistentModelWarning              the model classifies one row in two ways
-    └── UnsuitableScaleWarning                the scale means nothing for some features
+    ├── UnsuitableScaleWarning                the scale means nothing for some features
+    └── UnusedColumnsWarning                  the model does not look at some columns
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ __all__ = [
     "UnsuitableScaleWarning",
     "UnsupportedDistanceError",
     "UnsupportedModelError",
+    "UnusedColumnsWarning",
 ]
 
 
@@ -142,3 +144,7 @@ class InconsistentModelWarning(CountersetWarning):
 
 class UnsuitableScaleWarning(CountersetWarning):
     """The chosen scale means nothing for some features, because of outliers or equal values."""
+
+
+class UnusedColumnsWarning(CountersetWarning):
+    """The model drops some columns of the training data unseen."""
