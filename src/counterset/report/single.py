@@ -139,9 +139,7 @@ def goal_text(context: Context) -> str:
 
 def _lead(explanation: Explanation, wording: Wording) -> str:
     told = wording.told(explanation)
-    ways = TEXTS[explanation.status].format(
-        ways=counted(len(explanation), "way"), goal=told.wanted()
-    )
+    ways = TEXTS[explanation.status].format(ways=counted(len(explanation), "way"), goal=told.aim())
     return TEXTS["lead"].format(
         index=to_python(explanation.index),
         classified=told.classified(explanation.label),

@@ -310,10 +310,10 @@ class Explanation:
         goal = None if self._context is None else self._context.goal
         if isinstance(goal, InInterval):
             if np.isinf(goal.high):
-                return f"at least {format_number(goal.low)}"
+                return f"a prediction of at least {format_number(goal.low)}"
             if np.isinf(goal.low):
-                return f"at most {format_number(goal.high)}"
-            return f"between {format_number(goal.low)} and {format_number(goal.high)}"
+                return f"a prediction of at most {format_number(goal.high)}"
+            return f"a prediction between {format_number(goal.low)} and {format_number(goal.high)}"
         return " or ".join(sorted({self._told(label) for label in self.labels}))
 
     def _options(self) -> pd.DataFrame:

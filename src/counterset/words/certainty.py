@@ -48,7 +48,7 @@ def how_sure(explanation: Explanation, templates: Templates, outcomes: Outcomes)
     if not len(explanation):
         return []
     if outcomes.differ or explanation.context.probability is not None:
-        asked = templates("sure.asked_goal", wanted=outcomes.wanted())
+        asked = templates("sure.asked_goal", wanted=outcomes.aim())
     else:
         classified = outcomes.classified(explanation.labels[0])
         asked = templates("sure.asked_class", classified=classified)

@@ -163,7 +163,8 @@ class _Writer:
         if explanation.status == "already_reached":
             return Section("", (told("letter.reached"),))
         if not len(explanation):
-            return Section("", (told("letter.no_variation", wanted=wanted),))
+            aim = self._outcomes.aim()
+            return Section("", (told("letter.no_variation", wanted=aim),))
         writer = ChangeWriter(explanation._table, told)
         items: list[str] = []
         for rank, after in enumerate(explanation._matrix, start=1):
@@ -199,6 +200,7 @@ class _Writer:
         settings = tuple(
             told("letter.setting", name=name, value=value)
             for name, value in context.settings.value.items()
+            if name != "constraints"  # those of the call stand among the limits
         )
         blocks: list[str | tuple[str, ...]] = [
             told("letter.review_settings", explainer=context.explainer),

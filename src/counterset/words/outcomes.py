@@ -74,6 +74,15 @@ class Outcomes:
             "label.probable", wanted=wanted, probability=exact_percent(probability)
         )
 
+    def aim(self) -> str:
+        """Return what ways lead to: "'good'", "a prediction between 80 and 120"."""
+        goal = self.explanation.context.goal
+        if not isinstance(goal, InInterval):
+            return self.wanted()
+        is_open = np.isinf(goal.low) or np.isinf(goal.high)
+        name = "label.prediction_of" if is_open else "label.prediction"
+        return self.templates(name, range=self.wanted())
+
     def goal(self) -> str:
         """Return the labels or the interval that the options lead to."""
         goal = self.explanation.context.goal
