@@ -9,17 +9,16 @@ from typing import Any
 import pandas as pd
 from hypothesis import strategies as st
 
-#: From pandas' smallest to its largest moment in nanoseconds, without the ends.
-MOMENTS = {"min_value": datetime(1700, 1, 1), "max_value": datetime(2250, 1, 1)}
-SPANS = {"min_value": timedelta(days=-3000), "max_value": timedelta(days=3000)}
+SPANS = timedelta(days=-3000), timedelta(days=3000)
 FREQUENCIES = ["D", "M", "Q", "Q-NOV", "W-WED", "Y", "h", "min", "s", "2M"]
 
 numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
-moments = st.datetimes(**MOMENTS).map(pd.Timestamp)
+#: Nanoseconds since 1970 hold moments from 1677 to 2262.
+moments = st.datetimes(datetime(1700, 1, 1), datetime(2250, 1, 1)).map(pd.Timestamp)
 #: Clocks were whole minutes apart from 1950 on.
 since_1950 = st.datetimes(datetime(1950, 1, 1), datetime(2250, 1, 1)).map(pd.Timestamp)
 zoned = since_1950.map(lambda each: each.tz_localize("UTC").tz_convert("Asia/Kolkata"))
-spans = st.timedeltas(**SPANS).map(pd.Timedelta)
+spans = st.timedeltas(*SPANS).map(pd.Timedelta)
 
 
 @st.composite
@@ -49,7 +48,7 @@ KINDS: dict[str, st.SearchStrategy[Any]] = {
     "moment": moments,
     "zoned": zoned,
     "span": spans,
-    "timedelta": st.timedeltas(**SPANS),
+    "timedelta": st.timedeltas(*SPANS),
     "interval": intervals(),
     "period": periods(),
     "tuple": st.tuples(st.text(), st.integers(), moments),

@@ -124,7 +124,8 @@ def explanations_from_json(text: str | bytes) -> Explanations:
                 )
     found = [explanation_from_dict(each) for each in upgraded]
     counts = np.array([len(each) for each in found])
-    far = [each.plausibility for each in found if len(each)]
+    # None where it is not looked at, and where there is no counterfactual.
+    far = [each.plausibility for each in found if each.plausibility is not None]
     keys = [each.index for each in found]
     several = all(isinstance(key, tuple) for key in keys)
     made = make_explanations(
@@ -137,7 +138,7 @@ def explanations_from_json(text: str | bytes) -> Explanations:
         row_labels=_array([way["label"] for each in upgraded for way in each["counterfactuals"]]),
         distances=np.concatenate([each.distances for each in found]),
         examples=np.concatenate([each.examples for each in found]),
-        plausibility=None if not far or any(each is None for each in far) else np.concatenate(far),
+        plausibility=np.concatenate(far) if far else None,
         context=found[0].context,
     )
     return replace(
