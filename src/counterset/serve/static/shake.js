@@ -53,7 +53,7 @@ function grid(state, { kept, people, ways }) {
       const row = kept[i];
       const count = row.reduce((sum, each) => sum + each, 0);
       return h("div", { class: "line", role: "row", key: String(i) },
-        h("span", { class: "told", role: "rowheader", title: ways[i].headline }, mark(state, ways[i]), brief(state, ways[i])),
+        h("span", { class: "told", role: "rowheader", title: ways[i].headline }, mark(state, ways[i]), h("span", {}, brief(state, ways[i]))),
         h("span", { class: "cells", role: "cell", "aria-label": `kept by ${count} of ${people}` },
           row.map((each) => h("i", { class: each ? "with" : "without",
             "aria-hidden": "true" }, each ? "" : "×"))),
