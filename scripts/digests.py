@@ -534,7 +534,12 @@ SETTINGS["reproduce, as published"] = reproduced(as_published=True)
 def parts_of(result: Any) -> Any:
     """Return the parts of a result that are to be recorded; None for a single value."""
     if isinstance(result, Explanations):
-        return [result.to_frame(), *result]
+        # The options alone: inputs without one, and their status, are told by the explanations.
+        frame = result._take(np.flatnonzero(result.counts)).to_frame()
+        if isinstance(frame, pd.DataFrame):
+            return [frame.iloc[:, :-1], *result]
+        names = list(getattr(frame, "column_names", None) or frame.columns)
+        return [frame.select(names[:-1]), *result]
     if isinstance(result, Explanation):
         certificate = result.certificate
         told = [result.label, result.labels, result.distances, result.examples, result.changed]

@@ -59,6 +59,30 @@ def plane() -> tuple[Explanation, DiverseExplainer]:
 
 
 @cache
+def three_classes() -> tuple[Explanation, DiverseExplainer]:
+    """Two numbers, and three classes side by side."""
+    X = np.random.default_rng(4).random((200, 2))
+
+    def model(rows: Any) -> Any:
+        return np.array(["low", "middle", "high"])[np.digitize(rows.sum(axis=1), [0.8, 1.1])]
+
+    explainer = DiverseExplainer(model, max_counterfactuals=2).fit(X)
+    return explainer.explain([0.1, 0.2]), explainer
+
+
+@cache
+def few_changes() -> tuple[Explanation, DiverseExplainer]:
+    """Eight numbers, of which each option changes few."""
+    X = np.random.default_rng(5).random((300, 8))
+
+    def model(rows: Any) -> Any:
+        return rows[:, 0] * rows[:, 1] + rows[:, 2] ** 2 > 0.9
+
+    explainer = DiverseExplainer(model, max_counterfactuals=2).fit(X)
+    return explainer.explain(X[~model(X)][0]), explainer
+
+
+@cache
 def special() -> tuple[Explanation, DiverseExplainer]:
     """A number of which -9 says that there is no record, as the input has it."""
     rng = np.random.default_rng(3)

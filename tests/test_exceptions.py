@@ -28,6 +28,7 @@ from counterset import exceptions
         (exceptions.UndecidedError, TypeError),
         (exceptions.FewerCounterfactualsWarning, exceptions.CountersetWarning),
         (exceptions.UnsuitableScaleWarning, exceptions.CountersetWarning),
+        (exceptions.UnusedColumnsWarning, exceptions.CountersetWarning),
         (exceptions.CountersetWarning, UserWarning),
     ],
 )

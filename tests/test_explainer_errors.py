@@ -54,13 +54,16 @@ def test_the_wrong_number_of_columns_is_refused(data: Rows) -> None:
         fitted(FRAME).explain(data[0])
 
 
-def test_another_order_of_columns_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match=r"another order.*feature_names_in_"):
-        fitted(FRAME).explain_many(FRAME[["income", "age"]])
-    with pytest.raises(InvalidInputError, match=r"another order"):
-        fitted(FRAME).explain(FRAME[["income", "age"]].iloc[0])
-    explainer = fitted(FRAME)
-    explainer.explain_many(FRAME[["income", "age"]][explainer.feature_names_in_])
+def test_columns_in_another_order_are_found_by_their_names() -> None:
+    # They used to be refused.
+    explainer, turned = fitted(FRAME), FRAME[["income", "age"]]
+    expected = explainer.explain_many(FRAME[:3]).to_frame()
+    pd.testing.assert_frame_equal(explainer.explain_many(turned[:3]).to_frame(), expected)
+    one = explainer.explain(turned.iloc[0])
+    pd.testing.assert_frame_equal(
+        one.counterfactuals, explainer.explain(FRAME.iloc[0]).counterfactuals
+    )
+    assert list(one.counterfactuals) == ["age", "income"]
 
 
 def test_missing_and_extra_columns_are_named() -> None:

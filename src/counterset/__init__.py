@@ -36,6 +36,7 @@ from counterset.exceptions import (
     UnsuitableScaleWarning,
     UnsupportedDistanceError,
     UnsupportedModelError,
+    UnusedColumnsWarning,
 )
 from counterset.explainer import DiverseExplainer
 from counterset.noise import GaussianNoise
@@ -89,6 +90,7 @@ __all__ = [
     "UnsuitableScaleWarning",
     "UnsupportedDistanceError",
     "UnsupportedModelError",
+    "UnusedColumnsWarning",
     "__version__",
     "counterfactual_distance",
     "counterfactual_distances",

@@ -21,7 +21,8 @@
     ├── FewerCounterfactualsWarning           fewer counterfactuals than asked for
     ├── InconsistentModelWarning              the model classifies one row in two ways
     ├── UndeclaredCodesWarning                some values look like codes, not numbers
-    └── UnsuitableScaleWarning                the scale means nothing for some features
+    ├── UnsuitableScaleWarning                the scale means nothing for some features
+    └── UnusedColumnsWarning                  the model does not look at some columns
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ __all__ = [
     "UnsuitableScaleWarning",
     "UnsupportedDistanceError",
     "UnsupportedModelError",
+    "UnusedColumnsWarning",
 ]
 
 
@@ -148,3 +150,7 @@ class UndeclaredCodesWarning(CountersetWarning):
 
 class UnsuitableScaleWarning(CountersetWarning):
     """The chosen scale means nothing for some features, because of outliers or equal values."""
+
+
+class UnusedColumnsWarning(CountersetWarning):
+    """The model drops some columns of the training data unseen."""

@@ -17,6 +17,7 @@ from counterset.constraints.plausibility import NearData
 from counterset.distances import DistanceLike
 from counterset.exact.certify import certify
 from counterset.exact.domains import DomainLike
+from counterset.models.unused_columns import warn_of_unused
 from counterset.recipes.chooser import with_recipes
 from counterset.recipes.learning import RecipeBook
 from counterset.results.explanation import Explanation
@@ -205,6 +206,8 @@ class DiverseExplainer(ModelEstimator):
         known = training.table.without_special(training.pool.matrix)
         known_ones = warn_of_codes(known, training.table, self.schema, stacklevel=2)
         warn_of_scale(known, training.table, self.scale, stacklevel=2, but=known_ones)
+        if training.table.array_dtype is None:
+            warn_of_unused(self.model, list(training.table.columns), stacklevel=2)
         training.rules(self.constraints)  # a constraint that does not fit the data shows now
         return self._keep(training, RecipeBook(training), progress=progress)
 

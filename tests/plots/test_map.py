@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from displays import mixed, plane
+from displays import mixed, plane, three_classes, wide
 
 from counterset import Constraints, DiverseExplainer, Explanation, InvalidInputError
 from counterset._base.arrays import Matrix
 from counterset.plots import MapDisplay
 from counterset.plots.map import ask_background, is_reached_as, map_of
+from counterset.serve import page_map
 
 
 def test_the_background_is_what_the_model_says() -> None:
@@ -63,14 +66,14 @@ def test_it_draws_each_option_with_its_way_into_the_axes_that_are_passed() -> No
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     options = [f"option {i}" for i in range(1, len(explanation) + 1)]
     assert legend == ["input", *options, "no", "yes"]
-    assert "interpolated" in ax.get_xlabel()
+    assert "mixtures" in ax.get_xlabel()
     plt.close(display.figure_)
 
 
 def test_a_true_plane_says_so() -> None:
     display = MapDisplay.from_explanation(*plane()).plot()
     assert display.is_exact
-    assert "every point was asked" in display.ax_.get_xlabel()
+    assert f"asked at {display.background.right.size:,} points" in display.ax_.get_xlabel()
     plt.close(display.figure_)
 
 
@@ -105,3 +108,48 @@ def test_the_other_side_is_what_was_asked_for() -> None:
     assert reached.tolist() == [False, True, True, False]
     explanation, _ = mixed()
     assert is_reached_as(explanation, np.array(["no", "yes"])).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("toy", [plane, mixed, wide, three_classes])
+def test_every_option_and_the_input_stand_on_the_side_of_their_own_decision(toy: Any) -> None:
+    explanation, explainer = toy()
+    layout = map_of(explanation, explainer)
+    for mesh in (layout.mesh(), page_map._grid(layout)):
+        # Options used to stand in the area of the input's decision: the nearest points that were
+        # asked about were a little nearer to the input.
+        background = ask_background(layout, explanation, explainer, mesh)
+        points = np.column_stack([background.right.ravel(), background.up.ravel()])
+        for position, expected in [*((at, True) for at in layout.options), (0.0, False)]:
+            nearest = np.square(points - position).sum(axis=1).argmin()
+            assert background.reached.ravel()[nearest] == expected
+
+
+@pytest.mark.parametrize("toy", [plane, mixed, wide, three_classes])
+def test_the_input_and_the_options_are_among_the_points_that_are_asked_about(toy: Any) -> None:
+    explanation, explainer = toy()
+    layout = map_of(explanation, explainer)
+    points = np.column_stack([each.ravel() for each in layout.mesh()])
+    for position in (*layout.options, np.zeros(2)):
+        assert np.linalg.norm(points - position, axis=1).min() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("goal", "sides"),
+    [({}, ("low", "high or middle")), ({"target": "high"}, ("low or middle", "high"))],
+)
+def test_every_class_that_is_drawn_is_named(goal: Any, sides: tuple[str, str]) -> None:
+    _, explainer = three_classes()
+    (explanation,) = explainer.explain_many([[0.1, 0.2]], **goal)
+    display = MapDisplay.from_explanation(explanation, explainer).plot()
+    assert display.labels == sides  # only two of three used to be named
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert tuple(legend[-2:]) == sides
+    plt.close(display.figure_)
+
+
+def test_the_sides_of_a_regression_are_what_was_asked_for() -> None:
+    X = np.random.default_rng(0).random((200, 2))
+    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1), diversity=None).fit(X)
+    explanation = explainer.explain([0.25, 0.5], interval=(1.2, 1.6))
+    labels = MapDisplay.from_explanation(explanation, explainer).labels
+    assert labels == ("not between 1.2 and 1.6", "between 1.2 and 1.6")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
-from displays import mixed, wide
+from displays import mixed, special, wide
 
 from counterset.plots import MenuDisplay
 from counterset.plots.cells import most_changed
@@ -31,6 +33,14 @@ def test_signs_say_more_less_or_other() -> None:
     }
     assert signs["score"] == {"▲"}
     assert signs["home"] == signs["debt"] == {"≠"}
+
+
+def test_a_special_code_is_neither_more_nor_less() -> None:
+    explanation, explainer = special()
+    late = explainer.pool_.matrix[explainer.pool_.matrix[:, 0] > 40][0]
+    turned = replace(explanation, _input=late, _matrix=explanation._input[None, :])
+    display = MenuDisplay.from_explanation(turned)
+    assert display.texts[display.names.index("late")] == ["≠ -9"]  # it used to be "▼ -9"
 
 
 def test_columns_are_headed_by_option_and_distance_in_the_axes_that_are_passed() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from displays import mixed, plane, wide
+from displays import few_changes, mixed, plane, special, wide
 
 from counterset import Constraints, DiverseExplainer, InvalidInputError
 from counterset.plots import StepsDisplay
+from counterset.plots.map import map_of
 
 
 def test_each_step_keeps_part_of_the_last() -> None:
@@ -48,8 +51,8 @@ def test_four_panels_are_drawn_and_sparse_options_are_told() -> None:
     assert titles == ["1.", "2.", "3.", "4."]
     assert not display.on_lines
     assert "change less" in display.ax_[3].get_xlabel()
-    # Dropped and kept candidates and the input; a way and a cross for each option in the last.
-    assert [len(ax.lines) for ax in display.ax_] == [3, 3, 3, 3 + 2 * len(explanation)]
+    # Dropped and kept candidates and the input; in the last, a way, a disc and a cross an option.
+    assert [len(ax.lines) for ax in display.ax_] == [3, 3, 3, 3 + 3 * len(explanation)]
     plt.close(display.figure_)
 
 
@@ -72,3 +75,28 @@ def test_an_option_that_comes_from_no_training_row_stands_for_one() -> None:
     assert explanation.examples.tolist() == [-1]
     display = StepsDisplay.from_explanation(explanation, explainer)
     np.testing.assert_allclose(display.examples, display.options)
+
+
+@pytest.mark.parametrize("toy", [plane, mixed, wide, special, few_changes])
+def test_every_option_stands_where_the_model_decides_as_wanted(toy: Any) -> None:
+    # Options that change less than the rows they come from stood at points of the lines to these
+    # rows, often in the area of the input's decision.
+    explanation, explainer = toy()
+    display = StepsDisplay.from_explanation(explanation, explainer)
+    background = display.background
+    points = np.column_stack([background.right.ravel(), background.up.ravel()])
+    apart = np.linalg.norm(points - display.options[:, None], axis=2)
+    assert (apart.min(axis=1) < 1e-9).all()
+    assert background.reached.ravel()[apart.argmin(axis=1)].all()
+
+
+def test_the_lines_lead_through_the_options_to_the_rows_they_come_from() -> None:
+    explanation, explainer = mixed()
+    pool = explainer.pool_
+    by_row = {int(row): i for i, row in enumerate(pool.training_index)}
+    examples = pool.matrix[[by_row[int(row)] for row in explanation.examples]]
+    layout = map_of(explanation, explainer, beyond=examples)
+    np.testing.assert_array_equal(layout.rows(layout.options), explanation._matrix)
+    np.testing.assert_array_equal(layout.rows(layout.ends), examples)
+    far = explainer.distance_.pairwise(explanation._input[None, :], examples)[0]
+    np.testing.assert_allclose(np.linalg.norm(layout.ends, axis=1), far)

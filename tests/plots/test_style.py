@@ -1,12 +1,21 @@
-"""The import of matplotlib."""
+"""What all plots share."""
 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import pytest
+from displays import mixed
 
-from counterset import MissingExtraError
+from counterset import InvalidInputError, MissingExtraError
+from counterset.plots import (
+    ChangesDisplay,
+    MapDisplay,
+    MenuDisplay,
+    StabilityDisplay,
+    StepsDisplay,
+)
 from counterset.plots.style import COLOURS, axes_or_new, option_style, pyplot, shortened, wrapped
 
 
@@ -46,3 +55,21 @@ def test_long_texts_end_in_an_ellipsis(text: str, expected: str) -> None:
 def test_texts_are_wrapped_into_a_few_lines() -> None:
     assert wrapped("one two three four five", 8) == "one two\nthree f…"
     assert wrapped("x" * 20, 8) == "x" * 8 + "\n" + "x" * 7 + "…"
+
+
+@pytest.mark.parametrize("display", [ChangesDisplay, MenuDisplay, MapDisplay, StepsDisplay])
+def test_many_explanations_are_not_drawn_at_once(display: Any) -> None:
+    explanation, explainer = mixed()
+    row = explanation._table.decode(explanation._input[None, :])
+    needed = [] if display in (ChangesDisplay, MenuDisplay) else [explainer]
+    with pytest.raises(InvalidInputError, match=r"one explanation; pass explanations\[0\]"):
+        display.from_explanation(explainer.explain_many(row), *needed)
+    with pytest.raises(InvalidInputError, match="got DataFrame"):
+        display.from_explanation(row, *needed)
+
+
+def test_the_stability_of_many_explanations_is_not_drawn_at_once() -> None:
+    explanation, explainer = mixed()
+    row = explanation._table.decode(explanation._input[None, :])
+    with pytest.raises(InvalidInputError, match=r"one explanation; pass explanations\[0\]"):
+        StabilityDisplay.from_explanation(explainer.explain_many(row), explainer)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ import pytest
 from displays import approve, mixed
 
 from counterset import Constraints, Explanations, InvalidInputError, evaluate
+from counterset.report.many import _by_group
 from counterset.report.page import read_record, seal_holds
 
 
@@ -120,3 +121,10 @@ def test_part_of_the_explanations_keeps_its_reasons() -> None:
     first = next(iter(explanations.why_none))
     part = explanations[first : first + 3]
     assert part.why_none[0] == explanations.why_none[first]
+
+
+def test_shares_are_0_or_100_percent_only_if_they_are() -> None:
+    told = {"inputs": 1000, "with_a_way": 0.999, "mean_ways": 1.0, "median_cost": 0.5}
+    body = _by_group("sex", {"m": told, "f": told | {"with_a_way": 1.0}}).body
+    assert "more than 99%" in body  # it used to be 100%
+    assert "100%" in body

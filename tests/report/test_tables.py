@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pandas as pd
 from displays import mixed, wide
 
+from counterset import Constraints, DiverseExplainer, Schema
 from counterset.report.tables import facts, options_table, plain_table, unchanged
 
 
@@ -52,3 +54,19 @@ def test_plain_tables_and_facts_are_escaped() -> None:
     assert "A &amp; b" in table
     assert '<th scope="row">&lt;i&gt;</th><td class="number">3</td>' in table
     assert facts([("a", "<b>")]) == "<dl><dt>a</dt><dd>&lt;b&gt;</dd></dl>"
+
+
+def test_a_pattern_of_a_unit_is_filled_in() -> None:
+    rates = pd.DataFrame({"rate": [12.0, 3.5, 20.0, 7.0] * 5, "age": list(range(20, 40))})
+    explainer = DiverseExplainer(
+        lambda rows: rows["rate"] < 10,
+        schema=Schema(units={"rate": "{}%"}),
+        constraints=Constraints(immutable=["age"]),
+        max_counterfactuals=1,
+    ).fit(rates)
+    explanation = explainer.explain(rates.iloc[0])
+    page = explanation.to_html()
+    assert "<td>12%</td>" in page
+    assert ">12% → " in page, "the drawing has it too"
+    # The record keeps the pattern; the page does not show it, as it used to.
+    assert "{}" not in page[: page.index('id="counterset-record"')].split("</style>")[1]

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from displays import approve, mixed, special
+from json_kinds import COLUMNS
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -150,3 +151,19 @@ def test_a_newer_form_is_told(tmp_path: Path) -> None:
         (tmp_path / "a.html").write_text(page, encoding="utf-8")
         with pytest.raises(InvalidInputError, match=said):
             verify_report(tmp_path / "a.html", approve)
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_reports_on_all_kinds_of_categories_are_verified(name: str, tmp_path: Path) -> None:
+    # Reports on pd.cut columns and on periods could be written and not be read.
+    frame = pd.DataFrame({"c": COLUMNS[name], "n": range(20)})
+
+    def model(rows: pd.DataFrame) -> Any:
+        return [str(each) != str(COLUMNS[name][0]) for each in rows["c"]]
+
+    explainer = DiverseExplainer(model, max_counterfactuals=1).fit(frame)
+    explanation = explainer.explain(frame.iloc[[0]])
+    explanation.to_html(tmp_path / "one.html")
+    assert verify_report(tmp_path / "one.html", model).holds
+    explainer.explain_many(frame.head(2), if_none="ignore").to_html(tmp_path / "many.html")
+    assert verify_report(tmp_path / "many.html", model).holds

@@ -37,7 +37,7 @@ def test_a_batch_says_how_many_and_how_far(explanations: Explanations) -> None:
 
 def test_to_frame_has_a_row_per_counterfactual(explanations: Explanations) -> None:
     tidy = explanations.to_frame()
-    assert tidy.columns.tolist() == ["age", "income", "label", "distance"]
+    assert tidy.columns.tolist() == ["age", "income", "label", "distance", "status"]
     assert tidy.index.names == ["input", "rank"]
     assert tidy.index.tolist() == [("ann", 1), ("ann", 2), ("bob", 1), ("bob", 2)]
     assert tidy.loc[("ann", 1), "income"] == 3000
@@ -73,7 +73,7 @@ def test_a_repeated_index_is_kept() -> None:
 
 def test_to_frame_of_an_array_names_the_columns() -> None:
     tidy = explainer_of(FRAME.to_numpy()).explain_many(FRAME.to_numpy()[:2]).to_frame()
-    assert tidy.columns.tolist() == ["x0", "x1", "label", "distance"]
+    assert tidy.columns.tolist() == ["x0", "x1", "label", "distance", "status"]
     assert tidy.index.tolist() == [(0, 1), (0, 2), (1, 1), (1, 2)]
 
 
@@ -85,6 +85,7 @@ def test_a_feature_named_label_or_distance_is_kept() -> None:
         "distance",
         "counterfactual_label",
         "counterfactual_distance",
+        "status",
     ]
     assert tidy["label"].tolist() == [30, 50]
     assert tidy["counterfactual_label"].tolist() == ["yes", "yes"]
@@ -95,7 +96,7 @@ def test_no_feature_is_ever_overwritten_in_the_frame() -> None:
     tidy = explainer_of(frame).explain_many(frame.iloc[:1]).to_frame()
     assert tidy["label"].tolist() == [30, 50]
     assert tidy["counterfactual_label"].tolist() == [3000.0, 4000.0]
-    assert tidy.shape[1] == 4
+    assert tidy.shape[1] == 5
 
 
 def test_a_batch_is_a_sequence(explanations: Explanations) -> None:
@@ -123,7 +124,7 @@ def test_a_slice_is_a_batch_of_its_own() -> None:
             np.testing.assert_array_equal(one.values, batch[place].values)
             np.testing.assert_array_equal(one.distances, batch[place].distances)
             np.testing.assert_array_equal(one.examples, batch[place].examples)
-        assert len(piece.to_frame()) == piece.counts.sum()
+        assert len(piece.to_frame()) == np.maximum(piece.counts, 1).sum()
         assert repr(piece).startswith(f"Explanations of {len(places)} inputs")
 
 
@@ -174,7 +175,7 @@ def test_the_index_can_become_columns_whatever_the_features_are_called(
     explanations = explainer.explain_many(data[:3])
     frame = explanations.to_frame()
     assert list(frame.index.names) == names
-    assert frame.reset_index().shape == (15, 6)
+    assert frame.reset_index().shape == (15, 7)
     first = explanations[0].counterfactuals
     assert isinstance(first, pd.DataFrame)
     assert first.reset_index().shape == (5, 3)

@@ -21,6 +21,7 @@ from counterset import (
     DiverseExplainer,
     ExhaustiveExplainer,
     Explanation,
+    Explanations,
     InvalidInputError,
 )
 from counterset.models.goals import InInterval, OneOf
@@ -164,3 +165,78 @@ def test_what_is_no_json_is_refused(text: Any) -> None:
 def test_the_schema_declared_by_hand_is_used() -> None:
     assert SCHEMA.units["duration"] == "months"
     assert by_hand().to_dict()["table"]["features"][1]["unit"] == "months"
+
+
+def test_limits_and_costs_come_back_as_they_were_written() -> None:
+    # Times used to come back as {"type": ...}, and could not be told.
+    constraints = {
+        "ranges": {"start": [pd.Timestamp("2024-01-01"), None], "duration": [1, np.inf]},
+        "max_increase": {"start": pd.Timedelta(days=3)},
+    }
+    explanation = by_hand(constraints=constraints, costs={"duration": np.inf, "x1": 2.0})
+    VALIDATOR.validate(explanation.to_dict())
+    again = Explanation.from_json(explanation.to_json())
+    assert again.context.constraints == constraints
+    assert again.context.costs == {"duration": np.inf, "x1": 2.0}
+    assert again.describe() == explanation.describe()
+
+
+def several() -> Explanations:
+    """Three people with limits of their own: two have options, one has none."""
+    frame = pd.DataFrame(
+        {"a": [1.0, 2.0, 3.0, 4.0] * 5, "c": ["x", "y", None, "z"] * 5, "n": range(20)},
+        index=pd.Index([f"p{i}" for i in range(20)]),
+    )
+    explainer = DiverseExplainer(lambda X: X["n"] > 9, max_counterfactuals=2, diversity=None)
+    limits = [Constraints(immutable=["a"]), Constraints(immutable=["n"]), None]
+    return explainer.fit(frame).explain_many(frame[:3], constraints=limits, if_none="ignore")
+
+
+def test_many_explanations_are_an_array_of_what_each_writes(tmp_path: Path) -> None:
+    explanations = several()
+    text = explanations.to_json(tmp_path / "all.json")
+    assert (tmp_path / "all.json").read_text(encoding="utf-8") == text
+    assert json.loads(text) == [each.to_dict() for each in explanations]
+    assert [json.loads(line.rstrip(",")) for line in text.splitlines()[1:-1]] == json.loads(text)
+    assert json.loads(explanations.to_json(indent=2)) == json.loads(text)
+    many = VALIDATOR.schema["$defs"]["explanations"]
+    assert (many["type"], many["items"]) == ("array", {"$ref": "#"})
+    for each in json.loads(text):
+        VALIDATOR.validate(each)
+
+
+def test_many_explanations_are_loaded_again() -> None:
+    explanations = several()
+    again = Explanations.from_json(explanations.to_json())
+    assert again.status == explanations.status == ("explained", "none_found", "explained")
+    assert again.labels.tolist() == explanations.labels.tolist()
+    assert again.counts.tolist() == explanations.counts.tolist()
+    pd.testing.assert_frame_equal(again.to_frame(), explanations.to_frame())
+    assert [each.describe() for each in again] == [each.describe() for each in explanations]
+    assert again[1].context.constraints == {"immutable": ["n"]}
+    assert again.to_json() == explanations.to_json()
+    assert again[1:].to_json() == explanations[1:].to_json()
+    assert repr(again).endswith(f"{np.median(again._distances):.3g}"), "no question was counted"
+    model = explanations.context.model
+    assert again.with_model(model)[0].letter() == explanations[0].letter()
+
+
+def test_certificates_of_many_come_back() -> None:
+    text = f"[{bounded().to_json()},{working().to_json()}]"
+    first, second = Explanations.from_json(text)
+    assert str(first.certificate) == str(bounded().certificate)
+    assert str(second.certificate) == str(working().certificate)
+    assert str(Explanations.from_json(text)[1:][0].certificate) == str(working().certificate)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "3", None])
+def test_what_is_no_array_of_explanations_is_refused(text: str | None) -> None:
+    text = by_hand().to_json() if text is None else text
+    with pytest.raises(InvalidInputError, match="no JSON array of explanations"):
+        Explanations.from_json(text)
+
+
+def test_explanations_of_several_calls_are_refused() -> None:
+    other = by_hand(goal=OneOf(np.array(["good"])))
+    with pytest.raises(InvalidInputError, match="positions 0 and 1 do not have the same 'goal'"):
+        Explanations.from_json(f"[{by_hand().to_json()},{other.to_json()}]")

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from json_kinds import COLUMNS, KINDS
 from worded import MATRIX, TABLE
 
-from counterset import InvalidInputError
+from counterset import InvalidInputError, Schema
 from counterset.results.json_table import (
     row_from_json,
     row_to_json,
@@ -61,6 +64,42 @@ def test_rows_and_columns_come_back_as_they_were(name: str) -> None:
         assert found.dtype == expected.dtype
     else:
         pd.testing.assert_frame_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_column_of_categories_comes_back(name: str) -> None:
+    # Intervals, periods and spans were written as text, and no row could be read again.
+    assert_comes_back(pd.DataFrame({"c": COLUMNS[name]}))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.sampled_from(sorted(KINDS)), st.booleans())
+def test_values_of_every_type_come_back(data: Any, kind: str, is_category: bool) -> None:
+    values = data.draw(st.lists(KINDS[kind], min_size=2, max_size=4, unique=True))
+    # Texts that stand for numbers, and numbers, are no categories unless they are declared.
+    column = pd.Series([*values, *values, None], dtype=object)
+    if is_category:
+        column = pd.Series(pd.Categorical(column, pd.Index(values, tupleize_cols=False)))
+    assert_comes_back(pd.DataFrame({"c": column}), Schema(categorical=["c"]))
+
+
+@pytest.mark.parametrize("value", [b"raw", 1 + 2j, frozenset({1})])
+def test_a_value_that_would_not_come_back_is_refused(value: Any) -> None:
+    table, _ = Table.learn(pd.DataFrame({"c": pd.Series([value, "x", None], dtype=object)}))
+    with pytest.raises(InvalidInputError, match=r"'c' has the value .* of type .* into text"):
+        table_to_json(table)
+
+
+def assert_comes_back(frame: pd.DataFrame, schema: Schema | None = None) -> None:
+    table, matrix = Table.learn(frame, schema)
+    again = table_from_json(json.loads(json.dumps(table_to_json(table), allow_nan=False)))
+    rows = [json.loads(json.dumps(row_to_json(table, row), allow_nan=False)) for row in matrix]
+    codes = np.array([row_from_json(again, row) for row in rows])
+    np.testing.assert_array_equal(codes, matrix)
+    found: Any = again.decode(codes)
+    expected: Any = table.decode(matrix)
+    pd.testing.assert_frame_equal(found, expected)
+    assert [repr(each) for each in found["c"]] == [repr(each) for each in expected["c"]]
 
 
 def test_wording_and_special_codes_come_back() -> None:

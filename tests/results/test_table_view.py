@@ -24,12 +24,16 @@ def test_a_regression_is_predicted_and_not_classified() -> None:
     row = X[X[:, :3].sum(axis=1) / 3 < 0.4][0]
     text = repr(explainer.explain(row, interval=(0.5, 0.75)))
     assert text.splitlines()[0].startswith("Input 0 is predicted 0.")
-    assert "ways to between 0.5 and 0.75:" in text
+    assert "ways to a prediction between 0.5 and 0.75:" in text
     assert "classified" not in text
     assert "\npredicted" in text
-    assert "ways to at least 0.5:" in repr(explainer.explain(row, interval=(0.5, np.inf)))
+    assert "ways to a prediction of at least 0.5:" in repr(
+        explainer.explain(row, interval=(0.5, np.inf))
+    )
     high = X[X[:, :3].sum(axis=1) / 3 > 0.6][0]
-    assert "ways to at most 0.5:" in repr(explainer.explain(high, interval=(-np.inf, 0.5)))
+    assert "ways to a prediction of at most 0.5:" in repr(
+        explainer.explain(high, interval=(-np.inf, 0.5))
+    )
 
 
 def test_what_stays_is_marked() -> None:

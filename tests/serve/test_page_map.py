@@ -32,7 +32,7 @@ def test_the_grid_holds_the_models_answers() -> None:
     beyond = [[1.1 * each for each in position] for position in drawn["options"]]
     assert [cell(each) for each in beyond] == [True, True]
     assert drawn["sides"] == ["no", "approved"]
-    assert "every point" in drawn["note"]
+    assert "Each cell" in drawn["note"]
     assert 0 < len(drawn["dots"]) <= 300
 
 
@@ -42,4 +42,4 @@ def test_categories_are_drawn_around_the_case(served: Served) -> None:
     drawn = draw_map(explanation, served.explainer, served)
     lengths = [np.hypot(*at) for at in drawn["options"]]
     np.testing.assert_allclose(lengths, explanation.distances, rtol=1e-3)
-    assert "between them" in drawn["note"]
+    assert "Between the lines" in drawn["note"]

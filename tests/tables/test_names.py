@@ -69,7 +69,7 @@ def test_every_place_that_takes_a_name_finds_the_column(columns: Any, name: Any)
         changed = np.vstack([each.changed for each in explanations])
         assert changed.any(axis=0).tolist() == [True, False, True]
         assert explainer.distance_.space.factor.tolist() == [1, 2, 1]
-        assert explanations.to_frame().shape[1] == 5
+        assert explanations.to_frame().shape[1] == 6
 
 
 def test_a_part_of_a_name_is_no_name() -> None:

@@ -134,3 +134,20 @@ def test_fit_warns_once_and_points_at_the_call(scale: str, name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         explainer.set_params(scale="robust").fit(FRAME)
+
+
+@pytest.mark.parametrize("scale", ["robust", "range", "mad"])
+@pytest.mark.parametrize("size", [5e-324, 1e-320, 1e-310])
+def test_a_column_of_tiny_numbers_has_finite_distances(scale: str, size: float) -> None:
+    # One over such a range is infinite, and so were the distances.
+    X = np.column_stack([np.arange(40) % 5 * size, np.linspace(0, 1, 40)])
+    explainer = DiverseExplainer(
+        lambda rows: rows[:, 0] > 2 * size, scale=scale, max_counterfactuals=1
+    )
+    with pytest.warns(UnsuitableScaleWarning, match=r"'x0'\): their values differ by less than"):
+        explainer.fit(X)
+    assert np.isfinite(explainer.distance_.space.factor).all()
+    explanation = explainer.explain(X[0])
+    assert np.isfinite(explanation.distances).all()
+    moved = np.abs(explanation._matrix - explanation._input) * explainer.distance_.space.factor
+    np.testing.assert_allclose(explanation.distances, moved.sum(axis=1), rtol=1e-12)

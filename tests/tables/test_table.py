@@ -92,7 +92,7 @@ def test_changed_takes_two_missing_values_for_equal() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (FRAME[["job", "age", "pay"]], r"another order.*X\[explainer.feature_names_in_\]"),
+        (FRAME[["job", "age", "pay", "age"]], r"has the columns \['age'\] more than once"),
         (FRAME.drop(columns="job"), r"missing \['job'\], extra \[\]"),
         (FRAME.assign(zip=1), r"missing \[\], extra \['zip'\]"),
         (FRAME.assign(job="pilot"), r"'pilot' in feature 'job', row 0.*'cook', 'judge', 'nurse'"),

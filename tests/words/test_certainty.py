@@ -43,7 +43,10 @@ def test_a_distance_is_told_as_a_share_of_a_usual_range() -> None:
     assert far(2.34) == [
         "The nearest way is as far as moving one feature 2.3 times across its usual range."
     ]
-    assert "across 1%" in far(0.0001)[0]
+    assert "across less than 1% of" in far(0.0001)[0]  # it used to be told as 1%
+    assert "across more than 99% of" in far(0.9999)[0]
+    assert "across 100% of" in far(1.0)[0]
+    assert "across 104% of" in far(1.04)[0]
 
 
 @pytest.mark.parametrize(
@@ -63,9 +66,7 @@ def test_what_is_checked_is_no_proof() -> None:
         "Not proved: there may be a nearer way that was not found.",
     ]
     regression = sure(classes=(0.5, 1.5), label=0.5, labels=[1.5], goal=InInterval(1, 2))
-    assert regression[0] == (
-        "Checked: the model was asked about every way, and each leads to between 1 and 2."
-    )
+    assert regression[0].endswith("and each leads to a prediction between 1 and 2.")
     assert "with a probability of at least 80%" in sure(probability=0.8)[0]
 
 

@@ -27,7 +27,7 @@ def limits(constraints: Constraints) -> list[str]:
 
 def test_features_that_stay_are_named_in_the_order_of_columns() -> None:
     assert stays() == ""
-    assert stays(Constraints(immutable=["duration"])) == ("The duration stays as it is.")
+    assert stays(Constraints(immutable=["duration"])) == "The duration may not change."
     assert stays(Constraints(immutable=["late", "purpose", "duration"])) == (
         'The duration, the purpose, and "late" stay as they are.'
     )
@@ -56,32 +56,45 @@ def test_an_infinite_cost_is_told_as_a_feature_that_stays() -> None:
         ),
         (
             Constraints(ranges={"duration": (6, 48)}),
-            "The duration stays between 6 and 48 months.",
+            "The duration must be between 6 and 48 months.",
         ),
         (
             Constraints(ranges={"credit_amount": (None, 5000)}),
-            "The credit amount stays at most 5,000 DM.",
+            "The credit amount must be at most 5,000 DM.",
         ),
         (
             Constraints(ranges={"start": (pd.Timestamp("2024-01-01"), None)}),
-            "The start stays at least 2024-01-01.",
+            "The start must be 2024-01-01 or later.",
         ),
         (
             Constraints(max_increase={"credit_amount": 500}),
-            "The credit amount rises by at most 500 DM.",
+            "The credit amount may rise by at most 500 DM.",
         ),
-        (Constraints(max_decrease={"duration": 1}), "The duration falls by at most 1 month."),
+        (Constraints(max_decrease={"duration": 1}), "The duration may fall by at most 1 month."),
         (
             Constraints(max_increase={"start": pd.Timedelta(days=3)}),
-            "The start rises by at most 3 days 00:00:00.",
+            "The start may become at most 3 days later.",
         ),
         (
-            Constraints(allowed={"purpose": ["business", "bed, table"]}),
-            'The purpose is one of these: business, "bed, table".',
+            Constraints(allowed={"purpose": ["business", "bed, table", "business"]}),
+            'The purpose must be one of these: business, "bed, table".',
+        ),
+        (
+            Constraints(ranges={"start": (None, pd.Timestamp("2024-06-01"))}),
+            "The start must be 2024-06-01 or earlier.",
+        ),
+        (Constraints(increase_only=["start"]), "The start may only become later."),
+        (
+            Constraints(max_decrease={"start": pd.Timedelta(days=1)}),
+            "The start may become at most 1 day earlier.",
+        ),
+        (
+            Constraints(max_decrease={"start": pd.Timedelta(hours=36)}),
+            "The start may become at most 1 days 12:00:00 earlier.",
         ),
         (
             Constraints(together=[["duration", "x1"]]),
-            "The duration and x1 change together or not at all.",
+            "The duration and x1 may only change to values that occur together in the data.",
         ),
         (
             Constraints(relations=["duration <= score", "x1 <= 3"]),

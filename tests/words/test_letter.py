@@ -88,7 +88,7 @@ def test_a_reviewer_gets_all_figures(explanation: Explanation) -> None:
         "Explanation of input 0, for review",
         "Main reasons",
         "alone leads to '<i>good')",
-        "The age stays as it is.",
+        "The age may not change.",
         "(distance ",
         "Checked: the model was asked",
         "- max_counterfactuals: 1",

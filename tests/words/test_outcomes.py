@@ -67,3 +67,30 @@ def test_without_options_the_other_classes_are_named() -> None:
 )
 def test_predictions_are_rounded_to_four_digits(number: float, text: str) -> None:
     assert rounded(number) == text
+
+
+def test_a_prediction_is_told_on_its_side_of_the_wanted_range() -> None:
+    regression = outcomes(
+        classes=(0.5, 175.9, 200.25), label=15.0004, labels=[14.9996], goal=InInterval(0, 15)
+    )
+    # Both used to be told as 15, between 0 and 15.
+    assert (regression.told(15.0004), regression.told(14.9996)) == ("15.0004", "14.9996")
+    assert (regression.told(15.0), regression.told(15.12345)) == ("15", "15.12")
+
+
+def test_a_wanted_probability_is_told_with_all_its_digits() -> None:
+    assert outcomes(probability=0.995).wanted().endswith("at least 99.5%")  # it was 100%
+    assert outcomes(probability=0.57).wanted().endswith("at least 57%")
+
+
+@pytest.mark.parametrize(
+    ("goal", "aim"),
+    [
+        (InInterval(80, 120), "a prediction between 80 and 120"),
+        (InInterval(80, np.inf), "a prediction of at least 80"),
+        (InInterval(-np.inf, 120), "a prediction of at most 120"),
+        (OneOf(np.array(["good"])), "'good'"),
+    ],
+)
+def test_what_ways_lead_to_is_a_noun(goal: Goal, aim: str) -> None:
+    assert outcomes(goal=goal).aim() == aim  # ways used to lead "to between 80 and 120"

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from worded import TABLE
 
 from counterset import Schema
 from counterset.tables.features.feature import Feature
 from counterset.tables.table import Table
 from counterset.words.templates import Templates
-from counterset.words.values import Writer
+from counterset.words.values import Writer, exact_percent, percent, percents
 
 WRITER = Writer(Templates.read())
 
@@ -90,12 +94,51 @@ def test_a_column_named_by_a_number_reads_as_a_column() -> None:
     assert WRITER.feature(table.features[0]) == "column 7"
 
 
-def test_own_numbers_are_rounded_and_proposed_ones_have_all_digits() -> None:
+def test_own_numbers_are_about_a_rounded_one_and_proposed_ones_have_all_digits() -> None:
     x1, many = feature("x1"), 0.39283923300581075
-    assert WRITER.own(x1, many) == "0.3928"
+    assert WRITER.own(x1, many) == "about 0.3928"  # it used to be told as if it were the number
     assert WRITER.value(x1, many) == "0.39283923300581075"
-    assert WRITER.pair(x1, many, 0.62) == ("0.3928", "0.62")
+    assert WRITER.pair(x1, many, 0.62) == ("about 0.3928", "0.62")
     assert WRITER.pair(x1, 0.62, many) == ("0.62", "0.39283923300581075")
-    assert WRITER.pair(x1, many, 0.3928) == ("0.39283923300581075", "0.3928")
     assert WRITER.own(x1, 1234567.0) == "1,234,567"
     assert WRITER.own(x1, 1250.25) == "1,250.25"
+
+
+def test_a_rounded_number_keeps_its_difference_from_the_other() -> None:
+    # "Reduce x1 from 0.3928 to 0.39281" was said where x1 does fall.
+    assert WRITER.pair(feature("x1"), 0.39283923300581075, 0.39281) == ("about 0.39284", "0.39281")
+    assert WRITER.pair(feature("x1"), 0.39283923300581075, 0.3928) == ("about 0.39284", "0.3928")
+
+
+def test_a_special_code_has_no_unit() -> None:
+    schema = Schema(special={"x0": [-9]}, units={"x0": "months"})
+    months = Table.learn([[-9.0], [5.0], [7.0]], schema)[0].features[0]
+    assert (WRITER.value(months, -9.0), WRITER.value(months, 5.0)) == ("-9", "5 months")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0%"),
+        (1e-9, "less than 1%"),
+        (0.00017, "less than 1%"),
+        (0.0051, "1%"),
+        (0.994, "99%"),
+        (0.9951, "more than 99%"),
+        (1.0, "100%"),
+        (1.001, "more than 100%"),
+    ],
+)
+def test_a_share_is_0_or_100_percent_only_if_it_is_exactly_that(share: float, text: str) -> None:
+    assert percent(share, WRITER.templates) == text
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_two_shares_are_told_apart(first: float, second: float) -> None:
+    told = percents(first, second, WRITER.templates)
+    assert (told[0] == told[1]) <= (abs(first - second) <= 1e-6)
+
+
+@given(st.floats(1e-9, 1))
+def test_a_share_that_somebody_chose_has_all_its_digits(share: float) -> None:
+    assert float(Decimal(exact_percent(share).removesuffix("%")) / 100) == share

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["written_aside"]
+from counterset.exceptions import InvalidInputError
+
+__all__ = ["write_text", "written_aside"]
 
 
 @contextmanager
@@ -32,3 +34,30 @@ def written_aside(file: Path) -> Iterator[Path]:
         unfinished.replace(file)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def write_text(file: Path, text: str, what: str) -> None:
+    """Write a text to a file, all of it or nothing.
+
+    Parameters
+    ----------
+    what
+        How messages call the text, such as "The report".
+    """
+    if not file.parent.is_dir():
+        raise InvalidInputError(
+            f"{what} cannot be written to {file}: there is no folder {file.parent}. Make it, or "
+            f"choose another."
+        )
+    if file.is_dir():
+        raise InvalidInputError(
+            f"{what} cannot be written to {file}, which is a folder. Name a file in it."
+        )
+    try:
+        with written_aside(file) as unfinished:
+            unfinished.write_text(text, encoding="utf-8", newline="\n")
+    except PermissionError as error:
+        raise InvalidInputError(
+            f"{what} cannot be written to {file}: you may not write to {file.parent}. Choose "
+            f"another folder."
+        ) from error

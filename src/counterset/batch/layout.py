@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api import types
 
 from counterset._base.arrays import Counts, Indices, Labels
 from counterset.explainer import DiverseExplainer
 from counterset.results.explanations import Explanations
-from counterset.results.tidy import free_name, tidy_frame
-from counterset.tables.frames import to_pandas
+from counterset.results.tidy import found_frame, free_name, with_missing
 
 __all__ = ["Layout"]
 
@@ -50,15 +48,8 @@ class Layout:
     @classmethod
     def of(cls, explainer: DiverseExplainer, keep: Sequence[Any]) -> Layout:
         """Return the layout of an explainer's counterfactuals, beside some kept columns."""
-        table, none = explainer.schema_, np.empty(0, dtype=np.intp)
-        frame = tidy_frame(
-            table,
-            pd.RangeIndex(0),
-            none,
-            explainer.pool_.matrix[:0],
-            explainer.classes_[:0],
-            np.empty(0),
-        )
+        table, none = explainer.schema_, explainer.pool_.matrix[:0]
+        frame = found_frame(table, none, explainer.classes_[:0], np.empty(0))
         dtypes = dict(frame.dtypes)
         for feature in table.features:
             if isinstance(feature.dtype, pd.CategoricalDtype):
@@ -73,18 +64,20 @@ class Layout:
         return cls(
             tuple(keep),
             names[0],
-            {name: _with_missing(dtype) for name, dtype in dtypes.items()},
+            {name: with_missing(dtype) for name, dtype in dtypes.items()},
             names[1],
             names[2],
         )
 
     def rows_of(self, explanations: Explanations) -> pd.DataFrame:
         """Return the rank, the features, the label and the distance of all counterfactuals."""
-        rows: pd.DataFrame = to_pandas(explanations.to_frame(), "The table")
+        found = found_frame(
+            explanations._table,
+            explanations._matrix,
+            explanations._labels,
+            explanations._distances,
+        )
         counts: Counts = explanations.counts
-        # Tables of polars and pyarrow have the levels of the index as their first columns.
-        found = rows.iloc[:, rows.shape[1] - len(self.found) :].reset_index(drop=True)
-        found.columns = pd.Index(list(self.found))
         found = found.astype(dict(self.found))
         firsts = counts.cumsum() - counts
         ranks = np.arange(len(found)) - np.repeat(firsts, counts) + 1
@@ -140,12 +133,3 @@ class Layout:
         )
         frame.columns = pd.Index(list(columns))
         return frame
-
-
-def _with_missing(dtype: Any) -> Any:
-    """Return the dtype that has the same values, and can miss some."""
-    if isinstance(dtype, np.dtype) and dtype.kind == "b":
-        return pd.BooleanDtype()
-    if isinstance(dtype, np.dtype) and dtype.kind in "iu":
-        return types.pandas_dtype(f"{'U' * (dtype.kind == 'u')}Int{8 * dtype.itemsize}")
-    return dtype

@@ -59,8 +59,8 @@ class Constraints:
         its rounding (1e-12 of the size of its terms, or the precision of its columns), an answer
         may be so by as much. ``==`` is kept up to that rounding.
     together
-        Groups of features that change together: they keep the input's values, or take values that
-        occur together in a training row.
+        Groups of features whose values belong together: they keep the input's values, or take
+        values that occur together in a training row.
 
     Examples
     --------

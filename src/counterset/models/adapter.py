@@ -7,6 +7,8 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from counterset._base.arrays import Labels, Matrix, row_blocks
 from counterset.exceptions import CountersetError, InvalidInputError, ModelError
 from counterset.models.answers import Answers, read_confidence, read_labels
@@ -124,11 +126,19 @@ class ModelAdapter:
         except CountersetError:
             raise
         except Exception as error:
+            way_out = "It must accept rows in the form the explainer was fitted on."
+            if isinstance(rows, np.ndarray) and self._selects_by_name(error):
+                way_out = "The model selects columns by name; pass a DataFrame."
             raise ModelError(
                 f"The model raised {type(error).__name__} when asked about {len(rows)} rows "
-                f"({type(rows).__name__} of shape {rows.shape}): {error}. It must accept rows in "
-                f"the form the explainer was fitted on."
+                f"({type(rows).__name__} of shape {rows.shape}): {error}. {way_out}"
             ) from error
+
+    def _selects_by_name(self, error: Exception) -> bool:
+        """Whether a model that failed on an array was fitted on named columns, or asks for one."""
+        was_named = getattr(self.model, "feature_names_in_", None) is not None
+        # What numpy says to rows["age"].
+        return was_named or (isinstance(error, IndexError) and "only integers" in str(error))
 
 
 def _predict_function(model: Any) -> Callable[[Any], Any]:

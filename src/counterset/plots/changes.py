@@ -14,6 +14,7 @@ from counterset.plots.style import (
     PAPER,
     SHOWN,
     axes_or_new,
+    check_one,
     option_style,
     wrapped,
 )
@@ -40,8 +41,8 @@ class Change:
         The rank of the option, from 1.
     start, end
         Where the input's and the option's value stand, from 0 to 1 over the training range.
-    text
-        The change in words, such as ``48 → 26``.
+    before, after
+        The input's and the option's value in words.
     is_known
         Whether the option's value is neither missing nor special.
     """
@@ -49,8 +50,14 @@ class Change:
     option: int
     start: float
     end: float
-    text: str
+    before: str
+    after: str
     is_known: bool
+
+    @property
+    def text(self) -> str:
+        """The change in words, such as ``48 → 26``."""
+        return f"{self.before} → {self.after}"
 
 
 @dataclass(frozen=True)
@@ -122,6 +129,7 @@ class ChangesDisplay:
         max_features
             How many features to show; those that change most often come first.
         """
+        check_one(explanation)
         order = most_changed(explanation)
         rows = tuple(_row(explanation, int(i)) for i in order[:max_features])
         return cls(rows, max(0, len(order) - max_features), len(explanation))
@@ -224,7 +232,8 @@ def _row(explanation: Explanation, i: int) -> FeatureRow:
             int(rank) + 1,
             at(own, bool(known[0]), FROM),
             at(codes[rank], bool(known[rank + 1]), TO),
-            f"{value_text(feature, own)} → {value_text(feature, codes[rank])}",
+            value_text(feature, own, apart_from=[codes[rank]]),
+            value_text(feature, codes[rank], apart_from=[own]),
             bool(known[rank + 1]),
         )
         for rank in changing

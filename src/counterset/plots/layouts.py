@@ -3,14 +3,16 @@
 Two layouts share one interface:
 
 - :class:`Plane`, for numbers without gaps whose options span at most two directions. The map is a
-  true plane of the scaled space: positions are exact, and so is what the model is asked about at
-  each point, up to the steps of the features.
+  true plane of the scaled space: positions are exact, and so is the row that each point stands for,
+  up to the steps of the features.
 - :class:`Fan`, for everything else: more than two directions do not fit into a plane, and
   categories have nothing between two values. The input stands in the middle, every option at its
   true distance from it, and the directions are spread evenly. On the line from the input to an
   option, the rows are those that step 4 searches. Between two lines, a row is a mixture of theirs:
   numbers are interpolated, and everything else is as on the nearer line. Training rows stand at
   their true distance, towards the options whose direction they share.
+
+Lines can go on behind the options, to the rows that step 4 searched towards.
 """
 
 from __future__ import annotations
@@ -45,6 +47,11 @@ class Layout(Protocol):
         """The positions of the options, ``(n, 2)``; the input stands at (0, 0)."""
         ...
 
+    @property
+    def ends(self) -> Matrix:
+        """The positions of the rows where the lines end, ``(n, 2)``: the options, or beyond."""
+        ...
+
     def place(self, matrix: Matrix) -> Matrix:
         """Return the positions of rows, ``(m, 2)``; NaN for a row that has none."""
         ...
@@ -54,7 +61,10 @@ class Layout(Protocol):
         ...
 
     def mesh(self) -> tuple[Matrix, Matrix]:
-        """Return the points to ask the model about: two coordinates, each ``(n, m)``."""
+        """Return the points to ask the model about: two coordinates, each ``(n, m)``.
+
+        The input, the options and the ends of the lines are among them, up to rounding.
+        """
         ...
 
     def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -62,7 +72,13 @@ class Layout(Protocol):
         ...
 
 
-def lay_out(distance: TableDistance, x: Vector, options: Matrix, rules: Rules) -> Layout:
+def lay_out(
+    distance: TableDistance,
+    x: Vector,
+    options: Matrix,
+    rules: Rules,
+    beyond: Matrix | None = None,
+) -> Layout:
     """Return the layout that suits an explanation.
 
     Parameters
@@ -72,14 +88,19 @@ def lay_out(distance: TableDistance, x: Vector, options: Matrix, rules: Rules) -
     x, options
         The input, ``(d,)``, and at least one option, ``(n, d)``.
     rules
-        The constraints: features that change together switch together.
+        The constraints: values that belong together switch together.
+    beyond
+        The rows behind the options where the lines end, ``(n, d)``; None: at the options.
     """
-    offsets = distance.embed(options).directions - distance.embed(x[None, :]).directions
+    ends = options if beyond is None else beyond
+    origin = distance.embed(x[None, :]).directions
+    near, far = (distance.embed(rows).directions - origin for rows in (options, ends))
+    offsets = np.vstack([near, far])
     lengths = np.linalg.norm(offsets, axis=1, keepdims=True)
     main, shares = _main_directions(offsets / np.where(lengths > 0, lengths, 1.0))
     if distance.table.is_numeric and distance.space.is_plain and shares[2:].sum() < NEGLIGIBLE:
-        return Plane(distance, x, main, offsets @ main.T)
-    return Fan(distance, x, options, offsets @ main.T, rules)
+        return Plane(distance, x, main, near @ main.T, far @ main.T)
+    return Fan(distance, x, options, ends, far @ main.T, rules)
 
 
 def _main_directions(directions: Matrix) -> tuple[Matrix, Vector]:
@@ -112,6 +133,7 @@ class Plane:
     x: Vector
     axes: Matrix
     options: Matrix
+    ends: Matrix
 
     is_exact = True
 
@@ -128,14 +150,18 @@ class Plane:
         return self.distance.table.snap(self.x + np.where(factor > 0, moves / _or_1(factor), 0.0))
 
     def mesh(self) -> tuple[Matrix, Matrix]:
-        """Return a square grid of points."""
-        right, up = (np.linspace(*ends, POINTS) for ends in self.limits())
+        """Return a grid of points."""
+        marks = np.vstack([self.options, self.ends, np.zeros(2)])
+        right, up = (
+            np.unique([*np.linspace(*limits, POINTS), *marks[:, axis]])
+            for axis, limits in enumerate(self.limits())
+        )
         grid = np.meshgrid(right, up)
         return grid[0], grid[1]
 
     def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the ends of a square around the input and the options."""
-        marks = np.vstack([self.options, np.zeros(2)])
+        marks = np.vstack([self.options, self.ends, np.zeros(2)])
         middle = (marks.min(axis=0) + marks.max(axis=0)) / 2
         half = (0.5 + MARGIN) * np.ptp(marks, axis=0).max()
         (left, low), (right, high) = middle - half, middle + half
@@ -147,28 +173,39 @@ class Fan:
 
     Parameters
     ----------
+    options, ends
+        The options, and the rows where the lines through them end: the same, or beyond.
     projected
-        The options in the plane of their main directions, ``(n, 2)``: that is the order in which
+        The ends in the plane of their main directions, ``(n, 2)``: that is the order in which
         they stand around the input, so that options in similar directions are neighbours.
     """
 
     is_exact = False
 
     def __init__(
-        self, distance: TableDistance, x: Vector, ends: Matrix, projected: Matrix, rules: Rules
+        self,
+        distance: TableDistance,
+        x: Vector,
+        options: Matrix,
+        ends: Matrix,
+        projected: Matrix,
+        rules: Rules,
     ) -> None:
         self._distance, self._x, self._ends = distance, x, ends
         starts = np.repeat(x[None, :], len(ends), axis=0)
-        coordinates = distance.coordinates(starts), distance.coordinates(ends)
-        self._paths = Paths(distance, starts, ends, coordinates, rules)
-        self._radii = distance.pairwise(x[None, :], ends)[0]
+        self._to_options = _paths(distance, starts, options, rules)
+        self._to_ends = _paths(distance, options, ends, rules)
+        self._radii = distance.pairwise(x[None, :], options)[0]
+        #: How far the lines reach: an end that is nearer than its option is passed by.
+        self._reach = np.maximum(self._radii, distance.pairwise(x[None, :], ends)[0])
         order = np.argsort(np.arctan2(projected[:, 1], projected[:, 0]), kind="stable")
         #: The options by their angle, beginning with the nearest, which points to the right.
         self._order: Indices = np.roll(order, -int(np.flatnonzero(order == 0)[0]))
         angles = np.empty(len(ends))
         angles[self._order] = np.arange(len(ends)) * self._gap
-        self._angles: Vector = angles
-        self.options = self._radii[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+        directions = np.column_stack([np.cos(angles), np.sin(angles)])
+        self.options: Matrix = self._radii[:, None] * directions
+        self.ends: Matrix = self._reach[:, None] * directions
 
     @property
     def _gap(self) -> float:
@@ -213,25 +250,46 @@ class Fan:
         return self._distance.table.snap(np.where(moves & known, mixed, nearer), a, b)
 
     def mesh(self) -> tuple[Matrix, Matrix]:
-        """Return points around the input; the lines to the options are among them, exactly."""
+        """Return points on circles around the input and on lines, those to the options too."""
         around = np.arange(len(self._ends) * -(-POINTS // len(self._ends)) + 1)
         angles = around * (self._gap / -(-POINTS // len(self._ends)))
         # The corners of the map are farther than its sides.
-        radii = np.linspace(0, np.sqrt(2) * self.limits()[0][1], POINTS)[:, None]
+        evenly = np.linspace(0, np.sqrt(2) * self.limits()[0][1], POINTS)
+        radii = np.unique([*evenly, *self._radii, *self._reach])[:, None]
         return radii * np.cos(angles), radii * np.sin(angles)
 
     def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the ends of a square with the input in the middle."""
-        reach = (1 + MARGIN) * float(self._radii.max())
+        reach = (1 + MARGIN) * float(self._reach.max())
         return (-reach, reach), (-reach, reach)
 
     def _on_line(self, which: Indices, radius: Vector) -> Matrix:
-        """Return the rows on the lines to options, at most the options themselves."""
-        share = np.minimum(radius / np.where(self._radii > 0, self._radii, 1.0)[which], 1.0)
-        starts, ends = self._paths.starts[which], self._paths.ends[which]
-        with np.errstate(invalid="ignore"):
-            points = np.where(share[:, None] == 1, ends, starts + share[:, None] * (ends - starts))
-        return self._paths.rows(points, which)
+        """Return the rows on the lines, at most their ends."""
+        near, far = self._radii[which], self._reach[which]
+        rows = _on_paths(self._to_options, which, _share(radius, near))
+        behind = (radius > near) & (far > near)
+        if behind.any():
+            share = _share(radius - near, far - near)[behind]
+            rows[behind] = _on_paths(self._to_ends, which[behind], share)
+        return rows
+
+
+def _paths(distance: TableDistance, starts: Matrix, ends: Matrix, rules: Rules) -> Paths:
+    coordinates = distance.coordinates(starts), distance.coordinates(ends)
+    return Paths(distance, starts, ends, coordinates, rules)
+
+
+def _share(part: Vector, whole: Vector) -> Vector:
+    """Return what share of the whole a part is, at most 1."""
+    return np.minimum(part / _or_1(whole), 1.0)
+
+
+def _on_paths(paths: Paths, which: Indices, share: Vector) -> Matrix:
+    """Return the rows at shares of some paths."""
+    starts, ends = paths.starts[which], paths.ends[which]
+    with np.errstate(invalid="ignore"):
+        points = np.where(share[:, None] == 1, ends, starts + share[:, None] * (ends - starts))
+    return paths.rows(points, which)
 
 
 def _unit(directions: Matrix) -> Matrix:

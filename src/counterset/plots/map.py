@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from counterset._base.arrays import Labels, Mask, Matrix, to_python
+from counterset._base.arrays import Labels, Mask, Matrix
 from counterset.constraints.constraints import Constraints
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.models.adapter import ModelAdapter
 from counterset.plots.layouts import Layout, lay_out
-from counterset.plots.style import GREY, INPUT, PAPER, axes_or_new, option_style, shortened
+from counterset.plots.style import GREY, INPUT, PAPER, axes_or_new, check_one, option_style
 from counterset.results.explanation import Explanation
+from counterset.words.outcomes import Outcomes
+from counterset.words.templates import Templates
 
 __all__ = ["Background", "MapDisplay", "ask_background", "draw_background", "is_reached_as"]
 __all__ += ["map_of", "sides_of"]
@@ -35,7 +39,10 @@ class Background:
     right, up
         The coordinates of the points, ``(n, m)``.
     reached
-        Where the decision is another one, as the options have it, of the same shape.
+        Where the decision is what was asked for, as the options have it, of the same shape.
+    labels
+        The classes on the two sides: where it is not what was asked for, and where it is; none for
+        predicted numbers.
     limits
         How far the map reaches, to the right and upwards.
     """
@@ -43,6 +50,7 @@ class Background:
     right: Matrix
     up: Matrix
     reached: Mask
+    labels: tuple[tuple[Any, ...], tuple[Any, ...]]
     limits: tuple[tuple[float, float], tuple[float, float]]
 
     def holds(self, points: Matrix) -> Mask:
@@ -55,10 +63,13 @@ class Background:
 class MapDisplay:
     """The set as a map: the input, the ways to its options, and the decision boundary.
 
-    Where the options span a plane of numbers, the map is that plane of the scaled space, and
-    everything in it is exact. Otherwise the input stands in the middle and each option at its true
-    distance; the decision is exact on the lines, and interpolated between them. ``is_exact`` and
-    the note below the map say which. See :mod:`counterset.plots.layouts`.
+    Where the options span a plane of numbers, the map is that plane of the scaled space, and every
+    position in it is exact. Otherwise the input stands in the middle and each option at its true
+    distance; between the lines to the options, a row is a mixture of theirs. ``is_exact`` and the
+    note below the map say which. See :mod:`counterset.plots.layouts`.
+
+    The model is asked about the input, the options and a grid of points; between two points that
+    differ, the boundary is drawn in the middle.
 
     Parameters
     ----------
@@ -69,7 +80,7 @@ class MapDisplay:
     background
         What the model says.
     labels
-        The decisions: the input's, and that of the options.
+        The decisions on both sides, as text: all that are not what was asked for, and all that are.
     is_exact
         Whether the map is a true plane.
 
@@ -116,6 +127,7 @@ class MapDisplay:
         explainer
             The fitted explainer that made it.
         """
+        check_one(explanation)
         layout = map_of(explanation, explainer)
         background = ask_background(layout, explanation, explainer)
         dots = layout.place(explainer.pool_.matrix)
@@ -125,7 +137,7 @@ class MapDisplay:
             layout.options,
             dots[::step],
             background,
-            sides_of(explanation),
+            sides_of(explanation, background),
             is_exact=layout.is_exact,
         )
 
@@ -146,11 +158,9 @@ class MapDisplay:
             0, 0, "o", color=INPUT, markerfacecolor=PAPER, markersize=9, markeredgewidth=2,
             zorder=5, label="input",
         )  # fmt: skip
-        how = (
-            "a plane of the scaled space; every point was asked"
-            if self.is_exact
-            else "distances from the input are true; between the lines, rows are interpolated"
-        )
+        how = "distances from the input are true;\nbetween the lines, rows are mixtures of theirs"
+        if self.is_exact:
+            how = f"a plane of the scaled space,\nasked at {self.background.right.size:,} points"
         self.ax_.set_xlabel(how, fontsize=8)
         marks, _ = self.ax_.get_legend_handles_labels()
         self.ax_.legend(
@@ -165,9 +175,15 @@ class MapDisplay:
 
 
 def map_of(
-    explanation: Explanation, explainer: DiverseExplainer, ends: Matrix | None = None
+    explanation: Explanation, explainer: DiverseExplainer, beyond: Matrix | None = None
 ) -> Layout:
-    """Return where an explanation's input and options stand, or other rows in their place."""
+    """Return where an explanation's input and options stand.
+
+    Parameters
+    ----------
+    beyond
+        The rows behind the options where the lines end; None: at the options.
+    """
     if not len(explanation):
         raise InvalidInputError(
             "A map needs at least one option, and this explanation has none. Its status is "
@@ -176,8 +192,7 @@ def map_of(
     training = explainer._training
     given = explanation.context.constraints
     rules = training.rules(Constraints(**given) if given else None)
-    ends = explanation._matrix if ends is None else ends
-    return lay_out(training.distance, explanation._input, ends, rules)
+    return lay_out(training.distance, explanation._input, explanation._matrix, rules, beyond)
 
 
 def draw_background(ax: Any, background: Background, labels: tuple[str, str]) -> list[Any]:
@@ -197,7 +212,7 @@ def draw_background(ax: Any, background: Background, labels: tuple[str, str]) ->
     from matplotlib.patches import Patch  # noqa: PLC0415 - an extra
 
     return [
-        Patch(facecolor=colour, hatch=hatch, edgecolor=LINES, label=shortened(label, 24))
+        Patch(facecolor=colour, hatch=hatch, edgecolor=LINES, label=textwrap.fill(label, 24))
         for colour, hatch, label in zip((STAYS, CHANGES), ("", HATCH), labels, strict=True)
     ]
 
@@ -216,19 +231,48 @@ def ask_background(
 ) -> Background:
     """Ask the model about the points of a map, in one call.
 
+    The point nearest to an option, and that nearest to the input, are asked about as what they are:
+    an option may be so near to the boundary that a point beside it lies on the other side.
+
     Parameters
     ----------
     mesh
         The points to ask about: two coordinates, each ``(n, m)``; None: those of the layout.
     """
     right, up = layout.mesh() if mesh is None else mesh
-    model = ModelAdapter(explainer.model, explanation._table)
-    labels = model.labels(layout.rows(np.column_stack([right.ravel(), up.ravel()])))
-    reached = is_reached_as(explanation, labels).reshape(right.shape)
-    return Background(right, up, reached, layout.limits())
+    points = np.column_stack([right.ravel(), up.ravel()])
+    rows = layout.rows(points)
+    # The input last: it counts where an option is nearest to the same point.
+    marks = [*zip(layout.options, explanation._matrix, strict=True), (0.0, explanation._input)]
+    for position, row in marks:
+        rows[np.square(points - position).sum(axis=1).argmin()] = row
+    labels = ModelAdapter(explainer.model, explanation._table).labels(rows)
+    reached = is_reached_as(explanation, labels)
+    sides = _distinct(labels[~reached], explainer), _distinct(labels[reached], explainer)
+    return Background(right, up, reached.reshape(right.shape), sides, layout.limits())
 
 
-def sides_of(explanation: Explanation) -> tuple[str, str]:
-    """Return the decision on the input, and that on the options, as text."""
-    options = sorted({str(to_python(label)) for label in explanation.labels})
-    return str(to_python(explanation.label)), " or ".join(options)
+def _distinct(labels: Labels, explainer: DiverseExplainer) -> tuple[Any, ...]:
+    """Return each class once, in the order of the classes; predicted numbers are no classes."""
+    if explainer._training.classes.are_measurements:
+        return ()
+    known = explainer.classes_.tolist()
+    found = set(labels.tolist())
+    return (*(label for label in known if label in found), *sorted(found - {*known}, key=str))
+
+
+def sides_of(
+    explanation: Explanation, background: Background, told: Callable[[Any], str] = str
+) -> tuple[str, str]:
+    """Return all decisions on the two sides of a map as text; for a regression, what was asked for.
+
+    Parameters
+    ----------
+    told
+        Returns how a class is called.
+    """
+    if explanation.context.is_regression:
+        wanted = Outcomes(explanation, Templates.read(), {}).goal()
+        return f"not {wanted}", wanted
+    stays, changes = (" or ".join(map(told, labels)) for labels in background.labels)
+    return stays, changes

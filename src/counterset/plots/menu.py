@@ -8,7 +8,7 @@ import numpy as np
 
 from counterset._base.arrays import Mask
 from counterset.plots.cells import most_changed, name_of, value_text
-from counterset.plots.style import GREY, axes_or_new, option_style, wrapped
+from counterset.plots.style import GREY, axes_or_new, check_one, option_style, wrapped
 from counterset.results.explanation import Explanation
 
 __all__ = ["MenuDisplay"]
@@ -75,6 +75,7 @@ class MenuDisplay:
         max_features
             How many features to show; those that change most often come first.
         """
+        check_one(explanation)
         order = most_changed(explanation)
         shown = order[:max_features]
         features, changed = explanation._table.features, explanation.changed
@@ -82,10 +83,15 @@ class MenuDisplay:
         for i in shown:
             own, cells = explanation._input[i], explanation._matrix[:, i]
             feature = features[i]
-            ordered = not feature.is_category and feature.is_known(np.array([own]))[0]
+            # A category, a missing or a special value is neither above nor below another.
+            ordered = feature.is_known(cells) & (
+                not feature.is_category and feature.is_known(np.array([own]))[0]
+            )
             texts.append([
-                f"{_sign(own, code, ordered)} {value_text(feature, code, 15)}" if change else ""
-                for code, change in zip(cells, changed[:, i], strict=True)
+                f"{_sign(own, code, has_order)} {value_text(feature, code, 15, [own])}"
+                if change
+                else ""
+                for code, change, has_order in zip(cells, changed[:, i], ordered, strict=True)
             ])  # fmt: skip
         return cls(
             [name_of(features[i]) for i in shown],
@@ -132,6 +138,6 @@ class MenuDisplay:
 
 
 def _sign(own: float, code: float, ordered: bool) -> str:
-    if not ordered or np.isnan(code):
+    if not ordered:
         return "≠"
     return "▲" if code > own else "▼"

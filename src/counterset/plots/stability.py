@@ -11,7 +11,7 @@ from counterset.evaluation.evaluate import evaluate
 from counterset.evaluation.steadiness import asked_for
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
-from counterset.plots.style import COLOURS, GREY, INPUT, axes_or_new
+from counterset.plots.style import COLOURS, GREY, INPUT, axes_or_new, check_one
 from counterset.results.explanation import Explanation
 
 __all__ = ["StabilityDisplay"]
@@ -86,6 +86,7 @@ class StabilityDisplay:
         repeats, random_state
             How many copies, and the seed of the noise, as in :func:`counterset.evaluate`.
         """
+        check_one(explanation)
         table = explanation._table
         row = table.decode(explanation._input[None, :], pd.Index([explanation.index]))
         asked = asked_for(explanation.context)

@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 
 from counterset._base.arrays import Mask, Matrix
+from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
-from counterset.plots.layouts import Layout
 from counterset.plots.map import (
+    CHANGES,
     Background,
     ask_background,
     draw_background,
@@ -17,7 +18,7 @@ from counterset.plots.map import (
     map_of,
     sides_of,
 )
-from counterset.plots.style import COLOURS, GREY, INPUT, PAPER, axes_or_new
+from counterset.plots.style import COLOURS, GREY, INPUT, PAPER, axes_or_new, check_one
 from counterset.results.explanation import Explanation
 from counterset.steps.ranking import Ranking
 from counterset.tables.table import changed
@@ -35,7 +36,8 @@ class StepsDisplay:
     where the line search stopped. What a step drops is grey.
 
     With constraints or few changes, candidates are moved before step 3. They are drawn where the
-    training data has them, and the options on the way to them, at their true distance.
+    training data has them, and the options at their true distance: the lines lead from the input to
+    the options, and on to the candidates.
 
     Parameters
     ----------
@@ -100,13 +102,21 @@ class StepsDisplay:
         explainer
             The fitted explainer that made the explanation.
         """
+        check_one(explanation)
         pool = explainer.pool_
+        from_rows = explanation.examples[explanation.examples >= 0]
+        if not len(explanation) or not np.isin(from_rows, pool.training_index).all():
+            raise InvalidInputError(
+                "The steps are drawn for options that were searched towards training rows, and "
+                "this explanation has none, or others. Draw its map: MapDisplay."
+            )
         by_row = {int(row): i for i, row in enumerate(pool.training_index)}
         # An option that comes from no training row (-1) stands for one itself.
         examples = explanation._matrix.copy()
         for i in np.flatnonzero(explanation.examples >= 0):
             examples[i] = pool.matrix[by_row[int(explanation.examples[i])]]
-        layout = map_of(explanation, explainer, ends=examples)
+        layout = map_of(explanation, explainer, beyond=examples)
+        background = ask_background(layout, explanation, explainer)
         labels = explainer.classes_[pool.codes]
         at = np.flatnonzero(is_reached_as(explanation, labels))
         x = pool.distance.coordinates(explanation._input[None, :])
@@ -116,13 +126,13 @@ class StepsDisplay:
         kept = np.zeros(len(at), dtype=bool)
         kept[ranking.left()[1]] = True
         return cls(
-            ask_background(layout, explanation, explainer),
-            sides_of(explanation),
-            _options(explanation, layout),
+            background,
+            sides_of(explanation, background),
+            layout.options,
             layout.place(pool.matrix[at]),
             kept,
             np.isin(rows, explanation.examples),
-            layout.options,
+            layout.ends,
             on_lines=bool((explanation.changed == changed(explanation._input, examples)).all()),
         )
 
@@ -135,10 +145,13 @@ class StepsDisplay:
             draw_background(axis, self.background, self.sides)
             axis.set_title(title, fontsize=10)
             self._draw_candidates(axis, now)
-            axis.plot(0, 0, "o", color=INPUT, markerfacecolor=PAPER, markersize=8, zorder=5)
+            axis.plot(0, 0, "o", color=INPUT, markerfacecolor=PAPER, markersize=7, zorder=7)
         for option, example in zip(self.options, self.examples, strict=True):
             self.ax_[3].plot(*zip((0, 0), example, strict=True), ":", color=INPUT, zorder=3)
-            self.ax_[3].plot(*option, "X", color=COLOURS[1], markeredgecolor=PAPER, markersize=9,
+            # On the colour of its own decision: the area that shares it may be narrower.
+            self.ax_[3].plot(*option, "o", color=CHANGES, markeredgecolor=INPUT, markersize=11,
+                             zorder=5)  # fmt: skip
+            self.ax_[3].plot(*option, "X", color=COLOURS[1], markeredgecolor=PAPER, markersize=8,
                              zorder=6)  # fmt: skip
         if not self.on_lines:
             self.ax_[3].set_xlabel("options change less than the rows they come from", fontsize=8)
@@ -150,12 +163,3 @@ class StepsDisplay:
             *self.candidates[now].T, "o", color=COLOURS[0], markeredgecolor=PAPER, markersize=6,
             zorder=4,
         )  # fmt: skip
-
-
-def _options(explanation: Explanation, layout: Layout) -> Matrix:
-    """Return where the options stand: in a plane exactly, else at their distance on the lines."""
-    if layout.is_exact:
-        return layout.place(explanation._matrix)
-    lengths = np.linalg.norm(layout.options, axis=1, keepdims=True)
-    ways: Matrix = layout.options / np.where(lengths > 0, lengths, 1.0)
-    return ways * explanation.distances[:, None]

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from counterset.exceptions import InvalidInputError, MissingExtraError
+from counterset.results.explanation import Explanation
+from counterset.results.explanations import Explanations
 
 __all__ = ["COLOURS", "GREY", "INPUT", "MARKERS", "PAPER", "axes_or_new", "option_style", "pyplot"]
-__all__ += ["SHOWN", "save", "shortened", "wrapped"]
+__all__ += ["SHOWN", "check_one", "save", "shortened", "wrapped"]
 
 #: The colours of Okabe and Ito, which colour-blind people can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -21,6 +23,17 @@ INPUT, PAPER = "#000000", "#FFFFFF"
 GREY = "#767676"
 #: A plot shows the 10 features that change most often: more would not fit a page.
 SHOWN = 10
+
+
+def check_one(explanation: Any) -> None:
+    """Check that what is to be drawn is one explanation."""
+    if isinstance(explanation, Explanations):
+        raise InvalidInputError("This shows one explanation; pass explanations[0].")
+    if not isinstance(explanation, Explanation):
+        raise InvalidInputError(
+            f"This shows an explanation, got {type(explanation).__name__}. Pass what explain "
+            f"returned."
+        )
 
 
 def pyplot() -> Any:

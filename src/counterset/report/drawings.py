@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from counterset._base.bidi import isolated
 from counterset.plots.changes import Change, ChangesDisplay, FeatureRow
 from counterset.plots.style import wrapped
 from counterset.report.texts import TEXTS
@@ -99,8 +100,13 @@ def _row(row: FeatureRow, top: float) -> str:
             parts.append(f'<circle class="input" cx="{start:.1f}" cy="{y:.1f}" r="{MARK}"/>')
         else:
             parts.append(_cross(start, y, "lost"))
-        parts.append(_text(RANGE_END + 14, y + 4, change.text))
+        parts.append(_text(RANGE_END + 14, y + 4, _told(change)))
     return "".join(parts)
+
+
+def _told(change: Change) -> str:
+    """Return a change in words; SVG has no element that isolates a text."""
+    return f"{isolated(change.before)} → {isolated(change.after)}"
 
 
 def _change(change: Change, y: float, *, is_switch: bool) -> str:

@@ -26,7 +26,7 @@ from counterset.results.context import versions
 from counterset.results.explanations import Explanations
 from counterset.tables.table import Table, changed
 from counterset.words.templates import Templates
-from counterset.words.values import Writer
+from counterset.words.values import Writer, percent
 
 __all__ = ["group_figures", "report_of_many"]
 
@@ -144,7 +144,7 @@ def _features(explanations: Explanations, figures: Mapping[str, Any]) -> Section
     labels = [name_of(explanations._table.features[i]) for i in order]
     top = shares[order[0]] if len(order) else 1.0
     bars = [
-        (shortened(label, 24), share / top, f"{share:.0%}")
+        (shortened(label, 24), share / top, percent(share, Templates.read()))
         for label, share in zip(labels, shares[order], strict=True)
     ]
     told = ", ".join(f"{label} {bar[2]}" for label, bar in zip(labels, bars, strict=True))
@@ -199,7 +199,7 @@ def _by_group(name: str, figures: Mapping[str, Mapping[str, Any]]) -> Section:
         (
             value,
             f"{each['inputs']:,}",
-            f"{each['with_a_way']:.0%}",
+            percent(each["with_a_way"], Templates.read()),
             f"{each['mean_ways']:.2f}",
             "-" if each["median_cost"] is None else f"{each['median_cost']:.3g}",
         )

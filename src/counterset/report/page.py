@@ -13,7 +13,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from counterset._base.files import written_aside
+from counterset._base.bidi import to_html
+from counterset._base.files import write_text
 from counterset.exceptions import InvalidInputError
 from counterset.report.texts import LANGUAGE, TEXTS
 
@@ -77,7 +78,7 @@ def make_page(
         version=escape(version),
         digest=UNSEALED,
         title=escape(title),
-        lead=escape(lead),
+        lead=to_html(lead),
         style=templates.joinpath("style.css").read_text(encoding="utf-8").strip(),
         sections="\n".join(map(_section, sections)),
         footer=escape(TEXTS["footer"].format(version=version)),
@@ -89,24 +90,7 @@ def make_page(
 def write_page(page: str, path: str | Path | None) -> str:
     """Write a page to a file, if there is one, and return it."""
     if path is not None:
-        file = Path(path)
-        if not file.parent.is_dir():
-            raise InvalidInputError(
-                f"The report cannot be written to {file}: there is no folder {file.parent}. Make "
-                f"it, or choose another."
-            )
-        if file.is_dir():
-            raise InvalidInputError(
-                f"The report cannot be written to {file}, which is a folder. Name a file in it."
-            )
-        try:
-            with written_aside(file) as unfinished:
-                unfinished.write_text(page, encoding="utf-8", newline="\n")
-        except PermissionError as error:
-            raise InvalidInputError(
-                f"The report cannot be written to {file}: you may not write to {file.parent}. "
-                f"Choose another folder."
-            ) from error
+        write_text(Path(path), page, "The report")
     return page
 
 
@@ -141,17 +125,17 @@ def seal_holds(page: str) -> bool:
 
 def paragraphs(text: str) -> str:
     """Return lines of text as paragraphs of HTML."""
-    return "\n".join(f"<p>{escape(line)}</p>" for line in text.splitlines() if line.strip())
+    return "\n".join(f"<p>{to_html(line)}</p>" for line in text.splitlines() if line.strip())
 
 
 def listed(lines: Iterable[str], kind: str = "ul") -> str:
     """Return lines of text as a list of HTML: ``"ul"``, or ``"ol"`` with numbers."""
-    items = "".join(f"<li>{escape(line.removeprefix('- '))}</li>" for line in lines)
+    items = "".join(f"<li>{to_html(line.removeprefix('- '))}</li>" for line in lines)
     return f"<{kind}>{items}</{kind}>"
 
 
 def _section(section: Section) -> str:
-    return f"<section>\n<h2>{escape(section.heading)}</h2>\n{section.body}\n</section>"
+    return f"<section>\n<h2>{to_html(section.heading)}</h2>\n{section.body}\n</section>"
 
 
 def _digest(page: str) -> str:

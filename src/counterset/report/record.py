@@ -8,7 +8,7 @@ from counterset.results.context import Context, versions
 from counterset.results.explanation import Explanation
 from counterset.results.explanations import Explanations
 from counterset.results.json_table import table_to_json
-from counterset.results.json_values import to_json_value
+from counterset.results.json_values import to_json_number, to_json_value
 
 __all__ = ["FORM", "VERSION", "record_of", "record_of_many"]
 
@@ -38,7 +38,7 @@ def record_of_many(explanations: Explanations, figures: dict[str, Any]) -> dict[
         **_head("explanations", context),
         "figures": figures,
         "constraints": to_json_value(context.constraints),
-        "costs": to_json_value(context.costs),
+        "costs": {str(name): to_json_number(cost) for name, cost in context.costs.items()},
         "settings": to_json_value(context.settings.value),
         "training": None if training is None else {"rows": training.rows, "hash": training.hash},
         "table": table_to_json(context.table),

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from counterset._base.arrays import to_python
+from counterset._base.bidi import isolated, to_html
 from counterset._base.lazy import Lazy
 from counterset.models.goals import InInterval, OneOf
 from counterset.plots.cells import most_changed
@@ -28,6 +29,7 @@ from counterset.words.description import Description
 from counterset.words.letter import reason_lines
 from counterset.words.outcomes import Outcomes, between
 from counterset.words.templates import Templates, TemplatesLike
+from counterset.words.values import exact_percent
 
 __all__ = ["check_section", "goal_text", "making_section", "nearest", "report_of_one"]
 
@@ -130,16 +132,14 @@ def goal_text(context: Context) -> str:
     elif isinstance(goal, OneOf):
         told = " or ".join(repr(to_python(each)) for each in goal.wanted)
     if context.probability is not None:
-        shown = f"{context.probability:.0%}"
+        shown = exact_percent(context.probability)
         told = TEXTS["probable"].format(goal=told, probability=shown)
     return told
 
 
 def _lead(explanation: Explanation, wording: Wording) -> str:
     told = wording.told(explanation)
-    ways = TEXTS[explanation.status].format(
-        ways=counted(len(explanation), "way"), goal=told.wanted()
-    )
+    ways = TEXTS[explanation.status].format(ways=counted(len(explanation), "way"), goal=told.aim())
     return TEXTS["lead"].format(
         index=to_python(explanation.index),
         classified=told.classified(explanation.label),
@@ -151,8 +151,8 @@ def _words(description: Description) -> str:
     """Return the ways; one with many changes is folded, and the table shows it."""
     ways = []
     for first, *lines in description.ways:
-        items = f"<details><summary>{escape(first)}</summary>{listed(lines)}</details>"
-        ways.append(f"<li>{items if lines else escape(first)}</li>")
+        items = f"<details><summary>{to_html(first)}</summary>{listed(lines)}</details>"
+        ways.append(f"<li>{items if lines else to_html(first)}</li>")
     told = f'<ul class="ways">{"".join(ways)}</ul>' if ways else ""
     return paragraphs(description.heading) + told + paragraphs(" ".join(description.kept))
 
@@ -177,7 +177,7 @@ def _changes(explanation: Explanation) -> Section:
 
 def _stays(explanation: Explanation) -> str:
     stays = unchanged(explanation)
-    return f'<p class="note">{escape(stays)}</p>' if stays else ""
+    return f'<p class="note">{to_html(stays)}</p>' if stays else ""
 
 
 def _certain(description: Description) -> str:
@@ -210,7 +210,7 @@ def _labels(training: TrainingSummary) -> str:
     if training.labels is None:
         return TEXTS["label_range"].format(low=training.low, high=training.high)
     return ", ".join(
-        TEXTS["label_count"].format(count=f"{count:,}", label=to_python(label))
+        TEXTS["label_count"].format(count=f"{count:,}", label=isolated(repr(to_python(label))))
         for label, count in training.labels.items()
     )
 

@@ -7,6 +7,7 @@ from html import escape
 
 import numpy as np
 
+from counterset._base.bidi import data_html, isolated, to_html
 from counterset.plots.cells import most_changed, name_of, value_text
 from counterset.report.texts import TEXTS, counted
 from counterset.results.explanation import Explanation
@@ -36,14 +37,15 @@ def options_table(explanation: Explanation, decisions: Sequence[str]) -> str:
     rows = []
     for i in order[:MOST_ROWS]:
         feature, marks = features[i], explanation.changed[:, i]
-        cells = [f"<td>{escape(value_text(feature, explanation._input[i], LONGEST))}</td>"]
+        own, others = explanation._input[i], explanation._matrix[:, i]
+        cells = [f"<td>{data_html(value_text(feature, own, LONGEST, others[marks]))}</td>"]
         cells += [
-            f'<td class="changed">{escape(value_text(feature, code, LONGEST))}</td>'
+            f'<td class="changed">{data_html(value_text(feature, code, LONGEST, [own]))}</td>'
             if mark
             else kept
-            for code, mark in zip(explanation._matrix[:, i], marks, strict=True)
+            for code, mark in zip(others, marks, strict=True)
         ]
-        rows.append(f'<tr><th scope="row">{escape(name_of(feature))}</th>{"".join(cells)}</tr>')
+        rows.append(f'<tr><th scope="row">{data_html(name_of(feature))}</th>{"".join(cells)}</tr>')
     last: list[tuple[str, Sequence[object]]] = [
         (TEXTS["decision"], decisions),
         (TEXTS["features_changed"], ["", *explanation.changed.sum(axis=1)]),
@@ -51,7 +53,7 @@ def options_table(explanation: Explanation, decisions: Sequence[str]) -> str:
     ]
     foot = [
         f'<tr><th scope="row">{escape(name)}</th>'
-        + "".join(f"<td>{escape(str(value))}</td>" for value in values)
+        + "".join(f"<td>{to_html(str(value))}</td>" for value in values)
         + "</tr>"
         for name, values in last
     ]
@@ -72,7 +74,7 @@ def unchanged(explanation: Explanation) -> str:
     features = [explanation._table.features[i] for i in np.flatnonzero(often == 0)]
     if not features:
         return ""
-    names = ", ".join(each.label for each in features[:MOST_NAMES])
+    names = ", ".join(isolated(each.label) for each in features[:MOST_NAMES])
     if len(features) > MOST_NAMES:
         names = TEXTS["and_more"].format(names=names, count=len(features) - MOST_NAMES)
     return TEXTS["stays"].format(names=names)
@@ -88,12 +90,12 @@ def plain_table(
         return ' class="number"' if at >= first else ""
 
     head = "".join(
-        f'<th scope="col"{kind(i)}>{escape(name)}</th>' for i, name in enumerate(headings)
+        f'<th scope="col"{kind(i)}>{data_html(name)}</th>' for i, name in enumerate(headings)
     )
     body = "".join(
         "<tr>"
-        + f'<th scope="row">{escape(row[0])}</th>'
-        + "".join(f"<td{kind(i)}>{escape(cell)}</td>" for i, cell in enumerate(row[1:], start=1))
+        + f'<th scope="row">{data_html(row[0])}</th>'
+        + "".join(f"<td{kind(i)}>{data_html(cell)}</td>" for i, cell in enumerate(row[1:], start=1))
         + "</tr>"
         for row in rows
     )
@@ -106,7 +108,7 @@ def plain_table(
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
     """Return a list of names with what they are."""
-    held = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in pairs)
+    held = "".join(f"<dt>{escape(name)}</dt><dd>{to_html(value)}</dd>" for name, value in pairs)
     return f"<dl>{held}</dl>"
 
 

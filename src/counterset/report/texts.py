@@ -49,7 +49,7 @@ TEXTS = {
     "another": "another decision",
     "probable": "{goal}, with a probability of at least {probability}",
     "asked_by": "{model}, asked by {explainer}",
-    "label_count": "{count} classified as {label!r}",
+    "label_count": "{count} classified as {label}",
     "label_range": "predicted {low:.4g} to {high:.4g}",
     "constraints": "constraints",
     "settings": "settings",

@@ -21,8 +21,8 @@ from counterset.results.changes import Changes
 from counterset.results.context import Context
 from counterset.results.steadiness import Steadiness
 from counterset.results.table_view import options_table, rest_of
-from counterset.results.tidy import free_name, tidy_table
-from counterset.tables.features.number import format_number
+from counterset.results.tidy import Tidy, free_name
+from counterset.tables.features.number import format_number, rounded
 from counterset.tables.frames import row_at, to_pandas
 from counterset.tables.table import Table
 
@@ -142,14 +142,8 @@ class Explanation:
 
     def to_frame(self) -> Any:
         """Return one row per counterfactual, as :meth:`Explanations.to_frame` does."""
-        return tidy_table(
-            self._table,
-            pd.Index([self.index]),
-            np.array([len(self)]),
-            self._matrix,
-            self.labels,
-            self.distances,
-        )
+        counted = pd.Index([self.index]), np.array([len(self)]), [self.status]
+        return Tidy(self._table, *counted, self._matrix, self.labels, self.distances).native()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as values of JSON, in a form that has a version.
@@ -305,17 +299,21 @@ class Explanation:
 
     def _told(self, label: Any) -> str:
         label = to_python(label)
-        return f"{label:.4g}" if self._is_number else repr(label)
+        if not self._is_number:
+            return repr(label)
+        goal = self.context.goal
+        ends = (goal.low, goal.high) if isinstance(goal, InInterval) else ()
+        return rounded(label, apart_from=ends)
 
     def _reached(self) -> str:
         """Return what the counterfactuals lead to: classes, or an interval."""
         goal = None if self._context is None else self._context.goal
         if isinstance(goal, InInterval):
             if np.isinf(goal.high):
-                return f"at least {format_number(goal.low)}"
+                return f"a prediction of at least {format_number(goal.low)}"
             if np.isinf(goal.low):
-                return f"at most {format_number(goal.high)}"
-            return f"between {format_number(goal.low)} and {format_number(goal.high)}"
+                return f"a prediction of at most {format_number(goal.high)}"
+            return f"a prediction between {format_number(goal.low)} and {format_number(goal.high)}"
         return " or ".join(sorted({self._told(label) for label in self.labels}))
 
     def _options(self) -> pd.DataFrame:

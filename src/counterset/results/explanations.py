@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, Vector, to_python
+from counterset._base.files import write_text
 from counterset._base.lazy import Lazy
 from counterset.exceptions import InvalidInputError
 from counterset.results.certificate import Certificate
 from counterset.results.context import Context, as_written
 from counterset.results.explanation import Explanation, Status
-from counterset.results.tidy import tidy_frame, tidy_table
+from counterset.results.tidy import Tidy
 from counterset.tables.table import Table
 
 __all__ = ["Explanations", "make_explanations"]
@@ -63,6 +64,7 @@ class Explanations(Sequence[Explanation]):
     _context: Context | None = None
     _constraints: tuple[Any, ...] | None = None
     _why_none: Mapping[int, str] = field(default_factory=dict)
+    _certificates: tuple[Certificate | None, ...] | None = None
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
@@ -79,6 +81,10 @@ class Explanations(Sequence[Explanation]):
                 "It is not known how these explanations were made. Take those of an explainer."
             )
         return self._context
+
+    def with_model(self, model: Any) -> Explanations:
+        """Return the same explanations with a model to ask: neither a pickle nor JSON holds it."""
+        return replace(self, _context=self.context.with_model(model))
 
     @property
     def why_none(self) -> Mapping[int, str]:
@@ -116,18 +122,52 @@ class Explanations(Sequence[Explanation]):
     def to_frame(self) -> Any:
         """Return one row per counterfactual, indexed by the input's index and the rank.
 
-        The columns are the features, then the counterfactual's ``label`` and ``distance``. Where a
-        feature has such a name, they and the rank are called ``counterfactual_label`` and so on,
-        and a level of the index ``input_...``.
+        The columns are the features, then the counterfactual's ``label`` and ``distance``, and the
+        input's ``status``. Where a feature has such a name, they and the rank are called
+        ``counterfactual_label`` and so on, and a level of the index ``input_...``.
+
+        An input without a counterfactual has one row, in which all but the index and the status is
+        missing, the rank too. Where there is one, whole numbers and booleans have pandas' dtypes
+        that can miss values; otherwise all dtypes are those of the training data.
 
         Tables of polars and pyarrow have no index: the columns ``input``, the input's position, and
         ``rank`` come first.
         """
-        return tidy_table(*self._parts())
+        return self._tidy.native()
 
-    def _parts(self) -> tuple[Table, pd.Index, Counts, Matrix, Labels, Vector]:
-        counted = self.input_index, self.counts
-        return self._table, *counted, self._matrix, self._labels, self._distances
+    @property
+    def _tidy(self) -> Tidy:
+        counted = self.input_index, self.counts, self.status
+        return Tidy(self._table, *counted, self._matrix, self._labels, self._distances)
+
+    def to_json(self, path: str | Path | None = None, *, indent: int | None = None) -> str:
+        """Return the explanations as a JSON text: an array of what ``Explanation.to_json`` writes.
+
+        Parameters
+        ----------
+        path
+            The file to write; None: none is written.
+        indent
+            How far to indent the parts of each; None: each stands on a line of its own.
+        """
+        from counterset.results.json_form import explanations_to_json  # noqa: PLC0415 - needs this
+
+        text = explanations_to_json(self, indent)
+        if path is not None:
+            write_text(Path(path), text, "The JSON text")
+        return text
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Explanations:
+        """Load what :meth:`to_json` returned or wrote, by this or an older version of counterset.
+
+        They have no model: ``explanations.with_model(model)`` puts it back. Why inputs have no
+        counterfactual, and how often the model was asked, is not kept. Tables of polars and pyarrow
+        come back as pandas.
+        """
+        from counterset.results.json_form import explanations_from_json  # noqa: PLC0415
+
+        return explanations_from_json(text)
 
     def to_html(
         self,
@@ -181,6 +221,7 @@ class Explanations(Sequence[Explanation]):
             _from_list=None if self._from_list is None else self._from_list[rows],
             _why_none=_Renumbered(self._why_none, which),
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
+            _certificates=self._certificates and tuple(self._certificates[i] for i in which),
         )
 
     def _context_of(self, i: int) -> Context | None:
@@ -190,6 +231,8 @@ class Explanations(Sequence[Explanation]):
         return replace(self._context, constraints=self._constraints[i])
 
     def _certificate_of(self, i: int) -> Certificate | None:
+        if self._certificates is not None:
+            return self._certificates[i]
         if self._stable_radius is None and self._list_radius is None:
             return None
         end, listed = self.counts[: i + 1].sum(), _radius(self._list_radius, i)
@@ -204,10 +247,12 @@ class Explanations(Sequence[Explanation]):
         summary = f"Explanations of {len(self)} inputs by {len(self._matrix)} counterfactuals"
         if len(self._matrix):
             summary += f", median distance {np.median(self._distances):.3g}"
+        if not self.model_calls:  # they were loaded
+            return summary
         return f"{summary} (asked the model {self.model_calls} times, {self.model_rows} rows)"
 
     def _repr_html_(self) -> str:
-        rows = tidy_frame(*self._parts()).head(MOST_ROWS)
+        rows = self._tidy.frame().head(MOST_ROWS)
         return f"<p>{html.escape(repr(self))}</p>{rows.to_html()}"
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from counterset._base.arrays import Labels, Vector
 from counterset._base.lazy import Lazy
@@ -21,6 +23,7 @@ from counterset.results.bounds import DistanceBounds
 from counterset.results.certificate import Certificate
 from counterset.results.context import Context, TrainingSummary, versions
 from counterset.results.explanation import Explanation
+from counterset.results.explanations import Explanations, make_explanations
 from counterset.results.json_table import (
     row_from_json,
     row_to_json,
@@ -29,17 +32,21 @@ from counterset.results.json_table import (
 )
 from counterset.results.json_values import (
     from_json_number,
+    from_json_tree,
     from_json_value,
     to_json_number,
     to_json_value,
 )
 
-__all__ = ["VERSION", "explanation_from_dict", "explanation_to_dict", "parse"]
+__all__ = ["VERSION", "explanation_from_dict", "explanation_to_dict", "explanations_from_json"]
+__all__ += ["explanations_to_json", "parse"]
 
 #: The version of the form that is written.
 VERSION = 1
 #: What marks the form, so that another file is noticed.
 FORM = "counterset explanation"
+#: What the explanations of one call have in common.
+SHARED = ("goal", "costs", "explainer", "settings", "training", "classes", "table")
 #: From an older version to the function that brings it to the next.
 UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
@@ -71,7 +78,7 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "counterfactuals": counterfactuals,
         "certificate": _certificate_to_json(explanation.certificate),
         "constraints": to_json_value(context.constraints),
-        "costs": to_json_value(context.costs),
+        "costs": {str(name): to_json_number(cost) for name, cost in context.costs.items()},
         "explainer": context.explainer,
         "settings": to_json_value(context.settings.value),
         "training": None if context.training is None else _training(context.training.value),
@@ -93,6 +100,55 @@ def explanation_from_dict(data: Any) -> Explanation:
         ) from error
 
 
+def explanations_to_json(explanations: Explanations, indent: int | None = None) -> str:
+    """Return explanations as the text of a JSON array, one explanation a line."""
+    each = [explanation.to_json(indent=indent) for explanation in explanations]
+    return "[\n" + ",\n".join(each) + "\n]\n" if each else "[]\n"
+
+
+def explanations_from_json(text: str | bytes) -> Explanations:
+    """Return the explanations that stand in a JSON array, see ``Explanations.from_json``."""
+    data = parse(text)
+    if not isinstance(data, list) or not data:
+        raise InvalidInputError(
+            "This is no JSON array of explanations. Load what Explanations.to_json wrote; for one "
+            "explanation, use Explanation.from_json."
+        )
+    upgraded = [_upgraded(each) for each in data]
+    for i, each in enumerate(upgraded):
+        for name in SHARED:
+            if each.get(name) != upgraded[0].get(name):
+                raise InvalidInputError(
+                    f"The explanations at positions 0 and {i} do not have the same {name!r}: they "
+                    f"were not made in one call. Load each with Explanation.from_dict."
+                )
+    found = [explanation_from_dict(each) for each in upgraded]
+    counts = np.array([len(each) for each in found])
+    # None where it is not looked at, and where there is no counterfactual.
+    far = [each.plausibility for each in found if each.plausibility is not None]
+    keys = [each.index for each in found]
+    several = all(isinstance(key, tuple) for key in keys)
+    made = make_explanations(
+        found[0]._table,
+        np.array([each._input for each in found]),
+        _array([each["label"] for each in upgraded]),
+        pd.MultiIndex.from_tuples(keys) if several else pd.Index(keys, tupleize_cols=False),
+        owners=np.repeat(np.arange(len(found)), counts),
+        rows=np.vstack([each._matrix for each in found]),
+        row_labels=_array([way["label"] for each in upgraded for way in each["counterfactuals"]]),
+        distances=np.concatenate([each.distances for each in found]),
+        examples=np.concatenate([each.examples for each in found]),
+        plausibility=np.concatenate(far) if far else None,
+        context=found[0].context,
+    )
+    return replace(
+        made,
+        status=tuple(each.status for each in found),
+        _constraints=tuple(each.context.constraints for each in found),
+        _certificates=tuple(each.certificate for each in found),
+    )
+
+
 def _read(data: Mapping[str, Any]) -> Explanation:
     table, found = table_from_json(data["table"]), data["counterfactuals"]
     training, classes = data["training"], data["classes"]
@@ -106,7 +162,7 @@ def _read(data: Mapping[str, Any]) -> Explanation:
         classes=None if classes is None else Classes(_array(classes)),
         goal=_goal_from_json(data["goal"]),
         probability=data["goal"]["probability"],
-        constraints=data["constraints"],
+        constraints=from_json_tree(data["constraints"]),
         costs={name: from_json_number(cost) for name, cost in data["costs"].items()},
         settings=_ready(data["settings"]),
         training=None if training is None else _ready(_training_from_json(training)),

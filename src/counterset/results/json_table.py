@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from counterset._base.arrays import Vector
 from counterset.exceptions import InvalidInputError
 from counterset.results.json_values import (
+    comes_back,
     from_json_number,
     from_json_value,
     to_json_number,
@@ -113,14 +114,15 @@ def _feature_to_json(feature: Feature) -> dict[str, Any]:
         "class": next(name for name, each in CLASSES.items() if type(feature) is each),
         "columns": list(feature.columns),
         "dtype": "category" if is_category else str(dtype),
-        "categories": [to_json_value(each) for each in dtype.categories] if is_category else None,
+        "categories": _values_to_json(feature.name, dtype.categories) if is_category else None,
+        "categories_dtype": str(dtype.categories.dtype) if is_category else None,
         "ordered": bool(dtype.ordered) if is_category else None,
         "low": to_json_number(feature.low),
         "high": to_json_number(feature.high),
         "step": feature.step,
         "finest_step": feature.finest_step,
         "can_be_missing": feature.can_be_missing,
-        "values": None if feature.values is None else [to_json_value(v) for v in feature.values],
+        "values": None if feature.values is None else _values_to_json(feature.name, feature.values),
         "seen": None if feature.seen is None else list(feature.seen),
         "special": list(feature.special),
         "usual_range": list(feature.usual_range) if isinstance(feature, Number) else None,
@@ -128,6 +130,17 @@ def _feature_to_json(feature: Feature) -> dict[str, Any]:
         "decimals": getattr(feature, "decimals", None),
         "blank": _blank_to_json(getattr(feature, "blank", None)),
     }
+
+
+def _values_to_json(name: str, values: Iterable[Any]) -> list[Any]:
+    """Return the values of a category; it is an error if one would not come back."""
+    for value in values:
+        if not comes_back(value):
+            raise InvalidInputError(
+                f"Feature {name!r} has the value {value!r} of type {type(value).__name__}, which "
+                f"cannot be written as JSON and read again. Turn its values into text."
+            )
+    return [to_json_value(value) for value in values]
 
 
 def _feature_from_json(data: Mapping[str, Any]) -> Feature:
@@ -166,13 +179,22 @@ def _feature_from_json(data: Mapping[str, Any]) -> Feature:
 def _dtype(data: Mapping[str, Any]) -> Any:
     """Return the dtype of a feature's columns."""
     if data["dtype"] == "category":
-        categories = [from_json_value(each) for each in data["categories"]]
+        # A tuple would be taken for a level of several.
+        categories = pd.Index(
+            [from_json_value(each) for each in data["categories"]], tupleize_cols=False
+        )
+        if data.get("categories_dtype") is not None:  # files of older releases do not have it
+            categories = categories.astype(_read_dtype(data["name"], data["categories_dtype"]))
         return pd.CategoricalDtype(categories, ordered=data["ordered"])
+    return _read_dtype(data["name"], data["dtype"])
+
+
+def _read_dtype(name: str, text: str) -> Any:
     try:
-        dtype = pd.api.types.pandas_dtype(data["dtype"])
+        dtype = pd.api.types.pandas_dtype(text)
     except TypeError as error:
         raise InvalidInputError(
-            f"The dtype {data['dtype']!r} of feature {data['name']!r} is not known here."
+            f"The dtype {text!r} of feature {name!r} is not known here."
         ) from error
     # Releases of pandas before 3 read "str" as numpy's fixed-length text, and hold text as objects.
     return np.dtype(object) if getattr(dtype, "kind", "") == "U" else dtype

@@ -67,7 +67,7 @@ class ConstraintsMessage(Strict):
         [], max_length=MOST_RELATIONS, description='Such as "years_employed <= age - 16".'
     )
     together: list[Annotated[Names, Field(min_length=1)]] = Field(
-        [], max_length=MOST_RELATIONS, description="Features that change together."
+        [], max_length=MOST_RELATIONS, description="Features whose values must occur together."
     )
 
     def constraints(self) -> Constraints:

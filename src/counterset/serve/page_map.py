@@ -9,7 +9,7 @@ import numpy as np
 from counterset._base.arrays import Matrix
 from counterset.explainer import DiverseExplainer
 from counterset.plots.layouts import Layout
-from counterset.plots.map import ask_background, map_of
+from counterset.plots.map import ask_background, map_of, sides_of
 from counterset.results.explanation import Explanation
 from counterset.serve.cards import Cards, label_text
 from counterset.serve.served import Served
@@ -23,11 +23,12 @@ MOST_DOTS = 300
 #: Positions have 4 digits that count, a tenth of a pixel on any screen.
 DIGITS = 4
 
+ASKED = "Each cell shows what the model says about its middle, or about the case or the way in it."
 NOTES = {
-    True: "A plane through the case and its ways; the model was asked about every point.",
+    True: f"A plane through the case and its ways. {ASKED}",
     False: (
-        "The case is in the middle, each way at its true distance. On the lines the picture is "
-        "exact; between them, cases are mixtures of the two."
+        f"The case is in the middle, each way at its true distance. {ASKED} Between the lines, "
+        "cases are mixtures of the two ways beside them."
     ),
 }
 
@@ -48,14 +49,14 @@ def draw_map(
     background = ask_background(layout, explanation, explainer, _grid(layout))
     dots = layout.place(explainer.pool_.matrix)
     dots = dots[background.holds(dots)]
-    others = sorted({label_text(label, served) for label in explanation.labels})
+    sides = sides_of(explanation, background, lambda label: label_text(label, served))
     return {
         "cells": ["".join("1" if each else "0" for each in row) for row in background.reached],
         "limits": [_rounded(np.array(ends)) for ends in background.limits],
         "options": [_rounded(at) for at in layout.options],
         "dots": [_rounded(at) for at in dots[:: max(1, -(-len(dots) // MOST_DOTS))]],
         "ways": Cards(explanation, served).ways(),
-        "sides": [label_text(explanation.label, served), " or ".join(others)],
+        "sides": list(sides),
         "note": NOTES[layout.is_exact],
     }
 

@@ -214,17 +214,48 @@ class Container:
         columns = zip(numbers.T, self.dtypes, strict=True)
         return self.frame([self._build(column, None, dtype) for column, dtype in columns])
 
-    def labelled(self, rows: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> Any:
-        """Return a table with more columns, before and after its own."""
+    def labelled(
+        self,
+        rows: Any,
+        positions: Indices,
+        before: Mapping[str, Any],
+        figures: Mapping[str, Any],
+        after: Mapping[str, Any],
+    ) -> Any:
+        """Return some rows of a table with more columns, before and after its own.
+
+        Parameters
+        ----------
+        positions
+            Which rows; all is missing in those of -1.
+        before, after
+            Columns before and after those of the table.
+        figures
+            Columns after those of the table, for the rows of the table: they are taken too.
+        """
+        own = {name: rows[name] for name in self.names}
+        own |= {name: self._new(values) for name, values in figures.items()}
         first, last = (
             {name: self._new(values) for name, values in each.items()} for each in (before, after)
         )
-        columns = first | {name: rows[name] for name in self.names} | last
+        taken = {name: self._take_or_null(column, positions) for name, column in own.items()}
+        columns = first | taken | last
         return self._table(list(columns), list(columns.values()))
+
+    def _take_or_null(self, column: NativeColumn, positions: Indices) -> NativeColumn:
+        """Return the values of a column at some positions; null at -1."""
+        if (positions >= 0).all():
+            return self.take(column, positions)
+        if self.library == "polars":
+            return column.extend_constant(None, 1)[np.where(positions < 0, len(column), positions)]
+        import pyarrow as pa  # noqa: PLC0415 - only where one of its tables was passed
+
+        return column.take(pa.array(positions, mask=positions < 0))
 
     def _new(self, values: Any) -> NativeColumn:
         """Return a column of any values; text where they are of several types."""
-        known, missing = _split(pd.Series(np.asarray(values)))
+        nullable = isinstance(getattr(values, "dtype", None), pd.Int64Dtype)
+        known, missing = _split(pd.Series(values if nullable else np.asarray(values)))
         if known.dtype != object:
             return self._build(known, missing, None)
         kinds = {type(each) for each in known if each is not None}

@@ -28,6 +28,8 @@ ScaleLike: TypeAlias = str | ArrayLike | Mapping[Any, float] | None
 RUINED = 100
 #: Few values that stretch a scale are looked for among 100,000 rows, evenly spread.
 MOST_ROWS = 100_000
+#: The smallest spread that is scaled to 1, some 2e-308: one over less than that is no float.
+SMALLEST_SPREAD = float(np.finfo(np.float64).tiny)
 
 
 class Scaling(NamedTuple):
@@ -71,7 +73,8 @@ def learn_scaling(matrix: Matrix, table: Table, scale: ScaleLike) -> Scaling:
         return Scaling(low, 1 / unit, unit)
     if scale == "mad":
         medians, deviations = medians_of(matrix), _deviations(matrix)
-        unit = np.where(deviations > 0, deviations, _spread(low, high))
+        sizes = np.where(deviations > 0, deviations, _spread(low, high))
+        unit = np.maximum(sizes, SMALLEST_SPREAD)
         return Scaling(medians, 1 / unit, unit)
     raise InvalidInputError(
         f"Unknown scale {scale!r}. Choose 'robust', 'range', 'mad', None, or one weight per "
@@ -87,7 +90,7 @@ def medians_of(matrix: Matrix) -> Vector:
 def warn_of_scale(
     matrix: Matrix, table: Table, scale: ScaleLike, stacklevel: int, but: Collection[str] = ()
 ) -> None:
-    """Warn where a scale means little: few values stretch it, or the deviation is 0.
+    """Warn where a scale means little: by outliers, a deviation of 0, or too small a range.
 
     Parameters
     ----------
@@ -98,19 +101,27 @@ def warn_of_scale(
     """
     if not isinstance(scale, str):
         return
-    way_out = "Use scale='robust', or weights of your own"
+    low, high = _ranges(table)
+    tiny = (high > low) & (high - low < SMALLEST_SPREAD)
+    if tiny.any():
+        why = (
+            f"their values differ by less than {SMALLEST_SPREAD:.0e}, which floats cannot scale to "
+            f"1, so that these differences hardly count. Multiply them, or leave them out"
+        )
+        _warn_of(tiny, table, scale, why, stacklevel + 1, but)
     if scale == "range":
         (low, high), (usual_low, usual_high) = _ranges(table), _usual_ranges(matrix, table)
         ruined = high - low > RUINED * (usual_high - usual_low)
         why = (
             f"a few outliers stretch the range to more than {RUINED} times that of the other "
-            f"values, so that differences between these hardly count"
+            f"values, so that differences between these hardly count. Use scale='robust', or "
+            f"weights of your own"
         )
     elif scale == "mad":
         ruined = (_deviations(matrix) == 0) & _has_three_values(matrix)
         why = (
             "most values are equal, so that the median absolute deviation is 0 and the whole "
-            "range is taken in its place"
+            "range is taken in its place. Use scale='robust', or weights of your own"
         )
     elif scale == "robust":
         some = matrix[:: 1 + len(matrix) // MOST_ROWS]
@@ -118,14 +129,17 @@ def warn_of_scale(
         ruined = stretched | np.array([not each.grid.is_uniform for each in table.features])
         why = (
             "a few values lie far out, or all are of very different sizes, so that differences "
-            "between the small ones hardly count"
-        )
-        way_out = (
-            "Cap these values, take their logarithms, declare codes with Schema(special=...), or "
-            "use scale='mad'"
+            "between the small ones hardly count. Cap these values, take their logarithms, declare "
+            "codes with Schema(special=...), or use scale='mad'"
         )
     else:
         return
+    _warn_of(ruined & ~tiny, table, scale, why, stacklevel + 1, but)
+
+
+def _warn_of(
+    ruined: Mask, table: Table, scale: str, why: str, stacklevel: int, but: Collection[str]
+) -> None:
     # The ranks of an ordinal are as they are, and a changed category counts 1 with any scale.
     are_numbers = np.array([feature.values is None for feature in table.features])
     names = [table.names[i] for i in np.flatnonzero(ruined & are_numbers)]
@@ -134,7 +148,7 @@ def warn_of_scale(
         shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
         warnings.warn(
             f"scale={scale!r} means little for {len(names)} of {len(ruined)} features ({shown}): "
-            f"{why}. {way_out}.",
+            f"{why}.",
             UnsuitableScaleWarning,
             stacklevel=stacklevel + 1,
         )
@@ -177,7 +191,7 @@ def _usual_ranges(matrix: Matrix, table: Table) -> Matrix:
 
 def _spread(low: Vector, high: Vector) -> Vector:
     """Return how far the ends of each range are apart, 1 if they are equal."""
-    return np.where(high > low, high - low, 1.0)
+    return np.where(high > low, np.maximum(high - low, SMALLEST_SPREAD), 1.0)
 
 
 def _deviations(matrix: Matrix) -> Vector:

@@ -162,8 +162,7 @@ class Table:
 
     def encode(self, X: Any) -> tuple[Matrix, pd.Index]:
         """Return rows as a matrix, and their index; check that they fit the training data."""
-        rows = self._rows_of(X, "X") if are_mappings(X) else _read(X, "X")
-        self._check_columns(rows)
+        rows = self._aligned(self._rows_of(X, "X") if are_mappings(X) else _read(X, "X"))
         if len(rows) == 0:
             raise InvalidInputError("X has no rows. Pass at least one.")
         if self.is_numeric and _are_numbers(rows):
@@ -318,21 +317,22 @@ class Table:
         held = matrix == np.where(np.isfinite(least), np.rint(matrix), matrix)
         return bool((held & np.isfinite(matrix) & (matrix >= least) & (matrix <= most)).all())
 
-    def _check_columns(self, rows: Rows) -> None:
+    def _aligned(self, rows: Rows) -> Rows:
+        """Return rows with the columns in the order of the training data, found by their names."""
         if isinstance(rows, np.ndarray):
             if rows.shape[1] != len(self.columns):
                 raise InvalidInputError(
                     f"X has {rows.shape[1]} features, but the explainer was fitted on "
                     f"{len(self.columns)}. Pass rows with the columns of the training data."
                 )
-            return
+            return rows
         if self.array_dtype is not None:
             raise InvalidInputError(
                 "X is a DataFrame, but the explainer was fitted on an array without column names, "
                 "so their order cannot be checked. Pass X.to_numpy(), or fit on a DataFrame."
             )
         if rows.columns.equals(self.columns):
-            return
+            return rows
         missing = self.columns.difference(rows.columns, sort=False).tolist()
         extra = rows.columns.difference(self.columns, sort=False).tolist()
         if missing or extra:
@@ -340,10 +340,10 @@ class Table:
                 f"The columns of X differ from those fitted on: missing {missing}, extra {extra}. "
                 f"Pass exactly the columns in feature_names_in_."
             )
-        raise InvalidInputError(
-            "The columns of X are in another order than those fitted on, or appear twice. "
-            "Pass X[explainer.feature_names_in_]."
-        )
+        if not rows.columns.is_unique:
+            twice = rows.columns[rows.columns.duplicated()].unique().tolist()
+            raise InvalidInputError(f"X has the columns {twice} more than once. Pass each once.")
+        return rows.iloc[:, rows.columns.get_indexer(self.columns)]
 
 
 def changed(a: Matrix, b: Matrix) -> Mask:

@@ -17,7 +17,7 @@ from counterset.results.steadiness import Steadiness
 from counterset.tables.table import Table
 from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.templates import Templates
-from counterset.words.values import Writer
+from counterset.words.values import Writer, percent
 
 __all__ = ["how_far", "how_sure", "measured"]
 
@@ -36,8 +36,8 @@ def how_far(explanation: Explanation, templates: Templates) -> list[str]:
     usual = DISTANCES.fullmatch(str(settings.get("distance"))) and settings.get("scale") in SCALES
     if usual and not explanation.context.costs:
         nearest = float(explanation.distances[0])
-        if round(nearest, 2) <= 1:
-            sentences.append(templates("far.share", share=f"{max(nearest, 0.01):.0%}"))
+        if nearest < 1.05:  # from here on, two digits say more than 1 times
+            sentences.append(templates("far.share", share=percent(nearest, templates)))
         else:
             sentences.append(templates("far.times", times=rounded(nearest, 2)))
     if explanation.context.costs:
@@ -50,7 +50,7 @@ def how_sure(explanation: Explanation, templates: Templates, outcomes: Outcomes)
     if not len(explanation):
         return []
     if outcomes.differ or explanation.context.probability is not None:
-        asked = templates("sure.asked_goal", wanted=outcomes.wanted())
+        asked = templates("sure.asked_goal", wanted=outcomes.aim())
     else:
         classified = outcomes.classified(explanation.labels[0])
         asked = templates("sure.asked_class", classified=classified)

@@ -97,7 +97,7 @@ def _heading(explanation: Explanation, templates: Templates, outcomes: Outcomes)
     index = tuple(map(to_python, index)) if isinstance(index, tuple) else to_python(index)
     classified = outcomes.classified(explanation.label)
     sentences = [templates("heading.input", index=index, classified=classified)]
-    count, wanted = len(explanation), outcomes.wanted()
+    count, wanted = len(explanation), outcomes.aim()
     asked = explanation.context.wanted_count
     if explanation.status == "already_reached":
         sentences.append(templates("heading.already_reached"))

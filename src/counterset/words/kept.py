@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 import pandas as pd
@@ -44,13 +45,13 @@ def limits_kept(context: Context, templates: Templates) -> list[str]:
     """Return the other limits that were kept, a sentence each."""
     limits, told = _Limits(context, templates), context.constraints
     sentences = [
-        limits.one_way("kept.increase_only", told.get("increase_only", ())),
-        limits.one_way("kept.decrease_only", told.get("decrease_only", ())),
+        *limits.one_way("kept.increase_only", "kept.later_only", told.get("increase_only", ())),
+        *limits.one_way("kept.decrease_only", "kept.earlier_only", told.get("decrease_only", ())),
         *(limits.range(name, *ends) for name, ends in told.get("ranges", {}).items()),
-        *limits.moves("kept.max_increase", told.get("max_increase", {})),
-        *limits.moves("kept.max_decrease", told.get("max_decrease", {})),
+        *limits.moves("kept.max_increase", "kept.max_later", told.get("max_increase", {})),
+        *limits.moves("kept.max_decrease", "kept.max_earlier", told.get("max_decrease", {})),
         *(limits.allowed(name, values) for name, values in told.get("allowed", {}).items()),
-        *(limits.one_way("kept.together", names) for names in told.get("together", ())),
+        *(limits.features("kept.together", names) for names in told.get("together", ())),
     ]
     if told.get("relations"):
         relations = templates("list.comma").join(told["relations"])
@@ -64,7 +65,13 @@ class _Limits:
     def __init__(self, context: Context, templates: Templates) -> None:
         self._table, self._templates, self._writer = context.table, templates, Writer(templates)
 
-    def one_way(self, template: str, names: Iterable[Any]) -> str:
+    def one_way(self, template: str, of_times: str, names: Iterable[Any]) -> Iterable[str]:
+        """Yield which numbers, and which times, may go one way only."""
+        are_times = {name: self._feature(name).is_time for name in names}
+        for name, wanted in ((template, False), (of_times, True)):
+            yield self.features(name, [n for n in are_times if are_times[n] == wanted])
+
+    def features(self, template: str, names: Iterable[Any]) -> str:
         named = [self._writer.feature(self._feature(name)) for name in names]
         return self._templates(template, features=self._templates.join(named)) if named else ""
 
@@ -74,27 +81,31 @@ class _Limits:
         if ends[1] is None and ends[0] is None:
             return ""
         if ends[1] is None:
-            told = self._templates("label.at_least", low=ends[0])
+            name = "label.or_later" if feature.is_time else "label.at_least"
+            told = self._templates(name, low=ends[0])
         elif ends[0] is None:
-            told = self._templates("label.at_most", high=ends[1])
+            name = "label.or_earlier" if feature.is_time else "label.at_most"
+            told = self._templates(name, high=ends[1])
         else:
             first, last = self._writer.pair(feature, feature.code_of(low), feature.code_of(high))
             told = self._templates("label.between", low=first, high=last)
         named = self._writer.feature(feature)
         return self._templates("kept.range", feature=named, range=told)
 
-    def moves(self, template: str, amounts: dict[Any, Any]) -> Iterable[str]:
-        for name, amount in amounts.items():
-            feature = self._feature(name)
-            told = str(amount)
+    def moves(self, template: str, of_times: str, amounts: dict[Any, Any]) -> Iterable[str]:
+        for column, amount in amounts.items():
+            feature = self._feature(column)
+            told = _span(amount) if isinstance(amount, timedelta) else str(amount)
             if isinstance(amount, int | float) and feature.values is None:
                 told = self._writer.value(feature, float(amount))
             named = self._writer.feature(feature)
-            yield self._templates(template, feature=named, amount=told)
+            name = of_times if feature.is_time else template
+            yield self._templates(name, feature=named, amount=told)
 
     def allowed(self, name: Any, values: Iterable[Any]) -> str:
         feature = self._feature(name)
-        told = self._templates("list.comma").join(self._value(feature, value) for value in values)
+        each = dict.fromkeys(self._value(feature, value) for value in values)
+        told = self._templates("list.comma").join(each)
         named = self._writer.feature(feature)
         return self._templates("kept.allowed", feature=named, values=told)
 
@@ -103,6 +114,14 @@ class _Limits:
 
     def _value(self, feature: Feature, value: Any) -> str:
         return self._writer.value(feature, feature.code_of(value))
+
+
+def _span(amount: timedelta) -> str:
+    """Return a time span as text; whole days without hours."""
+    days, rest = divmod(amount, timedelta(days=1))
+    if rest:
+        return str(amount)
+    return f"{days} day" if days == 1 else f"{days:,} days"
 
 
 def _is_open(end: Any) -> bool:

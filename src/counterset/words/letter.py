@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from counterset._base.arrays import to_python
+from counterset._base.bidi import isolated, to_html
 from counterset.exceptions import InvalidInputError
 from counterset.results.context import versions
 from counterset.results.explanation import Explanation
@@ -16,7 +17,7 @@ from counterset.words.description import Description, folded
 from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.reasons import Reason, find_reasons
 from counterset.words.templates import Templates, TemplatesLike
-from counterset.words.values import Writer
+from counterset.words.values import Writer, percents
 
 __all__ = ["Letter", "Section", "reason_lines", "write_letter"]
 
@@ -85,10 +86,10 @@ class Letter:
 
     def html(self) -> str:
         """Return the letter as HTML, a fragment without scripts; everything is escaped."""
-        parts = [f"<h1>{html.escape(self.title)}</h1>"]
+        parts = [f"<h1>{to_html(self.title)}</h1>"]
         for section in self.sections:
             blocks = "\n".join(map(_block, section.blocks))
-            title = html.escape(section.title)
+            title = to_html(section.title)
             if section.folded:
                 parts.append(f"<details>\n<summary>{title}</summary>\n{blocks}\n</details>")
             else:
@@ -162,7 +163,8 @@ class _Writer:
         if explanation.status == "already_reached":
             return Section("", (told("letter.reached"),))
         if not len(explanation):
-            return Section("", (told("letter.no_variation", wanted=wanted),))
+            aim = self._outcomes.aim()
+            return Section("", (told("letter.no_variation", wanted=aim),))
         writer = ChangeWriter(explanation._table, told)
         items: list[str] = []
         for rank, after in enumerate(explanation._matrix, start=1):
@@ -198,6 +200,7 @@ class _Writer:
         settings = tuple(
             told("letter.setting", name=name, value=value)
             for name, value in context.settings.value.items()
+            if name != "constraints"  # those of the call stand among the limits
         )
         blocks: list[str | tuple[str, ...]] = [
             told("letter.review_settings", explainer=context.explainer),
@@ -232,11 +235,11 @@ class _Writer:
         parts: dict[str, Any] = {"label": label, "value": value, "after": after}
         if reason.before is not None and reason.after is not None:
             if outcomes.is_number:
-                parts |= {"prediction": rounded(reason.after)}
-                return told("reason.predicted", prediction_before=rounded(reason.before), **parts)
-            shown = {"probability": f"{reason.after:.0%}", "wanted": outcomes.goal()}
-            before = f"{reason.before:.0%}"
-            return told("reason.probability", probability_before=before, **shown, **parts)
+                now, then = outcomes.predicted(reason.after), outcomes.predicted(reason.before)
+                return told("reason.predicted", prediction=now, prediction_before=then, **parts)
+            now, then = percents(reason.after, reason.before, told)
+            parts |= {"probability": now, "probability_before": then}
+            return told("reason.probability", wanted=outcomes.goal(), **parts)
         if reason.flips:
             return told("reason.flips", wanted=outcomes.goal(), **parts)
         ways = len(self._explanation)
@@ -245,7 +248,7 @@ class _Writer:
     def _named(self, reason: Reason) -> tuple[str, str]:
         feature = self._explanation._table.features[reason.at]
         value = Writer(self._templates).own(feature, reason.code)
-        return capitalised(feature.label), value
+        return isolated(capitalised(feature.label)), value
 
 
 def _indented(item: str, width: int | None) -> list[str]:
@@ -260,7 +263,7 @@ def _indented(item: str, width: int | None) -> list[str]:
 def _block(block: str | tuple[str, ...]) -> str:
     """Return a paragraph or a list as HTML."""
     if isinstance(block, str):
-        return f"<p>{html.escape(block)}</p>"
+        return f"<p>{to_html(block)}</p>"
     numbers = [f"{rank}. " for rank in range(1, len(block) + 1)]
     if all(item.startswith(number) for item, number in zip(block, numbers, strict=True)):
         items = [item[len(number) :] for item, number in zip(block, numbers, strict=True)]
@@ -270,7 +273,7 @@ def _block(block: str | tuple[str, ...]) -> str:
 
 def _item(item: str) -> str:
     """Return an item of a list as HTML, with a list of its further lines."""
-    first, *lines = (html.escape(line) for line in item.split("\n"))
+    first, *lines = (to_html(line) for line in item.split("\n"))
     more = "".join(f"<li>{line.removeprefix('- ')}</li>" for line in lines)
     return f"<li>{first}<ul>{more}</ul></li>" if more else f"<li>{first}</li>"
 

@@ -10,6 +10,7 @@ import html
 
 import numpy as np
 
+from counterset._base.bidi import data_html, to_html
 from counterset.results.explanation import Explanation
 from counterset.results.table_view import UNCHANGED
 from counterset.words.changes import capitalised
@@ -34,12 +35,12 @@ def notebook_html(explanation: Explanation) -> str:
     description = Description.of(explanation, templates)
     ways = "".join(f"<li>{_way(way)}</li>" for way in description.ways)
     notes = "".join(
-        f"<p>{html.escape(' '.join(part))}</p>"
+        f"<p>{to_html(' '.join(part))}</p>"
         for part in (description.kept, description.far, description.sure)
         if part
     )
     parts = [
-        f"<p><b>{html.escape(description.heading)}</b></p>",
+        f"<p><b>{to_html(description.heading)}</b></p>",
         f'<ul style="list-style:none;padding-left:0">{ways}</ul>' if ways else "",
         _drawing(explanation, templates) if ways else "",
         _table(explanation, templates),
@@ -49,7 +50,7 @@ def notebook_html(explanation: Explanation) -> str:
 
 
 def _way(way: tuple[str, ...]) -> str:
-    first, *lines = (html.escape(line) for line in way)
+    first, *lines = (to_html(line) for line in way)
     more = "".join(f"<li>{line.removeprefix('- ')}</li>" for line in lines)
     return f"{first}<ul>{more}</ul>" if more else first
 
@@ -64,9 +65,9 @@ def _table(explanation: Explanation, templates: Templates) -> str:
     body = []
     for at in changes.features[:SHOWN_FEATURES]:
         feature = table.features[at]
-        cells = [f"<td>{html.escape(writer.own(feature, explanation._input[at]))}</td>"]
+        cells = [f"<td>{to_html(writer.own(feature, explanation._input[at]))}</td>"]
         for row, is_changed in zip(explanation._matrix, changes.mask, strict=True):
-            text = html.escape(writer.value(feature, row[at]))
+            text = to_html(writer.value(feature, row[at]))
             cells.append(
                 f'<td style="{MARKED}">{text}</td>'
                 if is_changed[at]
@@ -92,11 +93,11 @@ def _table(explanation: Explanation, templates: Templates) -> str:
 
 
 def _figures(heading: str, texts: list[str]) -> str:
-    return _row_head(heading) + "".join(f"<td>{html.escape(text)}</td>" for text in texts)
+    return _row_head(heading) + "".join(f"<td>{to_html(text)}</td>" for text in texts)
 
 
 def _row_head(text: str) -> str:
-    return f'<th scope="row" style="text-align:left">{html.escape(text)}</th>'
+    return f'<th scope="row" style="text-align:left">{data_html(text)}</th>'
 
 
 def _drawing(explanation: Explanation, templates: Templates) -> str:

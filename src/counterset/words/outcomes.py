@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from counterset._base.arrays import to_python
+from counterset._base.bidi import isolated
 from counterset.models.goals import InInterval, OneOf
 from counterset.results.explanation import Explanation
-from counterset.tables.features.number import format_number
+from counterset.tables.features.number import format_number, rounded
 from counterset.words.templates import Templates
+from counterset.words.values import exact_percent
 
 __all__ = ["Outcomes", "between", "rounded"]
 
@@ -45,10 +47,18 @@ class Outcomes:
         """Return a label, or a predicted number."""
         label = to_python(label)
         if label in self.texts:
-            return self.texts[label]
+            return isolated(self.texts[label])
         if self.is_number:
-            return rounded(label)
-        return self.templates("label.class", label=label) if isinstance(label, str) else str(label)
+            return self.predicted(label)
+        if isinstance(label, str):
+            return self.templates("label.class", label=isolated(label))
+        return str(label)
+
+    def predicted(self, number: float) -> str:
+        """Return a predicted number, on the side of the goal's ends where it is."""
+        goal = self.explanation.context.goal
+        ends = (goal.low, goal.high) if isinstance(goal, InInterval) else ()
+        return rounded(number, apart_from=ends)
 
     def classified(self, label: Any) -> str:
         """Return what the model says: "is classified as 'good'", "is predicted to be 175.9"."""
@@ -60,7 +70,18 @@ class Outcomes:
         wanted, probability = self.goal(), self.explanation.context.probability
         if probability is None:
             return wanted
-        return self.templates("label.probable", wanted=wanted, probability=f"{probability:.0%}")
+        return self.templates(
+            "label.probable", wanted=wanted, probability=exact_percent(probability)
+        )
+
+    def aim(self) -> str:
+        """Return what ways lead to: "'good'", "a prediction between 80 and 120"."""
+        goal = self.explanation.context.goal
+        if not isinstance(goal, InInterval):
+            return self.wanted()
+        is_open = np.isinf(goal.low) or np.isinf(goal.high)
+        name = "label.prediction_of" if is_open else "label.prediction"
+        return self.templates(name, range=self.wanted())
 
     def goal(self) -> str:
         """Return the labels or the interval that the options lead to."""
@@ -91,14 +112,3 @@ def between(templates: Templates, low: float, high: float) -> str:
     if np.isinf(low):
         return templates("label.at_most", high=format_number(high))
     return templates("label.between", low=format_number(low), high=format_number(high))
-
-
-def rounded(number: float, digits: int = 4) -> str:
-    """Return a number with a few digits, as people write it: four for predictions.
-
-    Examples
-    --------
-    >>> rounded(175.8999), rounded(1234567.0), rounded(0.00012345), rounded(123.4, digits=2)
-    ('175.9', '1,235,000', '0.0001234', '120')
-    """
-    return format_number(float(f"{float(number):.{digits}g}"))

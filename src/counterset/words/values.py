@@ -5,29 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from counterset._base.arrays import to_python
+from counterset._base.bidi import isolated
 from counterset.tables.features.feature import Feature
-from counterset.tables.features.number import Number, format_number
+from counterset.tables.features.number import Number, format_number, rounded
 from counterset.tables.features.time import DAY
 from counterset.tables.table import Table
 from counterset.words.templates import Templates
 
-__all__ = ["Writer"]
+__all__ = ["Writer", "exact_percent", "percent", "percents"]
 
 #: A value in which the words of a sentence could be seen stands in quotes.
 AMBIGUOUS = re.compile(r"^\s|\s$|^$|,|;|\b(and|from|to|instead|or)\b")
 #: A label is a word if it has three letters in a row; others, such as "x0", get no article.
 WORD = re.compile(r"[^\W\d_]{3}")
 
-#: A person's own number with more than 6 digits, such as 0.39283923300581075, is told with 4. What
-#: options propose has all its digits: typed in with fewer, it might not do.
+#: A person's own number with more than 6 digits, such as 0.39283923300581075, is told as "about"
+#: one with 4. What options propose has all its digits: typed in with fewer, it might not do.
 MOST_DIGITS, SHOWN_DIGITS = 6, 4
 #: What is only about so large is written with 2 digits, and of many numbers 5 are named.
 ABOUT_DIGITS, MOST_DIFFERENCES = 2, 5
+#: Two shares are told apart with at most 4 decimals.
+MOST_DECIMALS = 4
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Writer:
 
     def feature(self, feature: Feature) -> str:
         """Return how a sentence names a feature: "the credit amount", or x0."""
-        label = feature.label
+        label = isolated(feature.label)
         if self._is_flag(feature):
             return self.templates("feature.flag", label=label)
         articles = tuple(self.templates.texts["language.without_article"])
@@ -49,11 +53,11 @@ class Writer:
 
     def value(self, feature: Feature, code: float) -> str:
         """Return a value with all its digits and its unit."""
-        return self._with_unit(feature, code, self._bare(feature, code))
+        return isolated(self._with_unit(feature, code, self._bare(feature, code)))
 
     def own(self, feature: Feature, code: float) -> str:
-        """Return a person's own value with its unit; a number with many digits is rounded."""
-        return self._with_unit(feature, code, self._own(feature, code))
+        """Return a person's own value with its unit; a number with many digits is "about" one."""
+        return isolated(self._own(feature, code, with_unit=True))
 
     def pair(self, feature: Feature, before: float, after: float) -> tuple[str, str]:
         """Return a person's own value and another, for "from 48 to 24 months"."""
@@ -102,30 +106,31 @@ class Writer:
     def _pair(
         self, feature: Feature, before: float, after: float, *, unit_on_own: bool
     ) -> tuple[str, str]:
-        own, other = self._own(feature, before), self._bare(feature, after)
-        if own == other:  # rounded too far to tell them apart
-            own = self._bare(feature, before)
         words = feature.wording is not None and feature.wording.unit_is_word
         once = words and self._has_unit(feature, before) and self._has_unit(feature, after)
-        if not once or unit_on_own:
-            own = self._with_unit(feature, before, own)
+        own = self._own(feature, before, other=after, with_unit=not once or unit_on_own)
+        other = self._bare(feature, after)
         if not once or not unit_on_own:
             other = self._with_unit(feature, after, other)
-        return own, other
+        return isolated(own), isolated(other)
 
     def _with_unit(self, feature: Feature, code: float, text: str) -> str:
         if feature.wording is None or not self._has_unit(feature, code):
             return text
         return feature.wording.with_unit(text, is_one=abs(code) == 1)
 
-    def _own(self, feature: Feature, code: float) -> str:
+    def _own(self, feature: Feature, code: float, *, other: float = np.nan, with_unit: bool) -> str:
+        """Return a person's own value; if it is rounded, on the side of the other where it is."""
         text = self._bare(feature, code)
         many = (
             isinstance(feature, Number) and len(re.sub(r"\D", "", text).lstrip("0")) > MOST_DIGITS
         )
-        if not many or "." not in text:
-            return text
-        return format_number(float(f"{code:.{SHOWN_DIGITS}g}"))
+        near = text
+        if many and "." in text:
+            near = rounded(code, SHOWN_DIGITS, [] if np.isnan(other) else [other])
+        told = self._with_unit(feature, code, near) if with_unit else near
+        is_shorter = len(near) < len(text)
+        return self.templates("value.about", value=told) if is_shorter else told
 
     def _bare(self, feature: Feature, code: float) -> str:
         """Return a value without its unit."""
@@ -147,8 +152,8 @@ class Writer:
 
     @staticmethod
     def _has_unit(feature: Feature, code: float) -> bool:
-        wording = feature.wording
-        return wording is not None and not np.isnan(code) and wording.text(code) is None
+        wording, is_known = feature.wording, feature.is_known(np.array([code]))[0]
+        return wording is not None and bool(is_known) and wording.text(code) is None
 
     @staticmethod
     def _is_flag(feature: Feature) -> bool:
@@ -156,3 +161,47 @@ class Writer:
         flags: list[Any] = [False, True]
         values = feature.values if feature.values is not None else (feature.low, feature.high)
         return feature.wording is None and feature.kind == "binary" and list(values) == flags
+
+
+def percent(share: float, templates: Templates, decimals: int = 0) -> str:
+    """Return a share in percent; only 0 is told as 0%, and only 1 as 100%.
+
+    Examples
+    --------
+    >>> english = Templates.read()
+    >>> [percent(share, english) for share in (0.0, 0.00017, 0.42, 0.9999, 1.0)]
+    ['0%', 'less than 1%', '42%', 'more than 99%', '100%']
+    """
+    text, least = f"{share:.{decimals}%}", f"{10.0**-decimals:.{decimals}f}%"
+    if share > 0 and float(text[:-1]) == 0:
+        return templates("value.less_than", value=least)
+    if share != 1 and float(text[:-1]) == 100:
+        below = f"{100 - 10.0**-decimals:.{decimals}f}%"
+        return templates("value.more_than", value=below if share < 1 else "100%")
+    return text
+
+
+def percents(first: float, second: float, templates: Templates) -> tuple[str, str]:
+    """Return two shares in percent, with as many decimals as it takes to tell them apart.
+
+    Examples
+    --------
+    >>> percents(0.421, 0.424, Templates.read()), percents(0.4, 0.8, Templates.read())
+    (('42.1%', '42.4%'), ('40%', '80%'))
+    """
+    for decimals in range(MOST_DECIMALS + 1):
+        told = percent(first, templates, decimals), percent(second, templates, decimals)
+        if told[0] != told[1] or first == second:
+            break
+    return told
+
+
+def exact_percent(share: float) -> str:
+    """Return a share that somebody chose in percent, with all its digits.
+
+    Examples
+    --------
+    >>> exact_percent(0.57), exact_percent(0.995), exact_percent(0.5)
+    ('57%', '99.5%', '50%')
+    """
+    return f"{(Decimal(repr(float(share))) * 100).normalize():f}%"

@@ -13,6 +13,11 @@ export function h(tag, props, ...children) {
   return { tag, props: props || {}, children: children.flat(Infinity).filter(isShown) };
 }
 
+// Text that comes from data: what runs from right to left does not turn round what stands beside it.
+export function data(text) {
+  return h("bdi", {}, text);
+}
+
 function isShown(child) {
   return child !== null && child !== undefined && child !== false && child !== "";
 }

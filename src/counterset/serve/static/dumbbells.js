@@ -1,6 +1,6 @@
 // What each way changes: for each feature a line, from the own value (a ring) to the way's (a dot).
 
-import { h } from "./dom.js";
+import { data, h } from "./dom.js";
 import { marker } from "./marks.js";
 import { feature } from "./state.js";
 
@@ -20,11 +20,11 @@ function group(state, each) {
     .filter((change) => change.name === each.name)
     .map((change) => ({ i, change })));
   return h("div", { class: "lanes", key: each.name },
-    h("h3", {}, each.label),
+    h("h3", {}, data(each.label)),
     h("ul", {}, lanes.map(({ i, change }) => h("li", { key: String(i) },
       marker(i, `way ${i + 1}`),
       lane(each, state.asked.values[each.name], change.value, i),
-      h("span", { class: "told" }, `${change.before} → `, h("strong", {}, change.after))))));
+      h("span", { class: "told" }, data(change.before), " → ", h("strong", {}, data(change.after)))))));
 }
 
 // Without an order there is nothing between two values: then the words say it all.

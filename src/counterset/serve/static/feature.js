@@ -1,6 +1,6 @@
 // One feature: its value, a lock, and what it may do.
 
-import { h } from "./dom.js";
+import { data, h } from "./dom.js";
 import { setLimit, setValue } from "./actions.js";
 import { hasHours, moment, number, readMoment, told, withUnit } from "./format.js";
 import { limitOf, shown } from "./state.js";
@@ -16,7 +16,7 @@ export function featureRow(state, feature) {
   const users = state.answer?.ways ?? [];
   return h("div", { class: `feature ${isLocked ? "locked" : ""}`, key: `feature ${name}`, "data-name": name },
     h("div", { class: "name" },
-      h("label", { for: `value-${name}` }, label),
+      h("label", { for: `value-${name}` }, data(label)),
       h("span", { class: "users" }, users.map((way, i) =>
         way.changes.some((each) => each.name === name) && marker(i, `way ${i + 1} changes it`))),
       h("label", { class: "lock" },
@@ -26,8 +26,8 @@ export function featureRow(state, feature) {
         "lock")),
     h("div", { class: "entry" }, feature.options
       ? choice(feature, value) : [field(feature, value), slider(feature, value)]),
-    value !== own && h("p", { class: "own" }, `in the case: ${told(feature, own)}`),
-    value === own && own !== picked && h("p", { class: "own" }, `as picked: ${told(feature, picked)}`),
+    value !== own && h("p", { class: "own" }, "in the case: ", data(told(feature, own))),
+    value === own && own !== picked && h("p", { class: "own" }, "as picked: ", data(told(feature, picked))),
     !isLocked && limits(feature, limit));
 }
 
@@ -39,14 +39,15 @@ function choice(feature, value) {
 }
 
 function field(feature, value) {
-  const unit = feature.unit.replace("{}", "");
+  const [before, after] = feature.unit.includes("{}") ? feature.unit.split("{}") : ["", feature.unit];
   return h("span", { class: "field" },
+    before.trim() && h("span", { class: "unit" }, before.trim()),
     h("input", { id: `value-${feature.name}`, type: !feature.is_time ? "number" : hasHours(feature) ? "datetime-local" : "date",
       step: feature.is_time || feature.any_number ? "any" : String(feature.step),
       value: value === null ? "" : feature.is_time ? moment(feature, value) : String(value),
       placeholder: feature.can_be_missing ? feature.missing : "",
       oninput: (event) => typed(feature, event.target) }),
-    unit && h("span", { class: "unit" }, unit));
+    after.trim() && h("span", { class: "unit" }, after.trim()));
 }
 
 // A field is read while somebody types; what is no value yet is marked, and not asked about.
@@ -115,7 +116,8 @@ function summary(feature, limit) {
   if (limit.way !== "any") parts.push(`only ${limit.way}`);
   const text = (value) => (feature.options ? told(feature, value) : number(value));
   const unit = (value) => (feature.options ? text(value) : withUnit(feature, text(value), value));
-  if (limit.low !== null && limit.high !== null) parts.push(`${text(limit.low)} to ${unit(limit.high)}`);
+  const first = feature.unit.includes("{}") ? unit : text; // a word is written once
+  if (limit.low !== null && limit.high !== null) parts.push(`${first(limit.low)} to ${unit(limit.high)}`);
   else if (limit.low !== null) parts.push(`at least ${unit(limit.low)}`);
   else if (limit.high !== null) parts.push(`at most ${unit(limit.high)}`);
   if (limit.difficulty > 1) parts.push(`hard: ${limit.difficulty} of 5`);

@@ -14,8 +14,9 @@ export function distance(value) {
 }
 
 export function percent(share) {
-  const text = `${Math.round(share * 100)} %`;
-  return share > 0.995 && share < 1 ? "over 99 %" : text;
+  const whole = Math.round(share * 100);
+  if (share > 0 && whole === 0) return "under 1 %";
+  return share < 1 && whole === 100 ? "over 99 %" : `${whole} %`;
 }
 
 export function withUnit(feature, text, value) {

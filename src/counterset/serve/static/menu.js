@@ -1,6 +1,6 @@
 // The menu: which way changes which feature, and to what.
 
-import { h } from "./dom.js";
+import { data, h } from "./dom.js";
 import { marker } from "./marks.js";
 import { told } from "./format.js";
 
@@ -13,13 +13,13 @@ export function menu(state) {
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Feature"), h("th", { scope: "col" }, "The case"),
         ways.map((_, i) => h("th", { scope: "col", key: String(i) }, marker(i, `way ${i + 1}`))))),
       h("tbody", {}, used.map((each) => h("tr", { key: each.name },
-        h("th", { scope: "row" }, each.label),
-        h("td", {}, told(each, state.asked.values[each.name])),
+        h("th", { scope: "row" }, data(each.label)),
+        h("td", {}, data(told(each, state.asked.values[each.name]))),
         ways.map((way, i) => cell(way.changes.find((change) => change.name === each.name), i)))))));
 }
 
 function cell(change, i) {
   return change
-    ? h("td", { class: `changed way-${i % 7}`, key: String(i) }, change.after)
+    ? h("td", { class: `changed way-${i % 7}`, key: String(i) }, data(change.after))
     : h("td", { class: "same", key: String(i) }, h("span", { "aria-label": "unchanged" }, "·"));
 }

@@ -1,6 +1,6 @@
 // Shake it: do people almost like this one get the same ways? Two ways to choose, side by side.
 
-import { h } from "./dom.js";
+import { data, h } from "./dom.js";
 import { keyOf, set } from "./actions.js";
 import { distance, percent } from "./format.js";
 import { failure, waiting } from "./failures.js";
@@ -60,7 +60,7 @@ function grid(state, { kept, people, ways }) {
       const row = kept[i];
       const count = row.reduce((sum, each) => sum + each, 0);
       return h("div", { class: "line", role: "row", key: String(i) },
-        h("span", { class: "told", role: "rowheader", title: ways[i].headline }, mark(state, ways[i]), brief(state, ways[i])),
+        h("span", { class: "told", role: "rowheader", title: ways[i].headline }, mark(state, ways[i]), h("span", {}, brief(state, ways[i]))),
         h("span", { class: "cells", role: "cell", "aria-label": `kept by ${count} of ${people}` },
           row.map((each) => h("i", { class: each ? "with" : "without",
             "aria-hidden": "true" }, each ? "" : "×"))),
@@ -91,12 +91,13 @@ function mark(state, way) {
 
 // A way in a few words: what goes up, down, or to which value.
 function brief(state, way) {
-  return way.changes.map((each) => {
+  return way.changes.map((each, i) => {
+    const comma = i > 0 && ", ";
     const { has_order: hasOrder } = feature(each.name);
     const own = state.asked.values[each.name];
-    if (!hasOrder || own === null) return `${each.label} → ${each.after}`;
-    return `${each.label} ${each.value > own ? "↑" : "↓"}`;
-  }).join(", ");
+    if (!hasOrder || own === null) return [comma, data(each.label), " → ", data(each.after)];
+    return [comma, data(each.label), each.value > own ? " ↑" : " ↓"];
+  });
 }
 
 function number({ differ, kept, people }) {

@@ -1,6 +1,6 @@
 // The ways: a card each, what is certain about them, and those that are kept.
 
-import { h } from "./dom.js";
+import { data, h } from "./dom.js";
 import { dropWay, isKept, keepWay, keyOf, lift, tryWay } from "./actions.js";
 import { isShort } from "./asking.js";
 import { counted, distance } from "./format.js";
@@ -70,9 +70,9 @@ function card(state, way, i, isNearest) {
 
 function changes(way) {
   return h("ul", { class: "changes" }, way.changes.map((each) =>
-    h("li", { key: each.name }, h("span", { class: "what" }, each.label), " ",
-      h("span", { class: "from" }, each.before), h("span", { "aria-label": "to" }, " → "),
-      h("strong", {}, each.after))));
+    h("li", { key: each.name }, h("span", { class: "what" }, data(each.label)), " ",
+      h("span", { class: "from" }, data(each.before)), h("span", { "aria-label": "to" }, " → "),
+      h("strong", {}, data(each.after)))));
 }
 
 // By how many of the people almost like this one the way is kept.

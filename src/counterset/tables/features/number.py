@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -17,10 +18,15 @@ from counterset.tables.features.grid import Grid, learn_grid
 from counterset.tables.schema import Kind
 from counterset.tables.spread import usual_range
 
-__all__ = ["Number", "decode_numbers", "format_number", "numpy_dtype", "read_numbers"]
+__all__ = ["Number", "decode_numbers", "few_digits", "format_number", "numpy_dtype"]
+__all__ += ["read_numbers", "rounded"]
 
 #: float64 holds every whole number below this one, and not every one above it.
 LARGEST_EXACT = 2.0**53
+#: 17 digits tell any float from all others.
+MOST_DIGITS = 17
+#: Rounding may move a number by a tenth of its difference from others that it is compared with.
+SMALL = 0.1
 #: Numbers from 1e-9 to 1e16 are written out: beyond, people count zeros, and floats skip numbers.
 SMALLEST_ORDINARY, LARGEST_ORDINARY = 1e-9, 1e16
 #: The ends of a range are shown with 4 digits, unless they are whole.
@@ -238,6 +244,36 @@ def format_number(value: float) -> str:
     sign = "-" if value < 0 else ""
     whole, _, fraction = np.format_float_positional(abs(value), trim="-").partition(".")
     return f"{sign}{int(whole):,}{'.' if fraction else ''}{fraction}"
+
+
+def rounded(number: float, digits: int = 4, apart_from: Iterable[float] = ()) -> str:
+    """Return a number with a few digits, as people write it: four for predictions.
+
+    Parameters
+    ----------
+    apart_from
+        Numbers that the number is compared with, such as the ends of a wanted range: there are as
+        many more digits as it takes to keep the difference from each, up to a tenth.
+
+    Examples
+    --------
+    >>> rounded(175.8999), rounded(1234567.0), rounded(0.00012345), rounded(123.4, digits=2)
+    ('175.9', '1,235,000', '0.0001234', '120')
+    >>> rounded(100.004), rounded(100.004, apart_from=[100])
+    ('100', '100.004')
+    """
+    return format_number(few_digits(number, digits, apart_from))
+
+
+def few_digits(number: float, digits: int, apart_from: Iterable[float] = ()) -> float:
+    """Return a number with a few digits only; parameters as for ``rounded``."""
+    number = float(number)
+    ends = np.array(list(apart_from), dtype=np.float64)
+    for count in range(digits, MOST_DIGITS):
+        near = float(f"{number:.{count}g}")
+        if (abs(near - number) <= SMALL * np.abs(number - ends)).all():
+            return near
+    return number
 
 
 def decode_numbers(codes: Matrix, dtype: np.dtype[Any]) -> Labels:
