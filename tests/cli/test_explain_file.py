@@ -39,6 +39,14 @@ def write(folder: Path, model: Any = None, rows: pd.DataFrame | None = None) -> 
     return ["explain", *named, "--trust", "--ways", "2", "--drop", "case"]
 
 
+def interrupted(folder: Path, case: int = 1025) -> list[str]:
+    """Write as ``write`` does; the command will be interrupted, once, at a case."""
+    rows = loans(50, seed=1)
+    rows["debt"] = np.where(rows["case"] == case, 77.77, rows["debt"])
+    (folder / "armed").touch()
+    return write(folder, Interrupted(str(folder / "armed"), str(folder / "asked")), rows)
+
+
 def written(file: Path) -> pd.DataFrame:
     return pd.read_parquet(file) if file.suffix == ".parquet" else pd.read_csv(file)
 
@@ -166,12 +174,7 @@ def test_an_interrupted_run_goes_on_without_losing_or_repeating_a_row(
 def test_parts_of_another_run_are_refused_before_the_model_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    armed = tmp_path / "armed"
-    command = write(tmp_path, Interrupted(str(armed), str(tmp_path / "asked")))
-    rows = loans(50, seed=1)
-    rows["debt"] = np.where(rows["case"] == 1025, 77.77, rows["debt"])
-    rows.reset_index(drop=True).to_parquet(tmp_path / "data.parquet")
-    armed.touch()
+    command = interrupted(tmp_path)
     command += ["--quiet", "--out", str(tmp_path / "out.parquet")]
     assert main(command) == 130
     capsys.readouterr()
@@ -259,11 +262,7 @@ def test_a_cluster_gives_the_same_file(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_the_parts_say_what_they_were_made_from(tmp_path: Path) -> None:
-    armed = tmp_path / "armed"
-    rows = loans(5, seed=1)
-    rows["debt"] = 77.77
-    command = write(tmp_path, Interrupted(str(armed), str(tmp_path / "asked")), rows)
-    armed.touch()
+    command = interrupted(tmp_path)
     assert main([*command, "--out", str(tmp_path / "out.csv"), "--quiet"]) == 130
     manifest = json.loads((tmp_path / "out.csv.parts" / "manifest.json").read_text())
     assert {"counterset", "MODEL", "DATA", "--train", "--drop", "--ways"} <= set(manifest)

@@ -109,7 +109,7 @@ def test_types_that_skops_does_not_know_are_listed_and_need_trust(tmp_path: Path
     skops = pytest.importorskip("skops.io")
     path = tmp_path / "model.skops"
     skops.dump(OwnModel().fit(X, Y), path)
-    with pytest.raises(InvalidInputError, match=r"not know to be safe: .*OwnModel\..*--trust"):
+    with pytest.raises(InvalidInputError, match=r"not known to be safe .*OwnModel\..*--trust"):
         load_model(path)
     assert load_model(path, trust=True).predict(X).tolist() == list(MODEL.predict(X))
 

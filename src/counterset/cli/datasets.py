@@ -10,7 +10,7 @@ from pathlib import Path
 
 from counterset import datasets
 from counterset._base.files import written_aside
-from counterset.cli.output import check_file
+from counterset.cli.files import check_files
 from counterset.cli.parsers import Commands, add_parser
 from counterset.cli.settings_files import schema_to_json
 from counterset.datasets.bundled import BUNDLED
@@ -52,8 +52,7 @@ def _run(arguments: argparse.Namespace) -> int:
             raise InvalidInputError(f"{' and '.join(files)} needs the NAME of a dataset.")
         sys.stdout.write("".join(f"{line}\n" for line in _listed()))
         return 0
-    for option, file in files.items():
-        check_file(file, option)
+    check_files(arguments, "output", "schema")
     dataset = datasets.load(arguments.name)
     if not files:
         sys.stdout.write(f"{dataset!r}\n{textwrap.fill(dataset.description, 88)}\n")
