@@ -56,9 +56,10 @@ def test_parts_are_kept_and_joined_in_their_order(tmp_path: Path) -> None:
 
 def test_a_part_that_could_not_be_written_is_not_finished(tmp_path: Path) -> None:
     parts = Parts(tmp_path / "out.csv")
-    with pytest.raises(OSError, match="No space left"), parts.opened({}):
+    with parts.opened({}):
         write(parts, 0)
-        parts.write(1, pd.DataFrame({"a": [1]}), {"explained": 1}, Full(("a",)))
+        with pytest.raises(OSError, match="No space left"):
+            parts.write(1, pd.DataFrame({"a": [1]}), {"explained": 1}, Full(("a",)))
     assert finished(parts.file) == ([0], 0)
     names = ["00000000.csv", "00000000.json", "manifest.json"]
     assert sorted(file.name for file in parts.folder.iterdir()) == names
@@ -155,7 +156,8 @@ def test_one_run_at_a_time_writes_a_file(tmp_path: Path) -> None:
 
 def test_a_run_that_was_killed_blocks_nobody(tmp_path: Path) -> None:
     code = (
-        "import os, signal, sys; from pathlib import Path; from counterset.batch.parts import Parts\n"
+        "import os, signal, sys; from pathlib import Path\n"
+        "from counterset.batch.parts import Parts\n"
         "with Parts(Path(sys.argv[1])).opened({}): os.kill(os.getpid(), signal.SIGKILL)"
     )
     file = tmp_path / "out.csv"

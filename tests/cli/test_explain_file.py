@@ -19,6 +19,7 @@ from distributed import LocalCluster
 from loan_frames import FEATURES, Interrupted, Lender, loans
 
 from counterset import DiverseExplainer
+from counterset._base.files import locked
 from counterset.batch import FrameExplainer
 from counterset.cli import explain_file, main
 
@@ -200,6 +201,9 @@ def test_a_parquet_file_with_a_missing_column_is_refused(
     [
         ([], "Choose one of --row N, to explain one row, and --out FILE"),
         (["--row", "1", "--out", "o.csv"], "Choose one of --row N"),
+        (["--row", "1", "--safe-csv", "--jobs", "2"], "--safe-csv, --jobs needs --out"),
+        (["--out", "{folder}/o.parquet", "--safe-csv"], "--safe-csv is for a .csv file, got"),
+        (["--out", "{folder}/o.csv", "--jobs", "2", "--scheduler", "a"], "Choose one of --jobs"),
         (["--row", "1", "--keep", "case", "--quiet"], "--keep, --quiet needs --out, and was given"),
         (["--out", "o.csv", "--json"], "--json needs --row, and was given with --out."),
         (["--out", "{folder}"], "--out: {folder} cannot be written, because it is a folder"),
@@ -246,6 +250,85 @@ def test_a_full_disk_leaves_what_is_finished(tmp_path: Path) -> None:
     again = run(10 * size)
     assert again.returncode == 0, again.stderr
     assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_two_jobs_give_the_same_file(tmp_path: Path) -> None:
+    rows = loans(50, seed=1)
+    rows["debt"] = np.where(rows["case"] == 1030, 99.95, rows["debt"])  # the model fails there
+    command = [*write(tmp_path, rows=rows), "--quiet"]
+    assert main([*command, "--out", str(tmp_path / "one.csv")]) == 3
+    assert main([*command, "--jobs", "2", "--out", str(tmp_path / "two.csv")]) == 3
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+def test_a_spreadsheet_finds_no_formula_in_the_safe_form(tmp_path: Path) -> None:
+    model, data = write_loans(tmp_path)
+    rows = pd.read_csv(data).assign(note="=HYPERLINK(A1)", balance="-12.50")
+    rows.to_csv(data, index=False)
+    out = tmp_path / "out.csv"
+    command = ["explain", model, data, "--trust", "--ways", "1", "--where", "income < 9", "--quiet"]
+    command += ["--keep", "note", "balance", "--out", str(out)]
+    assert main(command) == 0
+    assert set(written(out)["note"]) == {"=HYPERLINK(A1)"}
+    faithful = written(out)
+    assert main([*command, "--safe-csv"]) == 0
+    assert set(written(out)["note"]) == {"'=HYPERLINK(A1)"}
+    assert set(written(out)["balance"]) == {-12.5}
+    pd.testing.assert_frame_equal(written(out).drop(columns="note"), faithful.drop(columns="note"))
+
+
+def test_a_refused_command_leaves_nothing_and_does_not_block_the_corrected_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Each left a folder of parts, and the corrected command was that of another run.
+    model, data = write_loans(tmp_path)
+    rows = Path(data).read_text().splitlines(keepends=True)
+    (tmp_path / "broken.csv").write_text("".join([*rows[:70], "1,2,3,4,5,6\n", *rows[70:]]))
+    before = sorted(tmp_path.iterdir())
+    base = ["--trust", "--quiet", "--ways", "1", "--out", str(tmp_path / "out.csv")]
+    for table, more in [
+        (data, ["--where", "town == Ulm"]),
+        (data, ["--where", "income"]),
+        (data, ["--target", "refunded"]),
+        (data, ["--immutable", "age"]),
+        (data, ["--keep", "age"]),
+        (data, ["--drop", "age"]),
+        (data, ["--scheduler", "nonsense://"]),
+        # Two parts were finished before the line was found.
+        (str(tmp_path / "broken.csv"), ["--train", data]),
+    ]:
+        assert main(["explain", model, table, *base, *more]) == 2, more
+        assert sorted(tmp_path.iterdir()) == before, more
+    capsys.readouterr()
+    assert main(["explain", model, data, *base]) == 0
+
+
+def test_a_damaged_part_is_made_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # It ended in a traceback, each time.
+    command = [*interrupted(tmp_path, case=1045), "--quiet", "--out"]
+    out = tmp_path / "out.parquet"
+    assert main([*command, str(out)]) == 130
+    part = tmp_path / "out.parquet.parts" / "00000001.parquet"
+    part.write_bytes(part.read_bytes()[:100])
+    capsys.readouterr()
+    assert main([*command, str(out)]) == 0
+    assert "counterset: 1 of the finished parts are damaged, and made again\n" in (
+        capsys.readouterr().err
+    )
+    assert main([*command, str(tmp_path / "whole.parquet")]) == 0
+    pd.testing.assert_frame_equal(written(out), written(tmp_path / "whole.parquet"))
+
+
+def test_a_second_run_into_the_same_file_is_told_and_the_first_finishes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # It failed with the name of a file that the first had moved.
+    command = [*write(tmp_path), "--quiet", "--out", str(tmp_path / "out.csv")]
+    (folder := tmp_path / "out.csv.parts").mkdir()
+    with locked(folder / "lock"):
+        assert main(command) == 2
+    assert f"Another run is writing {tmp_path / 'out.csv'} at this" in capsys.readouterr().err
+    assert main(command) == 0
 
 
 def test_a_cluster_gives_the_same_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
