@@ -7,6 +7,7 @@ import sys
 import warnings
 from pathlib import Path
 
+from counterset._base.arrays import to_python
 from counterset.cli.arguments import whole_number
 from counterset.cli.cases import find_rows, read_case
 from counterset.cli.explain_file import explain_file
@@ -86,7 +87,13 @@ def _explain_row(arguments: argparse.Namespace) -> int:
     row = find_rows(case.rows, [arguments.row], arguments.data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)  # the words say it
-        explanation = case.explainer.explain(row, **case.goal)
+        explanations = case.explainer.explain_many(row, **case.goal, skip=True)
+    explanation = explanations[0]
+    if explanations.status[0] == "already_reached":
+        raise InvalidInputError(
+            f"The model's answer on row {arguments.row} is what is wanted already: "
+            f"{to_python(explanation.label)!r}. Choose another row, or another goal."
+        )
     told = explanation.to_json(indent=1) if arguments.json else explanation.describe()
     sys.stdout.write(f"{told}\n")
     if arguments.html is not None:

@@ -23,6 +23,8 @@ VOUCHED_FOR = (
     "sklearn.compose._column_transformer.make_column_selector",
     # The usual dtype for it: a class without instances.
     "numpy.number",
+    # Imputers hold some. skops reads one off an empty array, and makes none in another way.
+    "numpy.dtype",
 )
 
 
