@@ -35,7 +35,7 @@ def test_a_failure_before_the_first_byte_is_the_one_that_is_seen(tmp_path: Path)
         raise OSError("full")
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "picture.png", "none"])
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "picture.png", "none", f"{'long' * 60}.csv"])
 def test_the_ending_is_kept_since_it_chooses_the_format(tmp_path: Path, name: str) -> None:
     with written_aside(tmp_path / name) as unfinished:
         assert unfinished.suffix == Path(name).suffix

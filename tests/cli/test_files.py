@@ -76,7 +76,7 @@ def test_a_file_that_cannot_be_written_is_told_with_its_option(
 def test_a_file_to_read_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match=r"There is no file .*none\.csv\."):
         check_files(given(data=tmp_path / "none.csv", model=None))
-    with pytest.raises(InvalidInputError, match=r"no file .*, because .* is a folder"):
+    with pytest.raises(InvalidInputError, match="is a folder, not a file"):
         check_files(given(data=tmp_path))
 
 
@@ -99,7 +99,7 @@ def test_a_file_that_is_read_is_not_written_whatever_it_is_called(
     else:
         (tmp_path / "same").symlink_to(tmp_path)
         written = tmp_path / "same" / "data.csv"
-    with pytest.raises(InvalidInputError, match=r"--out: .* would overwrite .*data\.csv, which"):
+    with pytest.raises(InvalidInputError, match=r"--out: .* would overwrite .* this command"):
         check_files(given(data=read, out=written), "out")
 
 
@@ -174,3 +174,25 @@ def test_a_model_and_a_table_in_each_others_place_are_told(
     assert f"{model} is a model, by its ending, and no table." in capsys.readouterr().err
     assert main([name, data, data, *options]) == 2
     assert f"{data} is a table, by its ending, and no model." in capsys.readouterr().err
+
+
+def test_a_model_in_place_of_a_report_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_loans(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    Path("report.html").touch()
+    assert main(["verify", "model.joblib", "--model", "report.html"]) == 2
+    assert capsys.readouterr().err == (
+        "counterset: model.joblib is a model. Name the report first: report.html --model "
+        "model.joblib.\n"
+    )
+
+
+@pytest.mark.parametrize("option", ["--row 0 --html", "--out"])
+def test_an_empty_name_is_told(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # It was a traceback.
+    assert main(["explain", *write_loans(tmp_path), *option.split(), ""]) == 2
+    assert "cannot be written, because it is a folder" in capsys.readouterr().err

@@ -38,8 +38,9 @@ def written_aside(file: Path) -> Iterator[Path]:
             f"{file} cannot be written, because it is a folder or a device. Name a file."
         )
     # The ending stays: pandas, numpy and matplotlib choose the format by it. The number of the
-    # process would not do for a name: two containers that share a folder can have the same.
-    unfinished = file.with_name(f"{UNFINISHED}{secrets.token_hex(4)}-{file.name}")
+    # process would not do for a name: two containers that share a folder can have the same. With
+    # the whole name before it, a long one would be too long.
+    unfinished = file.with_name(f"{UNFINISHED}{secrets.token_hex(8)}{file.suffix}")
     try:
         yield unfinished
         unfinished.replace(file)

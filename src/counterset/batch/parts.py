@@ -49,7 +49,7 @@ class Parts:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self.folder = file.with_name(f"{file.name}.parts")
+        self.folder = file.parent / f"{file.name}.parts"
         self.damaged = 0
         self._notes: dict[int, dict[str, Any]] = {}
 

@@ -44,9 +44,10 @@ def check_files(
     for name, file in outputs:
         for each in inputs:
             if _holds(file, each):
+                lost = "a file that" if each == file else f"{each}, which"
                 raise InvalidInputError(
-                    f"--{name}: {file} would overwrite {each}, which this command reads. Choose "
-                    f"another name."
+                    f"--{name}: {file} would overwrite {lost} this command reads. Choose another "
+                    f"name."
                 )
     for (name, file), (other, second) in combinations(named, 2):
         if _holds(file, second):
@@ -56,8 +57,8 @@ def check_files(
     _check_kinds(arguments)
     for file in inputs:
         if not file.is_file():
-            told = f", because {file} is a folder" if file.is_dir() else ""
-            raise InvalidInputError(f"There is no file {file}{told}.")
+            folder = f"{file} is a folder, not a file."
+            raise InvalidInputError(folder if file.is_dir() else f"There is no file {file}.")
 
 
 def check_folder(folder: Path, *, plots: bool) -> None:
@@ -97,11 +98,16 @@ def _holds(written: Path, read: Path) -> bool:
 
 
 def _check_kinds(arguments: argparse.Namespace) -> None:
-    """Check by their endings that the model and the data are not in each other's place."""
-    model, data = getattr(arguments, "model", None), getattr(arguments, "data", None)
-    if model is not None and data is not None and is_table_file(model) and is_model_file(data):
+    """Check by their endings that the model and another file are not in each other's place."""
+    given = vars(arguments)
+    model, data, report = (given.get(name) for name in ("model", "data", "report"))
+    if model and data and is_table_file(model) and is_model_file(data):
         raise InvalidInputError(
             f"{model} is a table, and {data} is a model. Name the model first: {data} {model}."
+        )
+    if model and report and is_model_file(report) and not is_model_file(model):
+        raise InvalidInputError(
+            f"{report} is a model. Name the report first: {model} --model {report}."
         )
 
 
