@@ -16,7 +16,10 @@ __all__ = ["check_files", "check_folder"]
 
 
 def check_files(
-    arguments: argparse.Namespace, *written: str, more: Mapping[str, Sequence[Path]] | None = None
+    arguments: argparse.Namespace,
+    *written: str,
+    more: Mapping[str, Sequence[Path]] | None = None,
+    read: Sequence[Path] = (),
 ) -> None:
     """Check that files can be read or written, and that what is written is not also read.
 
@@ -30,14 +33,19 @@ def check_files(
         The names of the arguments that name files to write; one that was not given is None.
     more
         From names of arguments to further files that are written, or folders that are removed.
+    read
+        Further files that are read.
     """
     more = more or {}
     named = [(name, file) for name in written if (file := getattr(arguments, name)) is not None]
     outputs = [*named, *((name, file) for name, files in more.items() for file in files)]
     inputs = [
-        value
-        for name, value in vars(arguments).items()
-        if isinstance(value, Path) and name not in (*written, *more)
+        *read,
+        *(
+            value
+            for name, value in vars(arguments).items()
+            if isinstance(value, Path) and name not in (*written, *more)
+        ),
     ]
     for name, file in named:
         _check_writable(file, f"--{name}")
