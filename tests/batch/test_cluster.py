@@ -59,10 +59,15 @@ def test_a_scheduler_without_workers_is_told_in_time() -> None:
         pass
 
 
-def test_what_is_no_address_is_refused() -> None:
+@pytest.mark.parametrize("address", ["ftp://a", "10.0.0.1", "tcp://a:b"])
+def test_what_is_no_address_is_refused_before_there_is_a_client(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A client that never began waited for 20 seconds when Python ended, and then complained.
+    monkeypatch.setattr("distributed.Client", None)
     with (
-        pytest.raises(InvalidInputError, match="'ftp://a' is no address of a Dask scheduler"),
-        connected("ftp://a", seconds=0.5),
+        pytest.raises(InvalidInputError, match=f"'{address}' is no address of a Dask scheduler"),
+        connected(address, seconds=0.5),
     ):
         pass
 

@@ -6,11 +6,13 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet
 import pytest
 from loan_frames import loans
 
 from counterset import InvalidInputError, MissingExtraError
 from counterset.batch.parquet_files import ParquetFormat, ParquetTable
+from counterset.batch.table_files import open_table
 
 
 def test_chunks_hold_every_row_once_under_its_number_with_its_dtype(tmp_path: Path) -> None:
@@ -62,6 +64,27 @@ def test_what_is_no_parquet_file_is_named(tmp_path: Path) -> None:
     file.write_text("a,b\n")
     with pytest.raises(InvalidInputError, match=r"rows.parquet cannot be read as a parquet file"):
         ParquetTable(file)
+
+
+def test_a_damaged_parquet_file_is_named_however_it_is_read(tmp_path: Path) -> None:
+    # The end, which is read first, is whole.
+    file = tmp_path / "rows.parquet"
+    loans(500).to_parquet(file)
+    content = bytearray(file.read_bytes())
+    content[4 : len(content) // 3] = bytes(len(content) // 3 - 4)
+    file.write_bytes(content)
+    table = ParquetTable(file)
+    with pytest.raises(InvalidInputError, match=r"rows.parquet cannot be read as a parquet file"):
+        table.read()
+    with pytest.raises(InvalidInputError, match=r"rows.parquet cannot be read as a parquet file"):
+        list(table.chunks(10))
+
+
+def test_two_columns_of_one_name_are_told(tmp_path: Path) -> None:
+    table = pyarrow.table([[1], [2]], names=["a", "a"])
+    pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
+    with pytest.raises(InvalidInputError, match="several columns of the same name: 'a'"):
+        open_table(tmp_path / "rows.parquet")
 
 
 def test_without_pyarrow_the_extra_is_named(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pandas as pd
@@ -81,3 +82,59 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     file.write_text("a,b\n1,2,3\n4,5,6\n")
     with pytest.raises(InvalidInputError, match="more cells than its first line has names"):
         list(table.chunks(2))
+
+
+FORMULAS = ["=1+1", "+49 30", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", "a;=1+1"]  # noqa: RUF001
+
+
+def test_a_cell_that_begins_as_a_formula_is_written_as_it_is_by_default(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"=note": FORMULAS})
+    how = CsvFormat(tuple(rows))
+    how.write(rows, tmp_path / "part.csv")
+    how.join([tmp_path / "part.csv"], tmp_path / "all.csv")
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "all.csv"), rows)
+
+
+def test_the_safe_form_has_no_formulas_and_leaves_numbers(tmp_path: Path) -> None:
+    rows = pd.DataFrame(
+        {
+            "=note": FORMULAS,
+            "kind": pd.Categorical(["-yes", "no"] * 4),
+            "amount": [-1.5, 2.0] * 4,
+            "count": pd.array([-3, None] * 4, dtype="Int64"),
+            "flag": [True, False] * 4,
+            "kept": ["-12.5", "+3", "-1e5", "-7,5", "", "'", "-", None],
+            "day": pd.to_datetime(["2024-02-29"] * 8),
+        }
+    )
+    how = CsvFormat(tuple(rows), safe=True)
+    how.write(rows, tmp_path / "part.csv")
+    how.join([tmp_path / "part.csv"], tmp_path / "all.csv")
+    with (tmp_path / "all.csv").open(newline="", encoding="utf-8") as file:
+        names, *cells = csv.reader(file)
+    assert names[:2] == ["'=note", "kind"]
+    columns = dict(zip(names, zip(*cells, strict=True), strict=True))
+    assert columns["'=note"] == (*(f"'{each}" for each in FORMULAS[:-1]), "a;=1+1")
+    assert columns["kind"][:2] == ("'-yes", "no")
+    assert columns["kept"] == ("-12.5", "+3", "-1e5", "-7,5", "", "'", "'-", "")
+    assert columns["day"][0] == "2024-02-29"
+    back = pd.read_csv(tmp_path / "all.csv")
+    assert back["amount"].tolist() == rows["amount"].tolist()
+    assert back["count"].dropna().tolist() == [-3] * 4
+    assert back["flag"].tolist() == rows["flag"].tolist()
+    # A spreadsheet that takes semicolons for the ends of cells sees no cell that begins with =.
+    assert '"a;=1+1"' in (tmp_path / "all.csv").read_text(encoding="utf-8")
+
+
+def test_a_failure_of_the_disk_is_no_fault_of_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What was finished is kept after such a failure, and dropped after a fault of the table.
+    table = open_table(written(tmp_path))
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(pd, "read_csv", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        table.read()

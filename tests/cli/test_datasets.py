@@ -61,3 +61,17 @@ def test_what_cannot_be_used_is_told(
 ) -> None:
     assert main(["datasets", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_file_that_a_dataset_is_read_from_is_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What was dropped in reading was lost.
+    monkeypatch.setenv("COUNTERSET_DATA", str(tmp_path))
+    source = tmp_path / "adult.csv"
+    source.write_text("age,class\n20,a\n?,b\n", encoding="utf-8")
+    before = source.read_bytes()
+    assert main(["datasets", "adult", "--output", str(source)]) == 2
+    assert "would overwrite a file that this command reads" in capsys.readouterr().err
+    assert source.read_bytes() == before
+    assert main(["datasets", "adult", "--output", str(tmp_path / "copy.csv")]) == 0

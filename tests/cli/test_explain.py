@@ -105,6 +105,19 @@ def test_what_cannot_be_used_is_told_in_one_line(
     assert message.format(folder=tmp_path) in told
 
 
+def test_a_row_that_has_what_is_wanted_is_told_in_words_of_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The advice was to pass parameters of a function.
+    base = command(tmp_path, "--target", "declined")
+    row = str(declined(tmp_path))
+    assert main([*base, "--row", row]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"counterset: The model's answer on row {row} is what is wanted already: 'declined'. "
+        f"Choose another row, or another goal."
+    )
+
+
 def test_a_row_below_0_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["explain", "model", "data", "--row", "-1"])

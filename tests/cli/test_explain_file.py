@@ -19,6 +19,7 @@ from distributed import LocalCluster
 from loan_frames import FEATURES, Interrupted, Lender, loans
 
 from counterset import DiverseExplainer
+from counterset._base.files import locked
 from counterset.batch import FrameExplainer
 from counterset.cli import explain_file, main
 
@@ -37,6 +38,14 @@ def write(folder: Path, model: Any = None, rows: pd.DataFrame | None = None) -> 
     files = ["model.joblib", "data.parquet", "--train", "train.parquet"]
     named = [each if each.startswith("-") else str(folder / each) for each in files]
     return ["explain", *named, "--trust", "--ways", "2", "--drop", "case"]
+
+
+def interrupted(folder: Path, case: int = 1025) -> list[str]:
+    """Write as ``write`` does; the command will be interrupted, once, at a case."""
+    rows = loans(50, seed=1)
+    rows["debt"] = np.where(rows["case"] == case, 77.77, rows["debt"])
+    (folder / "armed").touch()
+    return write(folder, Interrupted(str(folder / "armed"), str(folder / "asked")), rows)
 
 
 def written(file: Path) -> pd.DataFrame:
@@ -166,12 +175,7 @@ def test_an_interrupted_run_goes_on_without_losing_or_repeating_a_row(
 def test_parts_of_another_run_are_refused_before_the_model_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    armed = tmp_path / "armed"
-    command = write(tmp_path, Interrupted(str(armed), str(tmp_path / "asked")))
-    rows = loans(50, seed=1)
-    rows["debt"] = np.where(rows["case"] == 1025, 77.77, rows["debt"])
-    rows.reset_index(drop=True).to_parquet(tmp_path / "data.parquet")
-    armed.touch()
+    command = interrupted(tmp_path)
     command += ["--quiet", "--out", str(tmp_path / "out.parquet")]
     assert main(command) == 130
     capsys.readouterr()
@@ -197,6 +201,9 @@ def test_a_parquet_file_with_a_missing_column_is_refused(
     [
         ([], "Choose one of --row N, to explain one row, and --out FILE"),
         (["--row", "1", "--out", "o.csv"], "Choose one of --row N"),
+        (["--row", "1", "--safe-csv", "--jobs", "2"], "--safe-csv, --jobs needs --out"),
+        (["--out", "{folder}/o.parquet", "--safe-csv"], "--safe-csv is for a .csv file, got"),
+        (["--out", "{folder}/o.csv", "--jobs", "2", "--scheduler", "a"], "Choose one of --jobs"),
         (["--row", "1", "--keep", "case", "--quiet"], "--keep, --quiet needs --out, and was given"),
         (["--out", "o.csv", "--json"], "--json needs --row, and was given with --out."),
         (["--out", "{folder}"], "--out: {folder} cannot be written, because it is a folder"),
@@ -245,6 +252,85 @@ def test_a_full_disk_leaves_what_is_finished(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 
 
+def test_two_jobs_give_the_same_file(tmp_path: Path) -> None:
+    rows = loans(50, seed=1)
+    rows["debt"] = np.where(rows["case"] == 1030, 99.95, rows["debt"])  # the model fails there
+    command = [*write(tmp_path, rows=rows), "--quiet"]
+    assert main([*command, "--out", str(tmp_path / "one.csv")]) == 3
+    assert main([*command, "--jobs", "2", "--out", str(tmp_path / "two.csv")]) == 3
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+def test_a_spreadsheet_finds_no_formula_in_the_safe_form(tmp_path: Path) -> None:
+    model, data = write_loans(tmp_path)
+    rows = pd.read_csv(data).assign(note="=HYPERLINK(A1)", balance="-12.50")
+    rows.to_csv(data, index=False)
+    out = tmp_path / "out.csv"
+    command = ["explain", model, data, "--trust", "--ways", "1", "--where", "income < 9", "--quiet"]
+    command += ["--keep", "note", "balance", "--out", str(out)]
+    assert main(command) == 0
+    assert set(written(out)["note"]) == {"=HYPERLINK(A1)"}
+    faithful = written(out)
+    assert main([*command, "--safe-csv"]) == 0
+    assert set(written(out)["note"]) == {"'=HYPERLINK(A1)"}
+    assert set(written(out)["balance"]) == {-12.5}
+    pd.testing.assert_frame_equal(written(out).drop(columns="note"), faithful.drop(columns="note"))
+
+
+def test_a_refused_command_leaves_nothing_and_does_not_block_the_corrected_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Each left a folder of parts, and the corrected command was that of another run.
+    model, data = write_loans(tmp_path)
+    rows = Path(data).read_text().splitlines(keepends=True)
+    (tmp_path / "broken.csv").write_text("".join([*rows[:70], "1,2,3,4,5,6\n", *rows[70:]]))
+    before = sorted(tmp_path.iterdir())
+    base = ["--trust", "--quiet", "--ways", "1", "--out", str(tmp_path / "out.csv")]
+    for table, more in [
+        (data, ["--where", "town == Ulm"]),
+        (data, ["--where", "income"]),
+        (data, ["--target", "refunded"]),
+        (data, ["--immutable", "age"]),
+        (data, ["--keep", "age"]),
+        (data, ["--drop", "age"]),
+        (data, ["--scheduler", "nonsense://"]),
+        # Two parts were finished before the line was found.
+        (str(tmp_path / "broken.csv"), ["--train", data]),
+    ]:
+        assert main(["explain", model, table, *base, *more]) == 2, more
+        assert sorted(tmp_path.iterdir()) == before, more
+    capsys.readouterr()
+    assert main(["explain", model, data, *base]) == 0
+
+
+def test_a_damaged_part_is_made_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # It ended in a traceback, each time.
+    command = [*interrupted(tmp_path, case=1045), "--quiet", "--out"]
+    out = tmp_path / "out.parquet"
+    assert main([*command, str(out)]) == 130
+    part = tmp_path / "out.parquet.parts" / "00000001.parquet"
+    part.write_bytes(part.read_bytes()[:100])
+    capsys.readouterr()
+    assert main([*command, str(out)]) == 0
+    assert "counterset: 1 of the finished parts are damaged, and made again\n" in (
+        capsys.readouterr().err
+    )
+    assert main([*command, str(tmp_path / "whole.parquet")]) == 0
+    pd.testing.assert_frame_equal(written(out), written(tmp_path / "whole.parquet"))
+
+
+def test_a_second_run_into_the_same_file_is_told_and_the_first_finishes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # It failed with the name of a file that the first had moved.
+    command = [*write(tmp_path), "--quiet", "--out", str(tmp_path / "out.csv")]
+    (folder := tmp_path / "out.csv.parts").mkdir()
+    with locked(folder / "lock"):
+        assert main(command) == 2
+    assert f"Another run is writing {tmp_path / 'out.csv'} at this" in capsys.readouterr().err
+    assert main(command) == 0
+
+
 def test_a_cluster_gives_the_same_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = write(tmp_path)
     assert main([*command, "--out", str(tmp_path / "serial.parquet")]) == 0
@@ -259,11 +345,7 @@ def test_a_cluster_gives_the_same_file(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_the_parts_say_what_they_were_made_from(tmp_path: Path) -> None:
-    armed = tmp_path / "armed"
-    rows = loans(5, seed=1)
-    rows["debt"] = 77.77
-    command = write(tmp_path, Interrupted(str(armed), str(tmp_path / "asked")), rows)
-    armed.touch()
+    command = interrupted(tmp_path)
     assert main([*command, "--out", str(tmp_path / "out.csv"), "--quiet"]) == 130
     manifest = json.loads((tmp_path / "out.csv.parts" / "manifest.json").read_text())
     assert {"counterset", "MODEL", "DATA", "--train", "--drop", "--ways"} <= set(manifest)

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from cli_files import write_loans
 
 from counterset import __version__
 from counterset.cli import main
@@ -114,6 +115,19 @@ def test_output_that_cannot_be_written_is_a_failure_told_in_one_line() -> None:
         run = [sys.executable, "-m", "counterset", "demo"]
         done = subprocess.run(run, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "counterset: No space left on device\n")
+
+
+def test_a_letter_that_the_terminal_does_not_know_is_shown_as_its_code(tmp_path: Path) -> None:
+    # It was a traceback, after the work was done.
+    model, data = write_loans(tmp_path)
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"labels": {"debt": "crédit", "income": "crédit €"}}', encoding="utf-8")
+    command = ["explain", model, data, "--trust", "--row", "1", "--schema", str(schema)]
+    run = [sys.executable, "-m", "counterset", *command]
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(run, env=ascii_only, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "cr\\xe9dit" in done.stdout
 
 
 def test_a_reader_that_stops_early_is_no_error_to_tell() -> None:

@@ -7,7 +7,7 @@ import argparse
 from counterset.cli.parsers import Help, add_parser
 
 
-def test_help_names_the_usage_all_arguments_in_one_group_and_an_example() -> None:
+def test_help_names_the_usage_all_arguments_and_an_example() -> None:
     commands = argparse.ArgumentParser(formatter_class=Help).add_subparsers()
     parser, group = add_parser(
         commands,
@@ -20,8 +20,6 @@ def test_help_names_the_usage_all_arguments_in_one_group_and_an_example() -> Non
     assert parser.format_help() == (
         "usage: counterset add [options]\n\n"
         "Add numbers.\nAll of them.\n\n"
-        "arguments:\n"
-        "  -h, --help    show this and exit\n"
         "  --also N ...  what to add\n\n"
         "example: counterset add --also 1\n"
     )

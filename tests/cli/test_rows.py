@@ -22,7 +22,17 @@ FILE = Path("rows.csv")
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "No columns to parse"),
+        (b"", "is empty. The first line of a CSV file names the columns"),
+        (b"\n\n", "is empty"),
+        (b"a;b\n1;2\n", r"separated by semicolons, .* sep=';'\)"),
+        (b"a;b\n1,5;2,5\n1,5;2,5\n", "separated by semicolons, .* decimal=','"),
+        (b"a\tb\n1\t2\n", r"separated by tabs, .* sep='\\t'\)"),
+        (b"sep=;\na;b\n1;2\n", "separated by semicolons"),
+        # The second was called a.1, and left out as no feature of the model.
+        (b"a,b,a\n1,2,3\n1,2,3\n", "several columns of the same name: 'a'"),
+        ("stra\xdfe,b\n1,2\n1,2\n".encode("latin-1"), "no text in UTF-8: it has the byte 0xdf"),
+        (b"a,b\n" + b"1,2\n" * 9 + b"\xe9,2\n", "no text in UTF-8.*iconv -f LATIN1"),
+        ("a,b\n1,2\n1,2\n".encode("utf-16"), "no text in UTF-8: it has the byte 0xff"),
         (b"a,b\n1,2\n1,2,3\n", "Expected 2 fields in line 3, saw 3"),
         (bytes(range(256)), "cannot be read as a CSV file"),
         (b"a,b\n", "holds 0 rows below the names"),
@@ -40,6 +50,13 @@ def test_what_is_no_table_is_told_with_its_file(
     with pytest.raises(InvalidInputError, match=message) as caught:
         read_rows(file)
     assert str(file) in str(caught.value)
+
+
+def test_the_mark_that_spreadsheets_put_first_is_no_part_of_a_name(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_bytes("a,b\n1,2\n3,4\n".encode("utf-8-sig"))
+    assert list(read_rows(tmp_path / "rows.csv")) == ["a", "b"]
+    (tmp_path / "rows.csv").write_bytes('"a",b\n1,2\n3,4\n'.encode("utf-8-sig"))
+    assert list(read_rows(tmp_path / "rows.csv")) == ["a", "b"]
 
 
 def test_a_junk_archive_is_told(tmp_path: Path) -> None:

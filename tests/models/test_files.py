@@ -13,7 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from framework_stand_ins import InferenceSession
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from counterset import InvalidInputError, MissingExtraError
 from counterset.models.files import feature_names, load_model
@@ -109,9 +113,57 @@ def test_types_that_skops_does_not_know_are_listed_and_need_trust(tmp_path: Path
     skops = pytest.importorskip("skops.io")
     path = tmp_path / "model.skops"
     skops.dump(OwnModel().fit(X, Y), path)
-    with pytest.raises(InvalidInputError, match=r"not know to be safe: .*OwnModel\..*--trust"):
+    with pytest.raises(InvalidInputError, match=r"not known to be safe .*OwnModel\..*--trust"):
         load_model(path)
     assert load_model(path, trust=True).predict(X).tolist() == list(MODEL.predict(X))
+
+
+def loans_with_kinds() -> tuple[pd.DataFrame, Any]:
+    home = np.where(X["income"] > 0.5, "own", "rent")
+    return X.assign(home=pd.Categorical(home)), Y
+
+
+def test_a_skops_file_that_selects_columns_by_their_dtype_needs_no_trust(tmp_path: Path) -> None:
+    # It was refused, though pickles were told that skops files need no trust.
+    skops = pytest.importorskip("skops.io")
+    rows, labels = loans_with_kinds()
+    encode = make_column_transformer(
+        (OneHotEncoder(), make_column_selector(dtype_exclude=np.number)),
+        (SimpleImputer(), make_column_selector(dtype_include="number")),
+    )
+    fitted = make_pipeline(encode, LogisticRegression()).fit(rows, labels)
+    skops.dump(fitted, tmp_path / "model.skops")
+    model = load_model(tmp_path / "model.skops")
+    assert model.predict(rows).tolist() == fitted.predict(rows).tolist()
+
+
+def test_the_pipeline_of_the_readme_needs_trust_for_its_trees_at_most(tmp_path: Path) -> None:
+    # Up to 0.15, skops trusts the trees of scikit-learn.
+    skops = pytest.importorskip("skops.io")
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    code = readme.split("```python\n")[1].split("limits = ")[0]
+    made: dict[str, Any] = {}
+    exec(compile(code, "README.md", "exec"), made)
+    path = tmp_path / "model.skops"
+    skops.dump(made["model"], path)
+    trees = "sklearn.tree._tree.Tree"
+    try:
+        load_model(path)
+    except InvalidInputError as error:
+        told = str(error)
+        assert f"not known to be safe in a file from anyone: {trees}. (" in told
+        assert told.endswith("If you know where the file comes from, pass --trust.")
+    expected = made["model"].predict(made["X"]).tolist()
+    assert load_model(path, trust=True).predict(made["X"]).tolist() == expected
+
+
+def test_a_table_in_place_of_a_model_is_not_to_be_trusted(tmp_path: Path) -> None:
+    # The advice was to pass --trust.
+    path = tmp_path / "rows.csv"
+    path.write_text("a\n1\n")
+    with pytest.raises(InvalidInputError, match=r"rows\.csv is a table, by its ending") as told:
+        load_model(path)
+    assert "--trust" not in str(told.value)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from worded import by_hand
 
+from counterset import InvalidInputError
 from counterset.models.goals import AnyOther, Goal, InInterval, OneOf
 from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.templates import Templates
@@ -27,6 +28,23 @@ def test_a_class_is_written_as_it_is(label: Any, told: str) -> None:
 
 def test_a_class_can_have_a_text() -> None:
     assert outcomes({"good": "approved"}).told("good") == "approved"
+
+
+def test_a_text_for_what_is_no_class_is_an_error_that_names_the_classes() -> None:
+    # It had no effect.
+    with pytest.raises(InvalidInputError, match=r"names 'Good', but .* classes 'bad', 'good'\."):
+        outcomes({"Good": "approved"})
+    with pytest.raises(InvalidInputError, match=r"names '1', but the model has the classes 0, 1\."):
+        outcomes({"1": "approved"}, classes=(0, 1), label=0, labels=[1])
+    with pytest.raises(InvalidInputError, match="outcomes takes a mapping"):
+        outcomes(["good"])
+
+
+def test_a_class_that_the_model_never_gave_can_have_a_text() -> None:
+    class Model:
+        classes_ = np.array(["bad", "good", "great"])
+
+    assert outcomes({"great": "more"}, model=Model()).told("great") == "more"
 
 
 def test_a_regression_is_never_classified() -> None:

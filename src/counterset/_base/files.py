@@ -1,15 +1,21 @@
-"""Write files so that a name never stands for an incomplete one."""
+"""Write files so that a name never stands for an incomplete one, and one process at a time."""
 
 from __future__ import annotations
 
 import os
+import secrets
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from counterset.exceptions import InvalidInputError
 
-__all__ = ["write_text", "written_aside"]
+__all__ = ["UNFINISHED", "locked", "write_text", "written_aside"]
+
+#: How the names of files begin that are not finished yet.
+UNFINISHED = "unfinished-"
 
 
 @contextmanager
@@ -27,8 +33,14 @@ def written_aside(file: Path) -> Iterator[Path]:
     ...     [file.name for file in Path(folder).iterdir()]
     ['table.csv']
     """
-    # The ending stays: pandas, numpy and matplotlib choose the format by it.
-    unfinished = file.with_name(f"unfinished-{os.getpid()}-{file.name}")
+    if file.exists() and not file.is_file():  # moving a file to /dev/null would replace the device
+        raise InvalidInputError(
+            f"{file} cannot be written, because it is a folder or a device. Name a file."
+        )
+    # The ending stays: pandas, numpy and matplotlib choose the format by it. The number of the
+    # process would not do for a name: two containers that share a folder can have the same. With
+    # the whole name before it, a long one would be too long.
+    unfinished = file.with_name(f"{UNFINISHED}{secrets.token_hex(8)}{file.suffix}")
     try:
         yield unfinished
         unfinished.replace(file)
@@ -61,3 +73,63 @@ def write_text(file: Path, text: str, what: str) -> None:
             f"{what} cannot be written to {file}: you may not write to {file.parent}. Choose "
             f"another folder."
         ) from error
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[bool]:
+    """Hold the lock on a file, which is made and removed; yield False if another holds it.
+
+    The system drops the lock when the process ends, in whatever way: a file that is left behind by
+    a process that was killed blocks nobody. Where the system has no locks (some file systems of
+    networks, Python in a browser), nobody is kept out.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder, locked(Path(folder) / "lock") as first:
+    ...     with locked(Path(folder) / "lock") as second:
+    ...         first, second
+    (True, False)
+    """
+    while True:
+        with file.open("ab") as stream:
+            held = _take(stream)
+            # The one who held it may have removed the file since it was opened: then this is the
+            # lock on a file without a name, which keeps nobody out.
+            if held and not _is_still(file, stream):
+                continue
+            try:
+                yield held
+            finally:
+                if held and sys.platform != "win32":  # before another can take it
+                    file.unlink(missing_ok=True)
+        if held and sys.platform == "win32":  # where no open file can be removed
+            with suppress(PermissionError):  # another took it
+                file.unlink(missing_ok=True)
+        return
+
+
+def _take(stream: BinaryIO) -> bool:
+    """Lock an open file; return whether no other process holds the lock."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt  # noqa: PLC0415 - there is none on other systems
+
+            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl  # noqa: PLC0415 - there is none on Windows, nor in a browser
+
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except (ImportError, OSError):  # there are no locks here
+        return True
+    return True
+
+
+def _is_still(file: Path, stream: BinaryIO) -> bool:
+    """Whether a name stands for the file that was opened."""
+    try:
+        return os.path.samestat(file.stat(), os.fstat(stream.fileno()))
+    except FileNotFoundError:
+        return False

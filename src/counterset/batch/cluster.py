@@ -50,16 +50,24 @@ def _connect(address: str, seconds: float) -> Any:
     """Return a client of a scheduler, or raise an error when the time is up."""
     try:
         from distributed import Client  # noqa: PLC0415 - an extra
+        from distributed.comm import get_address_host  # noqa: PLC0415
     except ImportError:
         raise MissingExtraError(
             "A cluster needs dask and distributed: pip install 'counterset[dask]'."
         ) from None
+    try:
+        # Before there is a client: one that never began waits for 20 seconds when it ends.
+        get_address_host(address)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"{address!r} is no address of a Dask scheduler, such as tcp://10.0.0.1:8786: {error}"
+        ) from error
     results: Queue[Any] = Queue()
 
     def connect() -> None:
         try:
             results.put(Client(address, timeout=seconds, set_as_default=False))
-        except (OSError, TimeoutError, ValueError) as error:
+        except (OSError, TimeoutError) as error:
             results.put(error)
 
     # Dask's own timeout does not end the wait for a server that listens but never says a word.
@@ -72,10 +80,6 @@ def _connect(address: str, seconds: float) -> Any:
         raise ConnectionError(
             f"No Dask scheduler answered at {address} within {seconds:g} seconds. Start one with "
             f"'dask scheduler', or look at its address."
-        )
-    if isinstance(result, ValueError):
-        raise InvalidInputError(
-            f"{address!r} is no address of a Dask scheduler, such as tcp://10.0.0.1:8786: {result}"
         )
     return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,14 @@ class ParquetTable:
     def __init__(self, file: Path) -> None:
         self.file = file
         pyarrow = _pyarrow()
-        try:
-            with pyarrow.parquet.ParquetFile(file) as opened:
-                self._schema = opened.schema_arrow
-                self._rows = opened.metadata.num_rows
-        except pyarrow.ArrowException as error:
-            raise InvalidInputError(f"{file} cannot be read as a parquet file: {error}") from error
+        with _reading(file), pyarrow.parquet.ParquetFile(file) as opened:
+            self._schema = opened.schema_arrow
+            self._rows = opened.metadata.num_rows
+
+    @property
+    def names(self) -> list[str]:
+        """The names that the file has."""
+        return [str(name) for name in self._schema.names]
 
     @property
     def columns(self) -> list[str]:
@@ -44,15 +47,21 @@ class ParquetTable:
 
     def read(self) -> pd.DataFrame:
         """Read all rows."""
-        return _to_pandas(_pyarrow().parquet.read_table(self.file))
+        with _reading(self.file):
+            return _to_pandas(_pyarrow().parquet.read_table(self.file))
 
     def chunks(self, size: int, texts: Sequence[str] = ()) -> Iterator[pd.DataFrame]:
         """Read chunks; the file says what its columns are, so ``texts`` has no effect."""
         pyarrow, first = _pyarrow(), 0
         left = self._schema.empty_table()
         with pyarrow.parquet.ParquetFile(self.file) as opened:
-            # A batch may be shorter: it may end with a group of rows.
-            for batch in opened.iter_batches(batch_size=size):
+            batches = opened.iter_batches(batch_size=size)
+            while True:
+                with _reading(self.file):
+                    batch = next(batches, None)
+                if batch is None:
+                    break
+                # A batch may be shorter: it may end with a group of rows.
                 left = pyarrow.concat_tables([left, pyarrow.Table.from_batches([batch])])
                 while left.num_rows >= size:
                     yield _numbered(left.slice(0, size), first)
@@ -99,6 +108,17 @@ class ParquetFormat:
         ):
             for part in parts:
                 writer.write_table(pyarrow.parquet.read_table(part, schema=self._schema))
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
+    """Say what is wrong with a file that cannot be read as parquet."""
+    try:
+        yield
+    except (_pyarrow().ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the disk or the network failed
+            raise
+        raise InvalidInputError(f"{file} cannot be read as a parquet file: {error}") from error
 
 
 def _numbered(table: Any, first: int) -> pd.DataFrame:

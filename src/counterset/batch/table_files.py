@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import re
 import shutil
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,17 +14,20 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pandas as pd
-from pandas.errors import ParserWarning
+from pandas.api import types
+from pandas.errors import EmptyDataError, ParserWarning
 
 from counterset._base.files import written_aside
 from counterset.batch.parquet_files import ParquetFormat, ParquetTable
 from counterset.exceptions import InvalidInputError
+from counterset.models.files import is_model_file
 
 __all__ = [
     "CsvFormat",
     "CsvTable",
     "Format",
     "TableFile",
+    "as_text",
     "check_ending",
     "format_of",
     "open_table",
@@ -29,6 +35,11 @@ __all__ = [
 
 #: The rows of a CSV file are counted a million at a time.
 COUNTED = 1_000_000
+#: What other programs write between cells, and how it is called.
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+#: A cell that begins so may be a formula for a spreadsheet; OWASP lists them under "CSV Injection".
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")  # noqa: RUF001
+NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 class TableFile(Protocol):
@@ -76,7 +87,11 @@ def open_table(file: Path) -> TableFile:
     """Open a table; the ending of its name tells whether it is parquet or CSV."""
     if not file.is_file():
         raise InvalidInputError(f"There is no file {file}.")
-    return ParquetTable(file) if _is_parquet(file) else CsvTable(file)
+    if is_model_file(file):
+        raise InvalidInputError(f"{file} is a model, by its ending, and no table.")
+    table: ParquetTable | CsvTable = ParquetTable(file) if _is_parquet(file) else CsvTable(file)
+    _check_names(table.names, file)
+    return table
 
 
 def check_ending(file: Path) -> None:
@@ -95,7 +110,9 @@ def check_ending(file: Path) -> None:
         )
 
 
-def format_of(file: Path, frame: pd.DataFrame, values: pd.DataFrame) -> Format:
+def format_of(
+    file: Path, frame: pd.DataFrame, values: pd.DataFrame, *, safe: bool = False
+) -> Format:
     """Return how a table is written to a file of this name.
 
     Parameters
@@ -106,8 +123,12 @@ def format_of(file: Path, frame: pd.DataFrame, values: pd.DataFrame) -> Format:
         A frame with the columns and dtypes of the table; it may have no rows.
     values
         Values of some columns: what a column of objects holds, its dtype does not tell.
+    safe
+        Whether a CSV file is written so that no spreadsheet takes a text for a formula.
     """
-    return ParquetFormat(frame, values) if _is_parquet(file) else CsvFormat(tuple(frame.columns))
+    if _is_parquet(file):
+        return ParquetFormat(frame, values)
+    return CsvFormat(tuple(frame.columns), safe)
 
 
 @dataclass(frozen=True)
@@ -117,8 +138,15 @@ class CsvTable:
     file: Path
 
     @property
+    def names(self) -> list[str]:
+        """The cells of the first line, as they stand there."""
+        with _reading(self.file):
+            first = pd.read_csv(self.file, header=None, nrows=1, dtype=str, keep_default_na=False)
+        return [str(name) for name in first.iloc[0]]
+
+    @property
     def columns(self) -> list[str]:
-        """The names in the first line."""
+        """The names in the first line; a column without a name gets one."""
         with _reading(self.file):
             return [str(name) for name in pd.read_csv(self.file, index_col=False, nrows=0)]
 
@@ -154,27 +182,84 @@ class CsvTable:
 
 @dataclass(frozen=True)
 class CsvFormat:
-    """CSV with the names of the columns in the first line, which parts do not have."""
+    """CSV with the names of the columns in the first line, which parts do not have.
+
+    Attributes
+    ----------
+    columns
+        The names of the columns.
+    safe
+        Whether texts are written so that no spreadsheet takes them for formulas, see
+        :func:`as_text`. By default, each cell is written as it is, and read again as it was.
+    """
 
     columns: tuple[Any, ...]
+    safe: bool = False
 
     def write(self, frame: pd.DataFrame, file: Path) -> None:
         """Write rows without the names of the columns."""
         with written_aside(file) as unfinished:
-            frame.to_csv(unfinished, index=False, header=False)
+            self._write(frame, unfinished, header=False)
 
     def join(self, parts: Sequence[Path], file: Path) -> None:
         """Write the names of the columns, then one part after the other."""
         with written_aside(file) as unfinished:
-            pd.DataFrame(columns=pd.Index(self.columns)).to_csv(unfinished, index=False)
+            self._write(pd.DataFrame(columns=pd.Index(self.columns)), unfinished, header=True)
             with unfinished.open("ab") as whole:
                 for part in parts:
                     with part.open("rb") as rows:
                         shutil.copyfileobj(rows, whole)
 
+    def _write(self, frame: pd.DataFrame, file: Path, *, header: bool) -> None:
+        if not self.safe:
+            frame.to_csv(file, index=False, header=header)
+            return
+        cells = frame.copy(deep=False)
+        for at, dtype in enumerate(frame.dtypes):
+            if not (types.is_numeric_dtype(dtype) or types.is_datetime64_any_dtype(dtype)):
+                column = frame.iloc[:, at].astype(object)
+                cells.isetitem(at, column.map(as_text, na_action="ignore"))
+        cells.columns = pd.Index([as_text(name) for name in cells.columns])
+        # In quotes, since a spreadsheet may take a semicolon or a tab for the end of a cell.
+        cells.to_csv(file, index=False, header=header, quoting=csv.QUOTE_NONNUMERIC)
+
+
+def as_text(cell: Any) -> Any:
+    """Return a cell so that no spreadsheet takes it for a formula: a text gets a quote before it.
+
+    Numbers stay as they are, also those that are written as texts.
+
+    Examples
+    --------
+    >>> [as_text(cell) for cell in ("=1+1", "@home", "-5.2", "yes", -3)]
+    ["'=1+1", "'@home", '-5.2', 'yes', -3]
+    """
+    if isinstance(cell, str) and cell[:1] in FORMULA_SIGNS and not NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
+
 
 def _is_parquet(file: Path) -> bool:
     return file.suffix.lower() in (".parquet", ".pq")
+
+
+def _check_names(names: Sequence[str], file: Path) -> None:
+    """Check that each column has a name of its own."""
+    if len(names) == 1:
+        for separator, called in SEPARATORS.items():
+            if separator in names[0] and names[0].replace(separator, "").isprintable():
+                raise InvalidInputError(
+                    f"{file} seems to be separated by {called}, and a CSV file is separated by "
+                    f'commas. Convert it: python -c "import pandas as pd; pd.read_csv('
+                    f"{str(file)!r}, sep={separator!r}).to_csv('commas.csv', index=False)\" (with "
+                    f"decimal=',' if its numbers have decimal commas)."
+                )
+    twice = [name for name, count in Counter(names).items() if count > 1 and name]
+    if twice:
+        raise InvalidInputError(
+            f"{file} has several columns of the same name: {', '.join(map(repr, twice))}. Give "
+            f"each column a name of its own."
+        )
 
 
 @contextmanager
@@ -188,5 +273,20 @@ def _reading(file: Path) -> Iterator[None]:
         raise InvalidInputError(
             f"The rows of {file} have more cells than its first line has names. Name every column."
         ) from None
+    except EmptyDataError:
+        raise InvalidInputError(
+            f"{file} is empty. The first line of a CSV file names the columns."
+        ) from None
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise InvalidInputError(
+            f"{file} is no text in UTF-8: it has the byte 0x{byte:02x}. Save it again as UTF-8 (a "
+            f"spreadsheet calls it 'CSV UTF-8'), or convert it, if it is in Latin-1: iconv -f "
+            f"LATIN1 -t UTF-8 {file} > utf8.csv"
+        ) from None
+    except OSError as error:
+        if error.errno is not None:  # the disk or the network failed, and not the file
+            raise
+        raise InvalidInputError(f"{file} cannot be read as a CSV file: {error}") from error
     except Exception as error:  # what is no table can fail in many ways, and few name the file
         raise InvalidInputError(f"{file} cannot be read as a CSV file: {error}") from error

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from counterset import datasets
 from counterset._base.files import written_aside
-from counterset.cli.output import check_file
+from counterset.cli.files import check_files
 from counterset.cli.parsers import Commands, add_parser
 from counterset.cli.settings_files import schema_to_json
 from counterset.datasets.bundled import BUNDLED
 from counterset.datasets.dataset import Dataset
+from counterset.datasets.fetched import FETCHED, find_files
 from counterset.exceptions import InvalidInputError
 from counterset.tables.schema import Schema
 
@@ -52,8 +53,8 @@ def _run(arguments: argparse.Namespace) -> int:
             raise InvalidInputError(f"{' and '.join(files)} needs the NAME of a dataset.")
         sys.stdout.write("".join(f"{line}\n" for line in _listed()))
         return 0
-    for option, file in files.items():
-        check_file(file, option)
+    source = find_files(arguments.name) if arguments.name in FETCHED else []
+    check_files(arguments, "output", "schema", read=source)
     dataset = datasets.load(arguments.name)
     if not files:
         sys.stdout.write(f"{dataset!r}\n{textwrap.fill(dataset.description, 88)}\n")

@@ -12,6 +12,7 @@ import pandas as pd
 from counterset._base.files import written_aside
 from counterset.cli.arguments import whole_number
 from counterset.cli.cases import read_case
+from counterset.cli.files import check_files
 from counterset.cli.options import (
     add_goal,
     add_limits,
@@ -20,7 +21,6 @@ from counterset.cli.options import (
     add_seed,
     add_training,
 )
-from counterset.cli.output import check_file
 from counterset.cli.parsers import Commands, add_parser
 from counterset.evaluation.evaluate import evaluate
 from counterset.tables.table import Table
@@ -69,8 +69,7 @@ def add_command(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if arguments.output is not None:
-        check_file(arguments.output, "--output")
+    check_files(arguments, "output")
     case = read_case(arguments)
     rows = case.rows.iloc[: arguments.inputs]
     table = evaluate(

@@ -7,15 +7,22 @@ import sys
 import warnings
 from pathlib import Path
 
+from counterset._base.arrays import to_python
 from counterset.cli.arguments import whole_number
 from counterset.cli.cases import find_rows, read_case
 from counterset.cli.explain_file import explain_file
+from counterset.cli.files import check_files
 from counterset.cli.options import add_goal, add_limits, add_model_and_data, add_training
-from counterset.cli.output import check_file
 from counterset.cli.parsers import Commands, add_parser
 from counterset.exceptions import FewerCounterfactualsWarning, InvalidInputError
 
 __all__ = ["add_command"]
+
+#: The arguments that have an effect only with another.
+ONLY = {
+    "--row": ("html", "json"),
+    "--out": ("where", "keep", "safe_csv", "jobs", "scheduler", "quiet"),
+}
 
 
 def add_command(commands: Commands) -> None:
@@ -48,6 +55,15 @@ def add_command(commands: Commands) -> None:
         metavar="COLUMN",
         help="--out: columns of DATA to write too",
     )
+    group.add_argument(
+        "--safe-csv", action="store_true", help="--out: a ' before texts that may be formulas"
+    )
+    group.add_argument(
+        "--jobs",
+        type=whole_number(1),
+        metavar="N",
+        help="--out: processes at work (default: 1)",
+    )
     group.add_argument("--scheduler", metavar="ADDRESS", help="--out: run on this Dask cluster")
     group.add_argument("--quiet", action="store_true", help="--out: show no progress bar")
     parser.set_defaults(run=_run)
@@ -58,24 +74,26 @@ def _run(arguments: argparse.Namespace) -> int:
         raise InvalidInputError(
             "Choose one of --row N, to explain one row, and --out FILE, to explain all."
         )
-    of_other = (
-        ("where", "keep", "scheduler", "quiet") if arguments.out is None else ("html", "json")
-    )
-    given = [f"--{name}" for name in of_other if getattr(arguments, name)]
+    needed, used = ("--out", "--row") if arguments.out is None else ("--row", "--out")
+    given = [f"--{name.replace('_', '-')}" for name in ONLY[needed] if getattr(arguments, name)]
     if given:
-        needed, used = ("--out", "--row") if arguments.out is None else ("--row", "--out")
         raise InvalidInputError(f"{', '.join(given)} needs {needed}, and was given with {used}.")
     return _explain_row(arguments) if arguments.out is None else explain_file(arguments)
 
 
 def _explain_row(arguments: argparse.Namespace) -> int:
-    if arguments.html is not None:
-        check_file(arguments.html, "--html")
+    check_files(arguments, "html")
     case = read_case(arguments)
     row = find_rows(case.rows, [arguments.row], arguments.data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)  # the words say it
-        explanation = case.explainer.explain(row, **case.goal)
+        explanations = case.explainer.explain_many(row, **case.goal, skip=True)
+    explanation = explanations[0]
+    if explanations.status[0] == "already_reached":
+        raise InvalidInputError(
+            f"The model's answer on row {arguments.row} is what is wanted already: "
+            f"{to_python(explanation.label)!r}. Choose another row, or another goal."
+        )
     told = explanation.to_json(indent=1) if arguments.json else explanation.describe()
     sys.stdout.write(f"{told}\n")
     if arguments.html is not None:

@@ -29,7 +29,7 @@ from counterset.batch.table_files import (
     open_table,
 )
 from counterset.cli.cases import read_explainer
-from counterset.cli.output import check_file
+from counterset.cli.files import check_files
 from counterset.cli.rows import select_features
 from counterset.cli.where import Where
 from counterset.exceptions import InvalidInputError
@@ -56,24 +56,34 @@ TOLD = {
 def explain_file(arguments: argparse.Namespace) -> int:
     """Explain the rows of DATA, write them to ``--out``, and return the exit code."""
     out = arguments.out
-    check_file(out, "--out")
+    parts = Parts(out)
+    check_files(arguments, "out", more={"out": [parts.folder]})
     check_ending(out)
+    _check_options(arguments)
     table = open_table(arguments.data)
-    parts = Parts(out, _made_from(arguments))
-    if parts.folder.exists():
-        parts.open()  # that it belongs to another run is told before a model is read
     with ExitStack() as stack:
+        # That another run has the file is told before a model is read.
+        stack.enter_context(parts.opened(_made_from(arguments)))
+        if parts.damaged:
+            sys.stderr.write(
+                f"counterset: {parts.damaged} of the finished parts are damaged, and made again\n"
+            )
         client = None
         if arguments.scheduler is not None:
             client = stack.enter_context(connected(arguments.scheduler))
         explainer, goal = read_explainer(arguments)
         _check_columns(table, explainer.model, arguments)
-        function = FrameExplainer(explainer, keep=arguments.keep, memory=MEMORY, **goal)
+        function = FrameExplainer(
+            explainer, keep=arguments.keep, memory=MEMORY, n_jobs=arguments.jobs, **goal
+        )
         run = _Run(arguments, table, function, parts)
         try:
             run.explain(client)
             status = parts.status()
             parts.join(run.count, run.format)
+        except InvalidInputError:  # the same command will never do better
+            parts.discard()
+            raise
         except BaseException:
             _tell_kept(run)
             raise
@@ -119,11 +129,10 @@ class _Run:
         head = next(self.table.chunks(1, self._texts), pd.DataFrame(columns=self.table.columns))
         explainer, nothing = self.function.explainer, self._arranged(self.function(head[:0]))
         some: Any = explainer.schema_.decode(explainer.pool_.matrix[:ROWS])
-        return format_of(self.arguments.out, nothing, some)
+        return format_of(self.arguments.out, nothing, some, safe=self.arguments.safe_csv)
 
     def explain(self, client: Any) -> None:
         """Explain all chunks that are not finished yet, and write each as a part."""
-        self.parts.open()
         how = self.format
         finished = [number for number in range(self.count) if self.parts.is_finished(number)]
         self.finished = sum(min(ROWS, self.total - number * ROWS) for number in finished)
@@ -178,6 +187,19 @@ def _read_cells(column: pd.Series) -> pd.Series:
     return read.map(lambda cell: flags.get(cell, cell) if isinstance(cell, str) else cell)
 
 
+def _check_options(arguments: argparse.Namespace) -> None:
+    """Check options that have an effect only with another, or only without it."""
+    if arguments.safe_csv and arguments.out.suffix.lower() != ".csv":
+        raise InvalidInputError(
+            f"--safe-csv is for a .csv file, got {arguments.out}. No spreadsheet takes a text of a "
+            f"parquet file for a formula."
+        )
+    if arguments.jobs is not None and arguments.scheduler is not None:
+        raise InvalidInputError(
+            "Choose one of --jobs, processes on this machine, and --scheduler, those of a cluster."
+        )
+
+
 def _check_columns(table: TableFile, model: Any, arguments: argparse.Namespace) -> None:
     """Check that DATA has all columns, before its rows are read."""
     columns = pd.DataFrame(columns=table.columns)
@@ -213,17 +235,16 @@ def _made_from(arguments: argparse.Namespace) -> dict[str, str]:
         "ways",
         "keep",
         "where",
+        "safe_csv",
     ]
     for name in others:
         value = getattr(arguments, name)
-        if value not in (None, []):
+        if value not in (None, [], False):
             made_from[f"--{name.replace('_', '-')}"] = json.dumps(value)
     return made_from
 
 
 def _hash(file: Path) -> str:
-    if not file.is_file():
-        raise InvalidInputError(f"There is no file {file}.")
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 

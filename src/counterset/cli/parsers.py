@@ -37,7 +37,8 @@ def add_parser(
 ) -> tuple[argparse.ArgumentParser, Group]:
     """Add the parser of a command, and return it with the group that its arguments belong in.
 
-    All arguments stand in one group: headings cost lines, and a screen has 24.
+    All arguments stand in one group without a heading, and who reads the help knows ``--help``:
+    each would cost a line, and a screen has 24.
 
     Parameters
     ----------
@@ -61,6 +62,6 @@ def add_parser(
         formatter_class=Help,
         add_help=False,
     )
-    group = parser.add_argument_group("arguments")
-    group.add_argument("-h", "--help", action="help", help="show this and exit")
+    group = parser.add_argument_group()
+    group.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
     return parser, group

@@ -10,6 +10,7 @@ from typing import Any
 
 from counterset.cli.arguments import whole_number
 from counterset.cli.cases import Case, find_rows, read_case
+from counterset.cli.files import check_files
 from counterset.cli.options import (
     add_goal,
     add_limits,
@@ -17,7 +18,6 @@ from counterset.cli.options import (
     add_repeats,
     add_training,
 )
-from counterset.cli.output import check_file
 from counterset.cli.parsers import Commands, add_parser
 from counterset.evaluation.evaluate import evaluate
 from counterset.exceptions import FewerCounterfactualsWarning, InvalidInputError
@@ -52,7 +52,7 @@ def add_command(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    check_file(arguments.html, "--html")
+    check_files(arguments, "html")
     case = read_case(arguments)
     numbers = list(range(len(case.rows))) if arguments.rows is None else arguments.rows
     rows = find_rows(case.rows, numbers, arguments.data)

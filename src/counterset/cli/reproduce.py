@@ -12,7 +12,7 @@ from counterset.benchmark.experiment import Experiment
 from counterset.benchmark.isolation import PeerRunner
 from counterset.benchmark.reproduce import TABLES, reproduce
 from counterset.cli.arguments import positive_number, whole_number
-from counterset.cli.output import check_output
+from counterset.cli.files import check_folder
 from counterset.cli.parsers import Commands, Group, add_parser
 from counterset.exceptions import InvalidInputError
 
@@ -102,7 +102,7 @@ def _add_peer_options(group: Group) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     plots = not arguments.no_plots
-    check_output(arguments.output, plots=plots)
+    check_folder(arguments.output, plots=plots)
     if arguments.peers and shutil.which(arguments.peer_python) is None:
         raise InvalidInputError(f"--peer-python: there is no program {arguments.peer_python!r}.")
     report = reproduce(

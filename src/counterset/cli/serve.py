@@ -15,6 +15,7 @@ from threading import Thread
 from counterset.cli.arguments import whole_number
 from counterset.cli.cases import read_case
 from counterset.cli.credit import OUTCOMES, load_credit
+from counterset.cli.files import check_files
 from counterset.cli.options import add_goal, add_limits, add_model_and_data, add_training
 from counterset.cli.parsers import Commands, add_parser
 from counterset.exceptions import (
@@ -73,6 +74,7 @@ def read_served(arguments: argparse.Namespace) -> Served:
         )
     if arguments.data is None:
         raise InvalidInputError("serve takes MODEL and DATA, or neither of them, got MODEL only.")
+    check_files(arguments)
     case = read_case(arguments)
     named = "".join(
         each if each.isalnum() or each in "-_." else "-" for each in arguments.model.stem

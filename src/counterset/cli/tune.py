@@ -14,8 +14,8 @@ from sklearn.model_selection import train_test_split
 from counterset._base.files import written_aside
 from counterset.cli.arguments import whole_number
 from counterset.cli.cases import find_class
+from counterset.cli.files import check_files, check_folder
 from counterset.cli.options import add_goal, add_model_and_data, add_repeats, add_seed
-from counterset.cli.output import check_output
 from counterset.cli.parsers import Commands, add_parser
 from counterset.cli.rows import read_rows, select_features
 from counterset.evaluation.tuning import Tuning, tune
@@ -25,6 +25,9 @@ from counterset.models.files import load_model
 from counterset.plots.trade_off import draw_trade_off
 
 __all__ = ["add_command"]
+
+#: The files of the report.
+WRITTEN = TABLE, MARKDOWN, PLOT = ("tuning.csv", "tuning.md", "trade-off.png")
 
 
 def add_command(commands: Commands) -> None:
@@ -65,7 +68,8 @@ def add_command(commands: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     folder, plots = arguments.output, not arguments.no_plots
-    check_output(folder, plots=plots)
+    check_files(arguments, more={"output": [folder / name for name in WRITTEN]})
+    check_folder(folder, plots=plots)
     model = load_model(arguments.model, trust=arguments.trust)
     rows = read_rows(arguments.data)
     rows = select_features(rows, model, arguments.drop, arguments.data)
@@ -108,7 +112,7 @@ def _write(tuning: Tuning, folder: Path, *, plots: bool) -> None:
         def file(name: str) -> Path:
             return stack.enter_context(written_aside(folder / name))
 
-        tuning.table.to_csv(file("tuning.csv"), index=False)
-        file("tuning.md").write_text(tuning.to_table().to_markdown() + "\n", encoding="utf-8")
+        tuning.table.to_csv(file(TABLE), index=False)
+        file(MARKDOWN).write_text(tuning.to_table().to_markdown() + "\n", encoding="utf-8")
         if plots:
-            draw_trade_off(tuning, file("trade-off.png"))
+            draw_trade_off(tuning, file(PLOT))

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from counterset.cli.files import check_files
 from counterset.cli.parsers import Commands, add_parser
 from counterset.models.files import load_model
 from counterset.report.verify import verify_report
@@ -39,6 +40,7 @@ def add_command(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    check_files(arguments)
     model = load_model(arguments.model, trust=arguments.trust)
     found = verify_report(arguments.report, model)
     sys.stdout.write(f"{found}\n")

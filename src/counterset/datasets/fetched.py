@@ -16,7 +16,7 @@ from counterset.datasets.bundled import with_categories
 from counterset.datasets.dataset import Dataset
 from counterset.exceptions import DataUnavailableError
 
-__all__ = ["FETCHED", "cache_folder", "fetch"]
+__all__ = ["FETCHED", "cache_folder", "fetch", "find_files"]
 
 #: The environment variables that name a folder of data, and the cache.
 FOLDER_VARIABLE = "COUNTERSET_DATA"
@@ -100,19 +100,26 @@ FETCHED: Mapping[str, Source] = MappingProxyType(
 def fetch(name: str) -> Dataset:
     """Read a dataset from the folder or the cache; if it is in neither, fetch and keep it."""
     source = FETCHED[name]
-    for folder in _folders():
-        files = [_find(folder, part) for part in (name, *source.parts)]
-        if files[0] is not None:
-            return _read(name, source, [files[0]])
-        parts = [file for file in files[1:] if file is not None]
-        if len(parts) == len(source.parts):
-            return _read(name, source, parts)
+    if files := find_files(name):
+        return _read(name, source, files)
     file = cache_folder() / f"{name}.csv.gz"
     table = _download(name, source)
     file.parent.mkdir(parents=True, exist_ok=True)
     with written_aside(file) as unfinished:
         table.to_csv(unfinished, index=False)
     return _read(name, source, [file])
+
+
+def find_files(name: str) -> list[Path]:
+    """Return the files of a dataset in the folder or the cache; none if it is in neither."""
+    for folder in _folders():
+        whole, *parts = (_find(folder, part) for part in (name, *FETCHED[name].parts))
+        if whole is not None:
+            return [whole]
+        found = [file for file in parts if file is not None]
+        if len(found) == len(parts):
+            return found
+    return []
 
 
 def cache_folder() -> Path:

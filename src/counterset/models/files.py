@@ -1,4 +1,4 @@
-"""Models in files: ONNX and skops files are safe to read, a pickle only if it is trusted."""
+"""Models in files: what may run code when it is loaded is read only if it is trusted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,37 @@ import joblib
 from counterset.exceptions import CountersetError, InvalidInputError, MissingExtraError
 from counterset.models.frameworks import OnnxFile, as_predictor
 
-__all__ = ["feature_names", "load_model"]
+__all__ = ["feature_names", "is_model_file", "is_table_file", "load_model"]
+
+#: The usual endings of files that hold a model, and of files that hold a table.
+MODEL_ENDINGS = (".joblib", ".onnx", ".pickle", ".pkl", ".skops")
+TABLE_ENDINGS = (".csv", ".parquet", ".pq", ".tsv", ".xlsx")
+
+#: Types that skops does not know, but that can do no harm.
+VOUCHED_FOR = (
+    # It holds a pattern and dtypes, and returns the names of columns that fit them.
+    "sklearn.compose._column_transformer.make_column_selector",
+    # The usual dtype for it: a class without instances.
+    "numpy.number",
+    # Imputers hold some. skops reads one off an empty array, and makes none in another way.
+    "numpy.dtype",
+)
+
+
+def is_model_file(path: Path) -> bool:
+    """Whether a name ends as those of models do.
+
+    Examples
+    --------
+    >>> is_model_file(Path("credit.skops")), is_model_file(Path("credit.csv"))
+    (True, False)
+    """
+    return path.suffix.lower() in MODEL_ENDINGS
+
+
+def is_table_file(path: Path) -> bool:
+    """Whether a name ends as those of tables do."""
+    return path.suffix.lower() in TABLE_ENDINGS
 
 
 def load_model(path: Path, *, trust: bool = False) -> Any:
@@ -24,8 +54,8 @@ def load_model(path: Path, *, trust: bool = False) -> Any:
         and ``pickle.dump`` write it.
     trust
         Whether the file may run code of its own. A pickle can run any code when it is loaded, so
-        it is loaded only if this is true; a skops file needs it only for types that skops does not
-        know to be safe.
+        it is loaded only if this is true; a skops file needs it only for types that are not known
+        to be safe, such as the trees of scikit-learn.
 
     Returns
     -------
@@ -34,6 +64,8 @@ def load_model(path: Path, *, trust: bool = False) -> Any:
     """
     if not path.is_file():
         raise InvalidInputError(f"There is no file {path}.")
+    if is_table_file(path):
+        raise InvalidInputError(f"{path} is a table, by its ending, and no model.")
     if path.suffix.lower() == ".onnx":
         OnnxFile(str(path)).session()  # a file that is none shows now
         return str(path)
@@ -44,7 +76,8 @@ def load_model(path: Path, *, trust: bool = False) -> Any:
     else:
         raise InvalidInputError(
             f"{path} may be a pickle, and a pickle can run any code when it is loaded. If you know "
-            f"where it comes from, pass --trust. Models in .skops and .onnx files need no trust."
+            f"where it comes from, pass --trust. An .onnx file needs no trust, and a .skops file "
+            f"only for types that are not known to be safe."
         )
     if not callable(getattr(as_predictor(model), "predict", model)):
         raise InvalidInputError(
@@ -92,9 +125,11 @@ def _load_skops(path: Path, trust: bool) -> Any:
             "A skops file needs skops: pip install 'counterset[skops]'."
         ) from None
     unknown = io.get_untrusted_types(file=path)
-    if unknown and not trust:
+    doubtful = [each for each in unknown if each not in VOUCHED_FOR]
+    if doubtful and not trust:
         raise InvalidInputError(
-            f"{path} holds types that skops does not know to be safe: {', '.join(unknown)}. If you "
-            f"know where the file comes from, pass --trust."
+            f"{path} holds types that are not known to be safe in a file from anyone: "
+            f"{', '.join(doubtful)}. (A crafted tree can crash the process, other types can run "
+            f"code.) If you know where the file comes from, pass --trust."
         )
     return io.load(path, trusted=unknown)

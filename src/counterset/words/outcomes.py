@@ -10,6 +10,7 @@ import numpy as np
 
 from counterset._base.arrays import to_python
 from counterset._base.bidi import isolated
+from counterset.exceptions import InvalidInputError
 from counterset.models.goals import InInterval, OneOf
 from counterset.results.explanation import Explanation
 from counterset.tables.features.number import format_number, rounded
@@ -30,12 +31,36 @@ class Outcomes:
     templates
         The texts of the language.
     texts
-        From labels to how people call them; a label that is not there is written as it is.
+        From labels to how people call them; a label that is not there is written as it is. One
+        that is no class of the model is an error.
     """
 
     explanation: Explanation
     templates: Templates
     texts: Mapping[Any, str]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.texts, Mapping):
+            raise InvalidInputError(
+                f"outcomes takes a mapping from classes to texts, such as {{'good': 'approved'}}, "
+                f"got {self.texts!r}."
+            )
+        classes = self._classes()
+        unknown = [label for label in self.texts if label not in classes]
+        if classes and unknown and not self.is_number:
+            raise InvalidInputError(
+                f"outcomes names {', '.join(map(repr, unknown))}, but the model has the classes "
+                f"{', '.join(map(repr, classes))}."
+            )
+
+    def _classes(self) -> list[Any]:
+        """Return the classes that the model has; if it was lost, those that it gave."""
+        explanation, context = self.explanation, self.explanation.context
+        known = [] if context.classes is None else context.classes.labels.tolist()
+        known += np.ravel(getattr(context.model, "classes_", [])).tolist()
+        goal = context.goal.wanted if isinstance(context.goal, OneOf) else []
+        known += [to_python(label) for label in (explanation.label, *explanation.labels, *goal)]
+        return list(dict.fromkeys(known))
 
     @property
     def is_number(self) -> bool:
