@@ -37,10 +37,15 @@ class JsonLines(logging.Formatter):
             "event": record.getMessage(),
             **getattr(record, "counts", {}),
         }
-        if record.exc_info and record.exc_info[0] is not None:
-            lines = traceback.extract_tb(record.exc_info[2])
-            told["error"] = record.exc_info[0].__name__
-            told["at"] = [f"{each.filename}:{each.lineno} {each.name}" for each in lines]
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            errors = [error] if error.__cause__ is None else [error, error.__cause__]
+            told["error"] = " from ".join(type(each).__name__ for each in errors)
+            told["at"] = [
+                f"{line.filename}:{line.lineno} {line.name}"
+                for each in errors
+                for line in traceback.extract_tb(each.__traceback__)
+            ]
         return json.dumps(told)
 
 
