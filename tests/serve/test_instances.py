@@ -71,9 +71,12 @@ def test_many_unknown_names_are_not_all_compared_with_the_columns(
 ) -> None:
     """A body of 1 MB has 100,000 of them, and each used to be compared with every column."""
     compared: list[str] = []
-    monkeypatch.setattr(
-        instances, "get_close_matches", lambda name, *_, **__: compared.append(name) or []
-    )
+
+    def compare(name: str, *_: Any, **__: Any) -> list[str]:
+        compared.append(name)
+        return []
+
+    monkeypatch.setattr(instances, "get_close_matches", compare)
     assert len(faults_of([{f"unknown {i}": 1 for i in range(1000)}])) == 20
     assert len(faults_of([{"a" * 100_000: 1}])) == 6
     assert len(compared) == 21

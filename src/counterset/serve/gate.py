@@ -21,6 +21,8 @@ LOOPBACK_HOSTS = ("127.0.0.1", "[::1]", "localhost")
 #: The last port that there is.
 LAST_PORT = 65535
 
+# Where the next request begins is not sure after one that has two lengths.
+_HEADERS = {400: {"Connection": "close"}, 401: {"WWW-Authenticate": "Bearer"}}
 # A name or an IPv4 address, or an IPv6 address in brackets; then a port.
 _HOST = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{1,5}))?")
 
@@ -59,8 +61,7 @@ class Gate:
             self._check(scope)
             body = await self._read(Headers(scope=scope), receive)
         except RefusedError as error:
-            headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
-            answer = error_answer(error.status, str(error), headers=headers)
+            answer = error_answer(error.status, str(error), headers=_HEADERS.get(error.status))
             await answer(scope, receive, send)
             return
         first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]

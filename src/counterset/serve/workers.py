@@ -138,7 +138,7 @@ class Workers:
         """
         task = _Task(key, work, item)
         self._accept(task)
-        result = asyncio.wrap_future(task.result)
+        result: asyncio.Future[Result] = asyncio.wrap_future(task.result)
         try:
             await asyncio.wait([result], timeout=self._limits.seconds)
             if not result.done():
