@@ -26,6 +26,9 @@ from counterset.serve.served import Served
 
 __all__ = ["add_command", "read_served", "run_server"]
 
+#: The limits that are options.
+LIMITS = ("connections", "transfer_seconds", "work_seconds", "shutdown_seconds")
+
 
 def add_command(commands: Commands) -> None:
     """Add ``serve`` to the command line."""
@@ -33,7 +36,7 @@ def add_command(commands: Commands) -> None:
         commands,
         "serve",
         "Serve explanations, as a page and over HTTP; by default, of bundled loans.",
-        usage="[MODEL DATA] [options]",
+        usage="[MODEL DATA] [options] [limits: docs/deploying.md]",
         example="counterset serve model.skops credit.csv --target good",
     )
     add_model_and_data(group, "a CSV file of rows to pick from", required=False)
@@ -51,19 +54,13 @@ def add_command(commands: Commands) -> None:
         metavar="FILE",
         help="a file with a secret that requests must know",
     )
-    for name, text in {
-        "connections": "the most open connections",
-        "transfer-seconds": "how long a head, a body, and reading an answer may take, each",
-        "work-seconds": "how long the model may work on a request before it is given up",
-        "shutdown-seconds": "how long requests are finished when the server is told to stop",
-    }.items():
-        default = getattr(Limits, name.replace("-", "_"))
+    # A screen has no lines left for these, so that docs/deploying.md tells what they are.
+    for name in LIMITS:
         group.add_argument(
-            f"--{name}",
+            f"--{name.replace('_', '-')}",
             type=whole_number(1),
-            default=default,
-            metavar="N",
-            help=f"{text} (default: {default:g})",
+            default=getattr(Limits, name),
+            help=argparse.SUPPRESS,
         )
     parser.set_defaults(run=_run)
 
@@ -101,12 +98,7 @@ def _run(arguments: argparse.Namespace) -> int:
     for package in ("fastapi", "uvicorn", "prometheus_client"):
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError(f"serve needs {package}: pip install 'counterset[app]'.")
-    limits = Limits(
-        connections=arguments.connections,
-        transfer_seconds=arguments.transfer_seconds,
-        work_seconds=arguments.work_seconds,
-        shutdown_seconds=arguments.shutdown_seconds,
-    )
+    limits = Limits(**{name: getattr(arguments, name) for name in LIMITS})
     run_server(read_served(arguments), arguments.host, arguments.port, token, limits)
     return 0
 

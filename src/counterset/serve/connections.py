@@ -24,11 +24,12 @@ __all__ = ["BACKLOG", "Connection", "limits_within", "serve_app"]
 
 #: 500 clients may come at the same moment, as many as requests may wait.
 BACKLOG = 500
-#: Of those that came, 32 are accepted before anything else is done, such as closing others.
-ACCEPTED_AT_ONCE = 32
-#: File descriptors beside the connections: those accepted at once, and 32 for logs, the event
-#: loop, the files of the page, and the model.
-SPARE_DESCRIPTORS = ACCEPTED_AT_ONCE + 32
+#: Of those that came, 8 are accepted in each round of the event loop.
+ACCEPTED_AT_ONCE = 8
+#: File descriptors beside the connections: 32 for those just accepted, since it takes up to four
+#: rounds until one of them is counted and another is closed; and 32 for logs, the event loop, the
+#: files of the page, and the model.
+SPARE_DESCRIPTORS = 4 * ACCEPTED_AT_ONCE + 32
 #: What arrived is parsed 16 kB at a time, so that a head has 32 kB at most.
 PART = 16_384
 #: With fewer than 8 connections, health checks would compete with requests.

@@ -164,5 +164,5 @@ def _http(request: Request, error: Exception) -> Response:
     if error.status_code == 404 and told == "Not Found":
         told = "There is nothing at this address. /openapi.json describes what there is."
     elif error.status_code == 405:
-        told = f"{shortened(request.method)} is not possible at this address."
+        told = f"{shortened(request.method)} is not allowed at this address."
     return error_answer(error.status_code, told, headers=error.headers)

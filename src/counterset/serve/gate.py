@@ -88,7 +88,7 @@ class Gate:
         known = hmac.compare_digest(given.strip().encode("latin-1"), self.token.encode("utf-8"))
         if kind.lower() != "bearer" or not known:
             raise _refused(
-                401, "A secret is needed: send the header Authorization: Bearer, and the token."
+                401, "The token is missing or wrong. Send the header Authorization: Bearer TOKEN."
             )
 
     async def _read(self, headers: Headers, receive: Receive) -> bytes:

@@ -29,8 +29,8 @@ class Limits:
     threads
         How many requests are worked on at a time.
     work_seconds
-        How long a thread may work on a request, or on a batch of them, before it is given up.
-        Less than ``seconds``, so that requests that wait behind it are answered in time.
+        How long a thread may work on a request, or on a batch of them, before it is given up. By
+        default as long as a request may take: then nobody waits for that thread any more.
     hung_threads
         The most threads that are given up and replaced. Each may take a core for ever.
     transfer_seconds
@@ -53,7 +53,7 @@ class Limits:
     seconds: float = 60.0
     waiting: int = 500
     threads: int = field(default_factory=core_count)
-    work_seconds: float = 30.0
+    work_seconds: float = 60.0
     hung_threads: int = 8
     transfer_seconds: float = 30.0
     connections: int = 1000

@@ -180,7 +180,7 @@ def _add_explain(
     @router.post("/v1/models/{name}:explain", include_in_schema=False)
     async def unknown(name: str) -> None:
         """Tell that there is no such model."""
-        raise HTTPException(404, f"There is no model {name!r} here, but {served.name!r}.")
+        raise HTTPException(404, f"There is no model {name!r}. This server has {served.name!r}.")
 
 
 def _check_counts(limits: Limits, **counts: int) -> None:
