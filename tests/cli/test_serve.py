@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import json
 import shlex
 import signal
 import socket
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
 from cli_files import write_loans
+from slow_server import WAITS, slow_server
 
 from counterset.cli import main, serve
+from counterset.serve.limits import Limits
 from counterset.serve.served import Served
 
 
@@ -110,27 +109,6 @@ def test_the_files_for_deploying_have_options_that_the_command_takes(name: str) 
     assert (given.host == "127.0.0.1") == (given.token_file is None)
 
 
-def start(file: Path) -> tuple[subprocess.Popen[str], str]:
-    """Start a server whose model waits for a file; return it and its address."""
-    script = Path(__file__).parents[1] / "slow_server.py"
-    server = subprocess.Popen(
-        [sys.executable, str(script), str(file)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout is not None
-    line = server.stdout.readline()
-    assert line.startswith("Serving loans at http://127.0.0.1:"), server.communicate()[1]
-    return server, line.split()[3]
-
-
-def waiting_at(address: str) -> float:
-    """Return how many requests a server works on."""
-    text = httpx.get(f"{address}/metrics").text
-    return float(text.split("\ncounterset_requests_waiting ")[1].split("\n")[0])
-
-
 def listens(address: str) -> bool:
     """Whether a server takes new requests."""
     try:
@@ -141,26 +119,31 @@ def listens(address: str) -> bool:
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_loses_no_request_that_was_accepted(end: signal.Signals, tmp_path: Path) -> None:
-    server, address = start(tmp_path / "go")
-    row = {"income": 1000, "debt": 60, "home": "rent", "town": "Ulm"}
-    try:
-        with ThreadPoolExecutor(10) as users:
-            ask = functools.partial(httpx.post, f"{address}/explain", timeout=60)
-            asked = [users.submit(ask, json={"instances": [row]}) for _ in range(10)]
-            while waiting_at(address) < 10:
-                pass
-            server.send_signal(end)
-            while listens(address):
-                pass
-            assert not any(each.done() for each in asked)
-            (tmp_path / "go").touch()
-            answers = [each.result() for each in asked]
-        _, logged = server.communicate(timeout=60)
-    finally:
-        server.kill()
+    with slow_server(tmp_path) as server, ThreadPoolExecutor(10) as users:
+        asked = [users.submit(server.explain, WAITS) for _ in range(10)]
+        while server.waiting() < 10:
+            pass
+        server.process.send_signal(end)
+        while listens(server.address):
+            pass
+        assert not any(each.done() for each in asked)
+        server.go.touch()
+        answers = [each.result() for each in asked]
+        server.process.wait(timeout=60)
+        lines = server.lines()
     assert [each.status_code for each in answers] == [200] * 10
     assert len({each.text for each in answers}) == 1
-    lines = [json.loads(line) for line in logged.splitlines() if line.startswith("{")]
     finished = [each for each in lines if each.get("route") == "/explain"]
     assert [each["status"] for each in finished] == [200] * 10
     assert lines[-1]["event"].startswith("Finished server process")
+
+
+def test_limits_are_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Limits] = []
+    monkeypatch.setattr(serve, "run_server", lambda *arguments: given.append(arguments[-1]))
+    model, data = write_loans(tmp_path)
+    times = ["--transfer-seconds", "5", "--work-seconds", "6", "--shutdown-seconds", "7"]
+    assert main(["serve", model, data, "--trust", "--connections", "40", *times]) == 0
+    assert main(["serve", model, data, "--trust"]) == 0
+    changed = Limits(connections=40, transfer_seconds=5, work_seconds=6, shutdown_seconds=7)
+    assert given == [changed, Limits()]

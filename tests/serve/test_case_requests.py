@@ -53,9 +53,9 @@ def test_what_is_missing_is_null_where_the_training_data_misses_it() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"home": 2}, "The home has 2 values, counted from 0, and 2 is none of them"),
-        ({"home": 0.5}, "0.5 is none of them"),
-        ({"income": 1.5}, "The income takes whole numbers, and 1.5 is none"),
+        ({"home": 2}, "The home has 2 values, counted from 0; there is no value at position 2"),
+        ({"home": 0.5}, "no value at position 0.5"),
+        ({"income": 1.5}, "The income must be a whole number, got 1.5"),
         ({"income": 1e300}, "The income cannot be"),
         ({"income": None}, "The income is not stated"),
         ({"colour": 1}, "There is no feature 'colour'"),

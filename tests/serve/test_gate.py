@@ -52,7 +52,11 @@ def test_health_and_the_files_of_the_page_need_no_token(guarded: TestClient) -> 
 
 
 @pytest.mark.parametrize(
-    "host", ["127.0.0.1", "127.0.0.1:8000", "localhost:1", "LOCALHOST", "[::1]:8"]
+    "host",
+    [
+        *("127.0.0.1", "127.0.0.1:8000", "localhost:1", "localhost:65535", "LOCALHOST"),
+        *("localhost.", "LocalHost.:80", "[::1]", "[::1]:8"),
+    ],
 )
 def test_requests_for_this_machine_pass(client: TestClient, host: str) -> None:
     assert client.get("/schema", headers={"Host": host}).status_code == 200
@@ -60,12 +64,24 @@ def test_requests_for_this_machine_pass(client: TestClient, host: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "127.0.0.1.evil.example", "localhost.evil:80", "", "[::2]", "[::1", "]"],
+    [
+        *("evil.example", "127.0.0.1.evil.example", "localhost.evil:80", "", "[::2]", "[::1", "]"),
+        # What follows used to pass.
+        *("[::1].evil.example", "[::1]evil", "localhost:evil.example", "127.0.0.1:80:evil"),
+        *("localhost:", "localhost:-1", "localhost:65536", "localhost:٣", "localhost:1 evil"),
+        *("evil@localhost", "localhost@evil", "user:80@evil", "localhost..", ".", "localhost/evil"),
+        *("localhost,evil", "[::1%25eth0]", "[localhost]", "[[::1]]", "::1"),
+    ],
 )
 def test_requests_for_other_hosts_are_refused(client: TestClient, host: str) -> None:
-    answer = client.get("/schema", headers={"Host": host})
+    answer = client.get("/schema", headers={"Host": host.encode()})
     assert answer.status_code == 421
     assert "this machine only" in answer.json()["error"]
+
+
+def test_a_request_has_one_host(client: TestClient) -> None:
+    answer = client.get("/schema", headers=[("Host", "localhost"), ("Host", "evil.example")])
+    assert answer.status_code == 421
 
 
 def parts(count: int, size: int) -> Iterator[bytes]:
@@ -116,4 +132,11 @@ def test_of_a_body_that_is_too_large_no_more_is_read_than_the_limit() -> None:
 
 def test_a_body_that_never_ends_is_given_up() -> None:
     begun = {"type": "http.request", "body": b"x", "more_body": True}
-    assert asked(Limits(seconds=0.01), [begun], {}) == (408, 0)
+    assert asked(Limits(transfer_seconds=0.01), [begun], {}) == (408, 0)
+
+
+def test_a_request_that_has_two_lengths_is_refused() -> None:
+    """A proxy may go by the other one, and take the rest of the body for a request of its own."""
+    part = {"type": "http.request", "body": b"x", "more_body": False}
+    lengths = {"content-length": "1", "transfer-encoding": "chunked"}
+    assert asked(Limits(), [part], lengths) == (400, 1)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from counterset import Schema
+from counterset.serve import instances
 from counterset.serve.errors import RefusedError
 from counterset.serve.instances import InstanceReader
 from counterset.tables.table import Table
@@ -57,9 +58,26 @@ def test_two_ones_in_a_group_are_a_fault() -> None:
 
 
 def test_the_message_tells_the_first_fault_and_the_nearest_name() -> None:
-    with pytest.raises(RefusedError, match=r"instances\[0\], 'hme' is no column; there is 'home'"):
+    with pytest.raises(RefusedError, match="'hme' is not a column; the nearest is 'home'"):
         READER.read([ROW | {"hme": 1}])
 
 
 def test_a_large_request_gets_the_first_faults_only() -> None:
     assert len(faults_of([{}] * 1000)) == 20
+
+
+def test_many_unknown_names_are_not_all_compared_with_the_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A body of 1 MB has 100,000 of them, and each used to be compared with every column."""
+    compared: list[str] = []
+
+    def compare(name: str, *_: Any, **__: Any) -> list[str]:
+        compared.append(name)
+        return []
+
+    monkeypatch.setattr(instances, "get_close_matches", compare)
+    assert len(faults_of([{f"unknown {i}": 1 for i in range(1000)}])) == 20
+    assert len(faults_of([{"a" * 100_000: 1}])) == 6
+    assert len(compared) == 21
+    assert max(map(len, compared)) < 110

@@ -38,8 +38,20 @@ def test_constraints_of_a_request_are_those_of_the_library() -> None:
         {"constraints": {"imutable": []}},
         {"describe": 1},
         {"unknown": 1},
+        {"target": ["a"] * 1001},
+        {"constraints": {"immutable": ["age"] * 1001}},
+        {"constraints": {"allowed": {"home": ["own"] * 1001}}},
+        {"constraints": {"together": [["age", "home", "age"]]}},
     ],
 )
 def test_what_is_not_known_or_of_another_type_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         ExplainRequest.model_validate({"instances": [{}]} | wrong)
+
+
+def test_a_list_tells_its_first_fault_only() -> None:
+    """A list of numbers in place of names used to be an error for each of them."""
+    asked = {"instances": [{}], "constraints": {"immutable": [1] * 900, "together": [[2] * 900]}}
+    with pytest.raises(ValidationError) as caught:
+        ExplainRequest.model_validate(asked)
+    assert caught.value.error_count() == 2

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 from served_loans import DECLINED, approve
+from starlette.types import Message, Receive, Scope, Send
 
 from counterset import DiverseExplainer
 from counterset.serve.app import create_app
+from counterset.serve.logs import JsonLines
+from counterset.serve.measures import Measures
+from counterset.serve.observer import Observer
 from counterset.serve.served import Served
 
 
+@pytest.mark.parametrize("error", [RuntimeError, SystemExit, KeyboardInterrupt])
 def test_a_model_that_fails_is_an_answer_without_its_message(
-    served: Served, caplog: pytest.LogCaptureFixture
+    error: type[BaseException], served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """``SystemExit`` used to end the server, and not to be an answer at all."""
+
     def fragile(rows: pd.DataFrame) -> object:
         if (rows["income"] == 66).any():
-            raise RuntimeError("Eve earns 66")
+            raise error("Eve earns 66")
         return approve(rows)
 
     training = served.training[served.training["income"] != 66]
@@ -36,3 +44,32 @@ def test_a_model_that_fails_is_an_answer_without_its_message(
     failed, request = caplog.records
     assert (failed.message, request.message) == ("failed", "request")
     assert request.counts["status"] == 500  # type: ignore[attr-defined]
+    told = JsonLines().format(failed)
+    assert error.__name__ in told
+    assert "fragile" in told
+    assert "Eve" not in told
+
+
+def test_who_is_not_finished_when_the_server_stops_has_an_answer() -> None:
+    sent: list[Message] = []
+
+    async def hang(scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.Event().wait()
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def stop() -> None:
+        observer = Observer(hang, Measures(lambda: 0, lambda: 0))
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+        asked = asyncio.create_task(observer(scope, receive, send))
+        await asyncio.sleep(0)
+        asked.cancel()
+        await asked
+
+    asyncio.run(stop())
+    assert sent[0]["status"] == 503
+    assert "Send it again" in sent[1]["body"].decode()

@@ -1,15 +1,86 @@
-"""Threads that explain: what is too much is refused, and counts are kept."""
+"""Threads that explain: together what waits for the same, and in spite of calls that never end."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Sequence
 from threading import Event
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from counterset.serve.errors import ServerBusyError, TooSlowError
 from counterset.serve.limits import Limits
-from counterset.serve.workers import Workers
+from counterset.serve.workers import MOST_ITEMS, ThreadExitError, Workers
+
+
+class Doubling:
+    """Doubles numbers once it may; refuses batches with a negative one; remembers the batches."""
+
+    def __init__(self) -> None:
+        self.go = Event()
+        self.batches: list[list[int]] = []
+
+    def __call__(self, items: Sequence[int]) -> list[int]:
+        assert self.go.wait(60)
+        self.batches.append(list(items))
+        if min(items) < 0:
+            raise SystemExit if min(items) == -1 else ValueError(f"negative: {min(items)}")
+        return [2 * each for each in items]
+
+
+def results_of(asked: list[tuple[str, int]], work: Doubling, limits: Limits) -> list[Any]:
+    """Ask for all at the same time, while the threads cannot go on."""
+    workers = Workers(limits)
+
+    async def ask() -> list[Any]:
+        tasks = [asyncio.create_task(workers.run_together(key, work, item)) for key, item in asked]
+        while workers.accepted < len(asked):
+            await asyncio.sleep(0)
+        work.go.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    found = asyncio.run(ask())
+    assert workers.accepted == 0
+    workers.close()
+    return found
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.integers(-3, 50)), min_size=1, max_size=60),
+    st.integers(1, 3),
+)
+def test_each_item_has_the_result_that_it_would_have_alone(
+    asked: list[tuple[str, int]], threads: int
+) -> None:
+    found = results_of(asked, Doubling(), Limits(threads=threads))
+    for (_, item), result in zip(asked, found, strict=True):
+        if item == -1:
+            assert isinstance(result, ThreadExitError)
+            assert isinstance(result.__cause__, SystemExit)
+        elif item < 0:
+            assert isinstance(result, ValueError)
+            assert str(result) == f"negative: {item}"
+        else:
+            assert result == 2 * item
+
+
+def test_what_waits_for_the_same_is_one_batch_and_the_rest_is_not() -> None:
+    work = Doubling()
+    results_of([("a", 0), ("b", 1), ("a", 2), ("b", 3), ("a", 4)], work, Limits(threads=1))
+    # The first may be taken before the others come.
+    assert sorted(each for batch in work.batches for each in batch) == [0, 1, 2, 3, 4]
+    assert len(work.batches) <= 3
+    assert all(len({each % 2 for each in batch}) == 1 for batch in work.batches)
+
+
+def test_a_batch_has_a_limit() -> None:
+    work = Doubling()
+    results_of([("a", each) for each in range(3 * MOST_ITEMS)], work, Limits(threads=1))
+    assert max(map(len, work.batches)) == MOST_ITEMS
 
 
 def test_what_is_beyond_the_queue_is_refused_and_room_comes_back() -> None:
@@ -19,6 +90,7 @@ def test_what_is_beyond_the_queue_is_refused_and_room_comes_back() -> None:
         first, second = (asyncio.create_task(workers.run(go.wait, 60)) for _ in range(2))
         await asyncio.sleep(0)
         assert workers.accepted == 2
+        assert not workers.is_ready
         with pytest.raises(ServerBusyError, match="2 requests are waiting"):
             await workers.run(int)
         go.set()
@@ -27,24 +99,26 @@ def test_what_is_beyond_the_queue_is_refused_and_room_comes_back() -> None:
         assert await workers.run(int) == 0
 
     asyncio.run(ask())
-    workers.close()
     assert workers.accepted == 0
+    assert workers.is_ready
+    workers.close()
 
 
-def test_what_takes_too_long_fails_and_what_it_returns_is_dropped() -> None:
-    workers, go = Workers(Limits(threads=1, seconds=0.01)), Event()
+def test_who_waited_too_long_is_not_worked_on() -> None:
+    workers, go = Workers(Limits(threads=1, seconds=0.3)), Event()
+    called: list[int] = []
 
     async def ask() -> None:
-        with pytest.raises(TooSlowError, match=r"more than 0\.01 s"):
-            await workers.run(go.wait, 60)
-        with pytest.raises(TooSlowError):  # it never began, since the thread is still busy
-            await workers.run(pytest.fail, "was called")
-        assert workers.accepted == 1
+        for function, argument in ((go.wait, 60), (called.append, 1)):
+            with pytest.raises(TooSlowError, match=r"more than 0\.3 s"):
+                await workers.run(function, argument)
+        assert workers.accepted == 1  # the thread is still busy
         go.set()
+        await workers.run(called.append, 2)
 
     asyncio.run(ask())
+    assert called == [2]
     workers.close()
-    assert workers.accepted == 0
 
 
 def test_what_a_function_raises_reaches_who_asked() -> None:
@@ -58,3 +132,113 @@ def test_workers_that_were_closed_work_again() -> None:
     assert asyncio.run(workers.run(int)) == 0
     workers.close()
     assert asyncio.run(workers.run(int)) == 0
+    workers.close()
+
+
+@pytest.mark.parametrize(
+    "error", [SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, StopIteration]
+)
+def test_what_would_end_a_thread_or_the_loop_is_an_error(error: type[BaseException]) -> None:
+    """It used to end the event loop, or to leave the request without any answer."""
+    workers = Workers(Limits(threads=1))
+
+    def end() -> None:
+        raise error
+
+    with pytest.raises(ThreadExitError) as caught:
+        asyncio.run(workers.run(end))
+    assert isinstance(caught.value.__cause__, error)
+    assert asyncio.run(workers.run(int)) == 0
+    workers.close()
+
+
+def test_a_wrong_number_of_results_is_an_error() -> None:
+    workers = Workers(Limits(threads=1))
+    with pytest.raises(ValueError, match="zip"):
+        asyncio.run(workers.run_together("a", lambda items: [], 1))
+    workers.close()
+
+
+@pytest.fixture
+def go() -> Iterator[Event]:
+    """What calls that hang wait for, so that they end with the test."""
+    event = Event()
+    yield event
+    event.set()
+
+
+def test_a_thread_that_hangs_is_replaced_and_its_batch_is_answered(go: Event) -> None:
+    """A call that never ended used to hold its thread, and all requests of its batch."""
+    workers = Workers(Limits(threads=1, work_seconds=0.3))
+
+    def hang(items: Sequence[int]) -> Sequence[int]:
+        go.wait(60)
+        return items
+
+    async def ask() -> None:
+        hung = [workers.run_together("a", hang, each) for each in range(3)]
+        failed = await asyncio.gather(*hung, return_exceptions=True)
+        assert all(isinstance(each, TooSlowError) for each in failed)
+        assert await workers.run(int) == 0
+        assert workers.hung >= 1
+        assert workers.is_ready
+        assert workers.accepted == 0
+
+    asyncio.run(ask())
+    workers.close()
+
+
+def test_when_all_threads_hang_nothing_is_accepted_until_one_returns(go: Event) -> None:
+    workers = Workers(Limits(threads=2, hung_threads=1, work_seconds=0.3))
+
+    async def ask() -> None:
+        hung = [workers.run(go.wait, 60) for _ in range(5)]
+        failed = await asyncio.gather(*hung, return_exceptions=True)
+        kinds = sorted(type(each).__name__ for each in failed)
+        # Two threads and a replaced one hang; those that still wait then are not left waiting.
+        assert kinds == ["ServerBusyError"] * 2 + ["TooSlowError"] * 3
+        assert (workers.hung, workers.is_able, workers.is_ready) == (3, False, False)
+        with pytest.raises(ServerBusyError, match="hangs in all threads, and 1 were replaced"):
+            await workers.run(int)
+        go.set()
+        while workers.hung:
+            await asyncio.sleep(0.001)
+        assert workers.is_ready
+        assert await workers.run(int) == 0
+
+    asyncio.run(ask())
+    workers.close()
+
+
+def test_what_a_thread_returns_after_it_was_given_up_is_dropped(go: Event) -> None:
+    workers = Workers(Limits(threads=1, work_seconds=0.3))
+
+    async def ask() -> None:
+        with pytest.raises(TooSlowError, match=r"worked on the request for more than 0\.3 s"):
+            await workers.run(go.wait, 60)
+        go.set()
+        while workers.hung:
+            await asyncio.sleep(0.001)
+        assert await workers.run(int) == 0
+
+    asyncio.run(ask())
+    assert workers._threads == 1
+    workers.close()
+
+
+def test_closing_waits_for_nothing_and_drops_what_waits(go: Event) -> None:
+    """It used to wait for a call that hung, and the process never ended."""
+    workers = Workers(Limits(threads=1))
+
+    async def ask() -> None:
+        hung, waits = (asyncio.create_task(workers.run(go.wait, 60)) for _ in range(2))
+        while not workers._running:
+            await asyncio.sleep(0)
+        workers.close()
+        with pytest.raises(ServerBusyError, match="stopping"):
+            await waits
+        assert not hung.done()
+        go.set()
+        assert await hung
+
+    asyncio.run(ask())

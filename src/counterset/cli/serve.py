@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import ipaddress
-import math
 import socket
 import sys
 import warnings
@@ -28,8 +27,8 @@ from counterset.serve.served import Served
 
 __all__ = ["add_command", "read_served", "run_server"]
 
-#: 500 clients may come at the same moment, as many as requests may wait.
-BACKLOG = 500
+#: The limits that are options.
+LIMITS = ("connections", "transfer_seconds", "work_seconds", "shutdown_seconds")
 
 
 def add_command(commands: Commands) -> None:
@@ -38,7 +37,7 @@ def add_command(commands: Commands) -> None:
         commands,
         "serve",
         "Serve explanations, as a page and over HTTP; by default, of bundled loans.",
-        usage="[MODEL DATA] [options]",
+        usage="[MODEL DATA] [options] [limits: docs/deploying.md]",
         example="counterset serve model.skops credit.csv --target good",
     )
     add_model_and_data(group, "a CSV file of rows to pick from", required=False)
@@ -56,6 +55,14 @@ def add_command(commands: Commands) -> None:
         metavar="FILE",
         help="a file with a secret that requests must know",
     )
+    # A screen has no lines left for these, so that docs/deploying.md tells what they are.
+    for name in LIMITS:
+        group.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=whole_number(1),
+            default=getattr(Limits, name),
+            help=argparse.SUPPRESS,
+        )
     parser.set_defaults(run=_run)
 
 
@@ -93,11 +100,18 @@ def _run(arguments: argparse.Namespace) -> int:
     for package in ("fastapi", "uvicorn", "prometheus_client"):
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError(f"serve needs {package}: pip install 'counterset[app]'.")
-    run_server(read_served(arguments), arguments.host, arguments.port, token)
+    limits = Limits(**{name: getattr(arguments, name) for name in LIMITS})
+    run_server(read_served(arguments), arguments.host, arguments.port, token, limits)
     return 0
 
 
-def run_server(served: Served, host: str, port: int, token: str | None = None) -> None:
+def run_server(
+    served: Served,
+    host: str,
+    port: int,
+    token: str | None = None,
+    limits: Limits = Limits(),
+) -> None:
     """Answer requests until a signal comes; what was accepted by then is finished.
 
     Parameters
@@ -108,19 +122,20 @@ def run_server(served: Served, host: str, port: int, token: str | None = None) -
         Where to listen; port 0 is any that is free. The standard output tells which it is.
     token
         What requests must know; None: nothing.
+    limits
+        How much requests may take.
     """
-    import uvicorn  # noqa: PLC0415 - an extra
-
     from counterset.serve.app import create_app  # noqa: PLC0415 - needs the extra
+    from counterset.serve.connections import BACKLOG, limits_within, serve_app  # noqa: PLC0415
     from counterset.serve.gate import LOOPBACK_HOSTS  # noqa: PLC0415
     from counterset.serve.logs import write_logs  # noqa: PLC0415
 
     # An answer says itself how many ways there are. Warnings are for people who write code.
     warnings.simplefilter("ignore", FewerCounterfactualsWarning)
-    limits = Limits()
+    limits = limits_within(limits)
     hosts = LOOPBACK_HOSTS if _is_loopback(host) else None
     app = create_app(served, limits, token, hosts)
-    with _listen(host, port) as listening:
+    with _listen(host, port, BACKLOG) as listening:
         served.warm_up()
         at = f"[{host}]" if ":" in host else host
         sys.stdout.write(
@@ -130,22 +145,14 @@ def run_server(served: Served, host: str, port: int, token: str | None = None) -
         write_logs()
         # Anchors take seconds to fit: while they are, requests without them are answered.
         Thread(target=lambda: served.anchored, daemon=True).start()
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            # What was accepted is finished before the server stops.
-            timeout_graceful_shutdown=math.ceil(limits.seconds),
-        )
-        uvicorn.Server(config).run(sockets=[listening])
+        serve_app(app, listening, limits)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int, backlog: int) -> socket.socket:
     """Listen at an address; one that is not free or not here is an error now."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        return socket.create_server(address[:2], family=family, backlog=backlog)
     except OSError as error:
         reason = str(error.strerror).partition(" (while")[0]  # which would name the address again
         raise InvalidInputError(

@@ -44,7 +44,7 @@ def create_app(
         The hosts that requests may be for, by default this machine; None: any.
     """
     workers = Workers(limits)
-    measures = Measures(lambda: workers.accepted)
+    measures = Measures(lambda: workers.accepted, lambda: workers.hung)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from email.message import Message
+from itertools import accumulate
 from typing import Any, NoReturn
 
 from fastapi import HTTPException, Request, Response
@@ -15,12 +18,25 @@ from counterset.exceptions import InvalidInputError
 
 __all__ = ["StrictRoute", "parse_json"]
 
+#: Requests have at most 6 levels: times in lists of allowed values. Some code that reads values
+#: calls itself for each level, and Python bounds the depth of calls.
+MOST_LEVELS = 20
+#: An object has a key for each column at most. Each unknown key is an error to list: 10,000 of
+#: them take some 50 ms.
+MOST_KEYS = 10_000
+
+# One that is not closed ends with the text: else each quote in it would be tried as its beginning.
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
 
 def parse_json(body: bytes) -> Any:
     """Return what a JSON text holds.
 
-    NaN, infinity, numbers that are too large for a float, and keys that appear twice are refused:
-    the standard has no such numbers, and of two values for one key one would be lost.
+    NaN, infinity, numbers that are too large for a float, and duplicate keys are refused: the
+    standard has no such numbers, and of two values for one key one would be lost. The time grows
+    linearly with the length of the text.
 
     Examples
     --------
@@ -29,8 +45,9 @@ def parse_json(body: bytes) -> Any:
     >>> parse_json(b"[NaN]")
     Traceback (most recent call last):
         ...
-    counterset.exceptions.InvalidInputError: The body is no JSON: NaN is no number. Write null.
+    counterset.exceptions.InvalidInputError: Invalid JSON: NaN is not allowed; use null.
     """
+    _check_levels(body)
     try:
         return json.loads(
             body.decode("utf-8"),
@@ -40,15 +57,13 @@ def parse_json(body: bytes) -> Any:
         )
     except InvalidInputError:
         raise
-    except RecursionError:
-        raise InvalidInputError("The body is no JSON that is read: it is too deep.") from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise InvalidInputError(f"The body is no JSON: {error.msg}, {where}.") from None
+        raise InvalidInputError(f"Invalid JSON: {error.msg}, {where}.") from None
     except UnicodeDecodeError:
-        raise InvalidInputError("The body is no JSON: it is no UTF-8.") from None
-    except ValueError:  # a whole number with thousands of digits
-        raise InvalidInputError("The body is no JSON: a number in it is too large.") from None
+        raise InvalidInputError("Invalid JSON: the text is not UTF-8.") from None
+    except ValueError:  # Python reads whole numbers of up to 4300 digits
+        raise InvalidInputError("Invalid JSON: a number has too many digits.") from None
 
 
 class StrictRoute(APIRoute):
@@ -83,21 +98,36 @@ def _is_json(content_type: str | None) -> bool:
     return message.get_content_type() == "application/json"
 
 
+def _check_levels(body: bytes) -> None:
+    """Refuse lists and objects that are nested too deeply, before they are read."""
+    # Most bodies have fewer brackets than they may have levels.
+    if body.count(b"[") + body.count(b"{") <= MOST_LEVELS:
+        return
+    brackets = _STRING.sub(b"", body).translate(None, _NOT_BRACKETS)
+    if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > MOST_LEVELS:
+        raise InvalidInputError(
+            f"Invalid JSON: lists and objects may be nested {MOST_LEVELS} levels deep."
+        )
+
+
 def _refuse_constant(name: str) -> NoReturn:
-    raise InvalidInputError(f"The body is no JSON: {name} is no number. Write null.")
+    raise InvalidInputError(f"Invalid JSON: {name} is not allowed; use null.")
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise InvalidInputError(f"The body has a number that is too large: {text[:20]}.")
+        raise InvalidInputError(f"Invalid JSON: the number {text[:20]} is too large.")
     return number
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MOST_KEYS:
+        raise InvalidInputError(
+            f"Invalid JSON: an object may have at most {MOST_KEYS} keys, got {len(pairs)}."
+        )
     read = dict(pairs)
     if len(read) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidInputError(f"The body has the key {twice[:100]!r} twice in one object.")
+        ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise InvalidInputError(f"Invalid JSON: an object has the key {twice[:100]!r} twice.")
     return read

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from counterset._base.arrays import Vector, to_python
 from counterset.constraints.constraints import Constraints
 from counterset.explainer import DiverseExplainer
-from counterset.serve.errors import RefusedError
+from counterset.serve.errors import RefusedError, shortened
 from counterset.serve.served import Served
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number, format_number
@@ -45,7 +45,7 @@ MOST_KEPT = 20
 #: Noise of up to a quarter of a feature's range: beyond, a copy is another person.
 MOST_NOISE = 0.25
 
-#: A finite number; a text that reads as one is none.
+#: A finite number. Numeric strings are rejected.
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Values = dict[str, Finite | None]
 
@@ -228,10 +228,12 @@ def goal_of(request: CaseRequest, served: Served) -> dict[str, Any]:
 
 
 def _check_names(named: Mapping[str, Any], table: Table) -> None:
-    unknown = [name for name in named if name not in set(table.names)]
+    known = set(table.names)
+    unknown = [name for name in named if name not in known]
     if unknown:
         raise RefusedError(
-            f"There is no feature {unknown[0]!r}. The features are {', '.join(table.names)}."
+            f"There is no feature {shortened(unknown[0])!r}. The features are "
+            f"{', '.join(table.names)}."
         )
 
 
@@ -244,8 +246,8 @@ def _code_of(value: float | None, feature: Feature) -> float:
     if feature.values is not None:
         if not float(value).is_integer() or not 0 <= value < len(feature.values):
             raise RefusedError(
-                f"The {feature.label} has {len(feature.values)} values, counted from 0, and "
-                f"{value:g} is none of them."
+                f"The {feature.label} has {len(feature.values)} values, counted from 0; there is "
+                f"no value at position {value:g}."
             )
         return float(value)
     if not isinstance(feature, Number):
@@ -255,7 +257,7 @@ def _code_of(value: float | None, feature: Feature) -> float:
         raise RefusedError(f"The {feature.label} cannot be {format_number(value)}.")
     if feature.is_whole and not float(value).is_integer():
         raise RefusedError(
-            f"The {feature.label} takes whole numbers, and {format_number(value)} is none."
+            f"The {feature.label} must be a whole number, got {format_number(value)}."
         )
     return feature.code_of(value)
 

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from counterset.exceptions import CountersetError, InvalidInputError, NoCounterfactualError
 
 __all__ = [
+    "MOST_FAULTS",
     "FieldError",
     "Json",
     "RefusedError",
@@ -28,6 +29,8 @@ __all__ = [
 
 #: What is wrong with one field of a request: where it is, and what would do.
 FieldError: TypeAlias = Mapping[str, Any]
+#: An answer lists the first 20 faults of a request.
+MOST_FAULTS = 20
 #: Texts of a request are repeated up to their 100th letter.
 LONGEST_TEXT = 100
 #: A whole number beyond 1e30 is told to be too large, and not repeated digit by digit.
@@ -148,7 +151,7 @@ def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     details = [
         field_error(each["msg"], None, ".".join(map(str, each["loc"][1:])), each.get("input"))
-        for each in error.errors()
+        for each in error.errors()[:MOST_FAULTS]
     ]
     first = details[0]
     told = f"The request cannot be used: {first['field'] or 'the body'}: {first['problem']}."
@@ -161,5 +164,5 @@ def _http(request: Request, error: Exception) -> Response:
     if error.status_code == 404 and told == "Not Found":
         told = "There is nothing at this address. /openapi.json describes what there is."
     elif error.status_code == 405:
-        told = f"{shortened(request.method)} is not possible at this address."
+        told = f"{shortened(request.method)} is not allowed at this address."
     return error_answer(error.status_code, told, headers=error.headers)

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -131,12 +131,16 @@ class Field:
 
     def _is_encoded(self, value: Any) -> bool:
         """Whether the feature itself can read a value."""
-        columns = range(self.feature.columns[0] + 1)
         try:
-            self.feature.encode(pd.DataFrame({at: [value] for at in columns}, dtype=object), "X")
+            self._by_itself.encode(pd.DataFrame({0: [value]}, dtype=object), "X")
         except InvalidInputError:
             return False
         return True
+
+    @cached_property
+    def _by_itself(self) -> Feature:
+        """The feature as the only column of a table: a cell takes as long in a wide one."""
+        return replace(self.feature, columns=(0,))
 
     @property
     def _is_whole(self) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers
@@ -17,6 +18,13 @@ __all__ = ["LOOPBACK_HOSTS", "Gate"]
 
 #: How this machine is called in addresses.
 LOOPBACK_HOSTS = ("127.0.0.1", "[::1]", "localhost")
+#: The last port that there is.
+LAST_PORT = 65535
+
+# Where the next request begins is not sure after one that has two lengths.
+_HEADERS = {400: {"Connection": "close"}, 401: {"WWW-Authenticate": "Bearer"}}
+# A name or an IPv4 address, or an IPv6 address in brackets; then a port.
+_HOST = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{1,5}))?")
 
 
 @dataclass(frozen=True)
@@ -53,8 +61,7 @@ class Gate:
             self._check(scope)
             body = await self._read(Headers(scope=scope), receive)
         except RefusedError as error:
-            headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
-            answer = error_answer(error.status, str(error), headers=headers)
+            answer = error_answer(error.status, str(error), headers=_HEADERS.get(error.status))
             await answer(scope, receive, send)
             return
         first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -67,7 +74,10 @@ class Gate:
     def _check(self, scope: Scope) -> None:
         """Check whom a request is for, and that it knows the secret."""
         headers = Headers(scope=scope)
-        if self.hosts is not None and _host(headers.get("host", "")) not in self.hosts:
+        if "transfer-encoding" in headers and "content-length" in headers:
+            # A proxy may go by the other of them, and take a part of the body for a request.
+            raise _refused(400, "Send Content-Length or Transfer-Encoding, not both.")
+        if self.hosts is not None and _host(headers.getlist("host")) not in self.hosts:
             raise _refused(
                 421, "This server answers requests for this machine only: http://127.0.0.1."
             )
@@ -78,7 +88,7 @@ class Gate:
         known = hmac.compare_digest(given.strip().encode("latin-1"), self.token.encode("utf-8"))
         if kind.lower() != "bearer" or not known:
             raise _refused(
-                401, "A secret is needed: send the header Authorization: Bearer, and the token."
+                401, "The token is missing or wrong. Send the header Authorization: Bearer TOKEN."
             )
 
     async def _read(self, headers: Headers, receive: Receive) -> bytes:
@@ -88,7 +98,7 @@ class Gate:
             raise self._too_large()
         parts = bytearray()
         try:
-            async with asyncio.timeout(self.limits.seconds):
+            async with asyncio.timeout(self.limits.transfer_seconds):
                 while (message := await receive())["type"] == "http.request":
                     parts += message.get("body", b"")
                     if len(parts) > self.limits.body:
@@ -97,7 +107,7 @@ class Gate:
                         break
         except TimeoutError:
             raise _refused(
-                408, f"The body did not arrive within {self.limits.seconds:g} s."
+                408, f"The body did not arrive within {self.limits.transfer_seconds:g} s."
             ) from None
         return bytes(parts)
 
@@ -105,10 +115,21 @@ class Gate:
         return _refused(413, f"A body may have at most {self.limits.body} bytes.")
 
 
-def _host(header: str) -> str:
-    """Return a host without its port; the colons of an IPv6 address stand in brackets."""
-    name, bracket, _ = header.partition("]")
-    return (f"{name}]" if bracket else header.partition(":")[0]).lower()
+def _host(headers: Sequence[str]) -> str | None:
+    """Return the host of the only Host header, without its port; None if it names none.
+
+    Examples
+    --------
+    >>> _host(["LocalHost.:8000"]), _host(["[::1]:80"])
+    ('localhost', '[::1]')
+    >>> _host(["[::1].evil.example"]), _host(["localhost:evil"]), _host(["localhost"] * 2)
+    (None, None, None)
+    """
+    match = _HOST.fullmatch(headers[0]) if len(headers) == 1 else None
+    if match is None or int(match["port"] or 0) > LAST_PORT:
+        return None
+    # A name that ends with a dot is the same name, written as a whole one.
+    return match["host"].lower().removesuffix(".")
 
 
 def _refused(status: int, message: str) -> RefusedError:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from counterset.exceptions import InvalidInputError
-from counterset.serve.errors import FieldError, RefusedError, field_error
+from counterset.serve.errors import MOST_FAULTS, FieldError, RefusedError, field_error, shortened
 from counterset.serve.fields import fields_of
 from counterset.tables.features.one_hot import OneHotGroup
 from counterset.tables.table import Table
 
 __all__ = ["InstanceReader"]
-
-#: An answer lists the first 20 faults of a request.
-MOST_FAULTS = 20
 
 
 class InstanceReader:
@@ -102,11 +100,12 @@ class InstanceReader:
     def _misnamed(self, values: Mapping[str, Any], i: int) -> list[FieldError]:
         """Return the columns that are missing, and those that there are not."""
         faults = []
-        for name in values:
-            if name not in self._position:
-                near = get_close_matches(name, self._position, n=1)
-                hint = f"; there is {near[0]!r}" if near else ""
-                faults.append(field_error(f"is no column{hint}", i, name))
+        unknown = (name for name in values if name not in self._position)
+        # To look for a near name takes as long as there are columns.
+        for name in islice(unknown, MOST_FAULTS):
+            near = get_close_matches(shortened(name), self._position, n=1)
+            hint = f"; the nearest is {near[0]!r}" if near else ""
+            faults.append(field_error(f"is not a column{hint}", i, name))
         faults += [
             field_error(f"is missing; it must be {each.words}", i, each.name, None, each.allowed)
             for each in self._fields

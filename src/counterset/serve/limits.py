@@ -28,6 +28,18 @@ class Limits:
         The most requests that are worked on or wait; those beyond it are asked to come later.
     threads
         How many requests are worked on at a time.
+    work_seconds
+        How long a thread may work on a request, or on a batch of them, before it is given up. By
+        default as long as a request may take: then nobody waits for that thread any more.
+    hung_threads
+        The most threads that are given up and replaced. Each may take a core for ever.
+    transfer_seconds
+        How long the head of a request, its body, and the reading of the answer may take, each.
+    connections
+        The most open connections. Beyond it, the one that keeps the server waiting longest is
+        closed.
+    shutdown_seconds
+        How long the server finishes requests once it is told to stop; those left are refused.
 
     Examples
     --------
@@ -41,8 +53,13 @@ class Limits:
     seconds: float = 60.0
     waiting: int = 500
     threads: int = field(default_factory=core_count)
+    work_seconds: float = 60.0
+    hung_threads: int = 8
+    transfer_seconds: float = 30.0
+    connections: int = 1000
+    shutdown_seconds: float = 60.0
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            check = check_positive if each.name == "seconds" else check_count
+            check = check_positive if each.name.endswith("seconds") else check_count
             check(getattr(self, each.name), each.name)

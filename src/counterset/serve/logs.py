@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import sys
 import traceback
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-__all__ = ["LOGGER", "JsonLines", "write_logs"]
+__all__ = ["LOGGER", "JsonLines", "OnceInAWhile", "write_logs"]
 
 #: What the server writes to.
 LOGGER = logging.getLogger("counterset.serve")
+#: What others log about connections, which any client can cause, is repeated every 10 s at most.
+INTERVAL = 10.0
 
 
 class JsonLines(logging.Formatter):
@@ -34,21 +38,57 @@ class JsonLines(logging.Formatter):
         told: dict[str, Any] = {
             "time": moment.isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "event": record.getMessage(),
+            # Only the first line: those after it show objects, with what they hold.
+            "event": record.getMessage().partition("\n")[0],
             **getattr(record, "counts", {}),
         }
-        if record.exc_info and record.exc_info[0] is not None:
-            lines = traceback.extract_tb(record.exc_info[2])
-            told["error"] = record.exc_info[0].__name__
-            told["at"] = [f"{each.filename}:{each.lineno} {each.name}" for each in lines]
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            errors = [error] if error.__cause__ is None else [error, error.__cause__]
+            told["error"] = " from ".join(type(each).__name__ for each in errors)
+            told["at"] = [
+                f"{line.filename}:{line.lineno} {line.name}"
+                for each in errors
+                for line in traceback.extract_tb(each.__traceback__)
+            ]
         return json.dumps(told)
 
 
+class OnceInAWhile(logging.Filter):
+    """Lets each line of code log once in an interval, and tells how often it would have.
+
+    Examples
+    --------
+    >>> once = OnceInAWhile()
+    >>> [once.filter(logging.makeLogRecord({"created": at})) for at in (0, 1, 9, 10)]
+    [True, False, False, True]
+    """
+
+    def __init__(self, interval: float = INTERVAL) -> None:
+        super().__init__()
+        self._interval = interval
+        self._last: dict[tuple[str, int], float] = {}
+        self._dropped: Counter[tuple[str, int]] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        place = (record.pathname, record.lineno)
+        if record.created < self._last.get(place, -math.inf) + self._interval:
+            self._dropped[place] += 1
+            return False
+        self._last[place] = record.created
+        if dropped := self._dropped.pop(place, 0):
+            record.counts = {"repeated": dropped}
+        return True
+
+
 def write_logs(stream: TextIO | None = None) -> None:
-    """Write what the server and uvicorn log to a stream, by default the error stream."""
-    handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(JsonLines())
-    for name in (LOGGER.name, "uvicorn.error"):
+    """Write what the server, uvicorn and asyncio log to a stream, by default the error stream."""
+    own = logging.StreamHandler(stream or sys.stderr)
+    own.setFormatter(JsonLines())
+    others = logging.StreamHandler(stream or sys.stderr)
+    others.setFormatter(JsonLines())
+    others.addFilter(OnceInAWhile())
+    for name, handler in ((LOGGER.name, own), ("uvicorn.error", others), ("asyncio", others)):
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.propagate = False

@@ -20,10 +20,12 @@ class Measures:
     ----------
     waiting
         Returns how many requests are worked on or wait.
+    hung
+        Returns how many threads were given up.
 
     Examples
     --------
-    >>> measures = Measures(lambda: 0)
+    >>> measures = Measures(lambda: 0, lambda: 0)
     >>> measures.count_request("GET", "/schema", 200, 0.002)
     >>> b'counterset_requests_total{method="GET"' in measures.text()
     True
@@ -32,7 +34,7 @@ class Measures:
     #: The media type of the text.
     media_type = CONTENT_TYPE_LATEST
 
-    def __init__(self, waiting: Callable[[], int]) -> None:
+    def __init__(self, waiting: Callable[[], int], hung: Callable[[], int]) -> None:
         self._registry = CollectorRegistry()  # of this server: a process may have several
         ProcessCollector(registry=self._registry)
         self._requests = Counter(
@@ -59,6 +61,11 @@ class Measures:
             "Requests that are worked on, or wait.",
             registry=self._registry,
         ).set_function(waiting)
+        Gauge(
+            "counterset_threads_hung",
+            "Threads that were given up because the model hangs in them.",
+            registry=self._registry,
+        ).set_function(hung)
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request that was answered."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, WithJsonSchema
 
 from counterset.constraints.constraints import Constraints
 from counterset.results.json_values import from_json_value
@@ -26,6 +26,8 @@ __all__ = [
 LONGEST_RELATION = 500
 #: There may be 100 relations and groups in one request, each checked for every candidate.
 MOST_RELATIONS = 100
+#: A list may have 1000 values: every explanation of the answer repeats the constraints.
+MOST_VALUES = 1000
 
 #: A text, a number, true or false; times are objects, as in answers. Each type stands by itself:
 #: the oldest FastAPI that is allowed knows no lists of types.
@@ -36,8 +38,10 @@ _VALUES: list[dict[str, Any]] = [
     {"type": "object", "additionalProperties": {"type": "string"}},
 ]
 Value = Annotated[Any, WithJsonSchema({"anyOf": _VALUES})]
+Values = Annotated[list[Value], Field(max_length=MOST_VALUES)]
 ValueOrNull = Annotated[Any, WithJsonSchema({"anyOf": [*_VALUES, {"type": "null"}]})]
-Names = list[str]
+#: The first fault of a list is told: a list can have a fault for each two bytes of a body.
+Names = Annotated[list[str], Field(max_length=MOST_VALUES), FailFast()]
 Ends = Annotated[list[ValueOrNull], Field(min_length=2, max_length=2)]
 ExplanationForm = Annotated[
     dict[str, Any], WithJsonSchema({"$ref": "#/components/schemas/Explanation"})
@@ -45,8 +49,22 @@ ExplanationForm = Annotated[
 InstanceForm = Annotated[Any, WithJsonSchema({"$ref": "#/components/schemas/Instance"})]
 
 
+def _check_length(value: Any) -> Any:
+    """Refuse a list that is too long; what may be any value as well has no length to declare."""
+    if isinstance(value, list) and len(value) > MOST_VALUES:
+        raise ValueError(f"a list may have at most {MOST_VALUES} values, got {len(value)}")
+    return value
+
+
+def _check_distinct(names: list[str]) -> list[str]:
+    """Refuse a group that names a feature twice: each of its names is checked at each step."""
+    if len(set(names)) < len(names):
+        raise ValueError("a group names each feature once")
+    return names
+
+
 class Strict(BaseModel):
-    """A part of a request: what it does not know is an error, and so is a text for a number."""
+    """A part of a request: unknown keys are rejected, and so are numeric strings."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -62,11 +80,11 @@ class ConstraintsMessage(Strict):
     )
     max_increase: dict[str, Value] = Field({}, description="How much more is possible.")
     max_decrease: dict[str, Value] = Field({}, description="How much less is possible.")
-    allowed: dict[str, list[Value]] = Field({}, description="The only values to take.")
+    allowed: dict[str, Values] = Field({}, description="The only values to take.")
     relations: list[Annotated[str, Field(max_length=LONGEST_RELATION)]] = Field(
         [], max_length=MOST_RELATIONS, description='Such as "years_employed <= age - 16".'
     )
-    together: list[Annotated[Names, Field(min_length=1)]] = Field(
+    together: list[Annotated[Names, Field(min_length=1), AfterValidator(_check_distinct)]] = Field(
         [], max_length=MOST_RELATIONS, description="Features whose values must occur together."
     )
 
@@ -100,7 +118,7 @@ class PredictResponse(BaseModel):
 class ExplainRequest(PredictRequest):
     """Rows to explain, and what is wanted."""
 
-    target: Value | list[Value] | None = Field(
+    target: Annotated[Value | list[Value] | None, AfterValidator(_check_length)] = Field(
         None, description="The wanted class, or several; null: any other. Left out: the server's."
     )
     target_probability: float | None = Field(

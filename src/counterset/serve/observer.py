@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 import uuid
 from dataclasses import dataclass
@@ -60,6 +61,13 @@ class Observer:
             if status:  # the answer has begun, and cannot be another one now
                 raise
             answer = error_answer(500, f"The server failed. Its log tells where: {identity}.")
+            await answer(scope, receive, observed)
+        except asyncio.CancelledError:  # the server stops, and does not wait any longer
+            if status:
+                raise
+            answer = error_answer(
+                503, "The server stopped before the request was finished. Send it again."
+            )
             await answer(scope, receive, observed)
         finally:
             self._tell(scope, status, time.perf_counter() - start, identity)

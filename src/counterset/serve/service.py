@@ -16,7 +16,6 @@ from counterset.models.adapter import ModelAdapter
 from counterset.results.context import as_written
 from counterset.results.explanation import Explanation
 from counterset.results.json_values import from_json_value, to_json_value
-from counterset.serve.batches import Batches
 from counterset.serve.bodies import StrictRoute
 from counterset.serve.errors import Json, RefusedError, field_error, shortened
 from counterset.serve.fields import instance_schema
@@ -49,24 +48,26 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
     for status, told in {
+        400: "The request has two lengths.",
         401: "The token is missing or wrong.",
         408: "The body did not arrive in time.",
         413: "The body is too large.",
         415: "The body is not declared to be JSON.",
         421: "The request is for another host.",
         422: "The request cannot be used; the details tell which field.",
-        503: "Too many requests are waiting; come back later.",
+        503: "Too many requests are waiting, the model hangs, or the server is stopping.",
         504: "The request took too long.",
     }.items()
 }
 #: A request of up to 4 rows gains from being worked on together with others.
 FEW_ROWS = 4
 
-#: The rows of a request, and what it says of them; the answer, and what became of how many rows.
-_Asked: TypeAlias = tuple[pd.DataFrame, ExplainRequest]
+#: A request, and its rows unless they are still to be read; the answer, and what became of how
+#: many rows.
+_Asked: TypeAlias = tuple[ExplainRequest, pd.DataFrame | None]
 _Answered: TypeAlias = tuple[bytes, Counter[str]]
 _REFUSALS_OF_READING: dict[int | str, dict[str, Any]] = {
-    status: REFUSALS[status] for status in (401, 408, 413, 421)
+    status: REFUSALS[status] for status in (400, 401, 408, 413, 421)
 }
 
 
@@ -87,28 +88,32 @@ def service_router(
         What ``/metrics`` tells.
     """
     router = APIRouter(route_class=StrictRoute, responses=_REFUSALS_OF_READING)
-    _add_health(router, workers, limits, measures)
-    _add_descriptions(router, served, limits)
+    _add_health(router, workers, measures)
+    _add_descriptions(router, served, workers, limits)
     _add_explain(router, served, workers, limits, measures)
     return router
 
 
-def _add_health(router: APIRouter, workers: Workers, limits: Limits, measures: Measures) -> None:
+def _add_health(router: APIRouter, workers: Workers, measures: Measures) -> None:
     busy: dict[int | str, dict[str, Any]] = {
-        503: {"model": Health, "description": "As many requests wait as may."}
+        503: {"model": Health, "description": "As many requests wait as may, or the model hangs."}
+    }
+    hung: dict[int | str, dict[str, Any]] = {
+        503: {"model": Health, "description": "The model hangs in all threads."}
     }
 
     @router.get("/health", response_model=Health, responses=busy)
     @router.get("/health/ready", response_model=Health, responses=busy)
     async def ready() -> Response:
         """Tell whether the server takes requests."""
-        has_room = workers.accepted < limits.waiting
-        return Json({"live": True, "ready": has_room}, 200 if has_room else 503)
+        is_ready = workers.is_ready
+        return Json({"live": workers.is_able, "ready": is_ready}, 200 if is_ready else 503)
 
-    @router.get("/health/live")
-    async def live() -> Health:
-        """Tell that the server runs."""
-        return Health(live=True, ready=workers.accepted < limits.waiting)
+    @router.get("/health/live", response_model=Health, responses=hung)
+    async def live() -> Response:
+        """Tell whether the server can work; if not, only a restart helps."""
+        is_able = workers.is_able
+        return Json({"live": is_able, "ready": workers.is_ready}, 200 if is_able else 503)
 
     @router.get(
         "/metrics",
@@ -120,7 +125,7 @@ def _add_health(router: APIRouter, workers: Workers, limits: Limits, measures: M
         return Response(measures.text(), headers={"Content-Type": measures.media_type})
 
 
-def _add_descriptions(router: APIRouter, served: Served, limits: Limits) -> None:
+def _add_descriptions(router: APIRouter, served: Served, workers: Workers, limits: Limits) -> None:
     described = _described(served, limits)
 
     @router.get("/schema", response_model=SchemaResponse)
@@ -135,15 +140,17 @@ def _add_descriptions(router: APIRouter, served: Served, limits: Limits) -> None
 
     @router.get(f"/v1/models/{served.name}")
     async def model() -> ModelReady:
-        """Tell that the model can be asked, as KServe's V1 protocol has it."""
-        return ModelReady(name=served.name, ready=True)
+        """Tell whether the model can be asked, as KServe's V1 protocol has it."""
+        return ModelReady(name=served.name, ready=workers.is_able)
 
 
 def _add_explain(
     router: APIRouter, served: Served, workers: Workers, limits: Limits, measures: Measures
 ) -> None:
     reader = InstanceReader(served.table)
-    batches: Batches[_Asked, _Answered] = Batches(workers, lambda asked: _explain(served, asked))
+
+    def work(asked: Sequence[_Asked]) -> list[_Answered]:
+        return _explain(served, reader, asked)
 
     @router.post("/explain", response_model=ExplainResponse, responses=REFUSALS)
     @router.post(
@@ -153,8 +160,10 @@ def _add_explain(
         """Explain the model's decisions on some rows."""
         _check_counts(limits, instances=len(asked.instances), ways=asked.ways or 1)
         request.state.counts = {"instances": len(asked.instances)}
-        rows = reader.read(asked.instances)
-        text, statuses = await batches.run(_key(asked), (rows, asked))
+        # A fault in a few rows is found before others wait for them in a batch. Many rows take
+        # long to read, and are a batch by themselves.
+        rows = reader.read(asked.instances) if len(asked.instances) <= FEW_ROWS else None
+        text, statuses = await workers.run_together(_key(asked), work, (asked, rows))
         measures.count_instances(statuses)
         return Response(text, media_type="application/json")
 
@@ -171,7 +180,7 @@ def _add_explain(
     @router.post("/v1/models/{name}:explain", include_in_schema=False)
     async def unknown(name: str) -> None:
         """Tell that there is no such model."""
-        raise HTTPException(404, f"There is no model {name!r} here, but {served.name!r}.")
+        raise HTTPException(404, f"There is no model {name!r}. This server has {served.name!r}.")
 
 
 def _check_counts(limits: Limits, **counts: int) -> None:
@@ -201,17 +210,18 @@ def _key(asked: ExplainRequest) -> Hashable:
     return wanted, None if len(asked.instances) <= FEW_ROWS else object()
 
 
-def _explain(served: Served, asked: Sequence[_Asked]) -> list[_Answered]:
+def _explain(served: Served, reader: InstanceReader, asked: Sequence[_Asked]) -> list[_Answered]:
     """Explain the rows of requests that want the same; return the answer to each.
 
     Beside an answer, it is returned what became of how many rows. Each row gets the explanation
     that it would get alone. Nothing that is made here outlives the requests.
     """
-    (first_rows, first), *others = asked
+    first, _ = asked[0]
+    tables = [reader.read(each.instances) if rows is None else rows for each, rows in asked]
     ways = first.ways or served.explainer.max_counterfactuals
     found = served.with_ways(ways, anchored=first.anchored).explain_many(
         # Each row keeps the number that it has in its own request.
-        pd.concat([first_rows, *(rows for rows, _ in others)]) if others else first_rows,
+        pd.concat(tables) if len(tables) > 1 else tables[0],
         **_goal(served, first),
         constraints=None if first.constraints is None else first.constraints.constraints(),
         if_none="warn",
@@ -219,7 +229,7 @@ def _explain(served: Served, asked: Sequence[_Asked]) -> list[_Answered]:
     )
     answers: list[_Answered] = []
     start = 0
-    for rows, each in asked:
+    for (each, _), rows in zip(asked, tables, strict=True):
         own = list(found[start : start + len(rows)])
         answers.append((_answer(served, own, each), Counter(one.status for one in own)))
         start += len(rows)

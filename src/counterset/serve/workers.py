@@ -3,74 +3,290 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Lock
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from threading import Condition, Thread
 from typing import Any, TypeVar
 
 from counterset.serve.errors import ServerBusyError, TooSlowError
 from counterset.serve.limits import Limits
+from counterset.serve.logs import LOGGER
 
-__all__ = ["Workers"]
+__all__ = ["ThreadExitError", "Workers"]
 
 T = TypeVar("T")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+#: A batch has at most 32 items: a larger one saves little, and others would wait longer for it.
+MOST_ITEMS = 32
+
+
+class ThreadExitError(RuntimeError):
+    """What a thread called would have ended it: it raised ``SystemExit``, or the like."""
+
+
+@dataclass(eq=False)
+class _Task:
+    """An item, what is done with it, and what becomes of it."""
+
+    key: Hashable
+    work: Callable[[Sequence[Any]], Sequence[Any]]
+    item: Any
+    result: Future[Any] = field(default_factory=Future)
+    is_awaited: bool = True
+
+    def __post_init__(self) -> None:
+        self.result.set_running_or_notify_cancel()  # so that only a thread can finish it
+
+
+@dataclass(eq=False)
+class _Batch:
+    """Tasks of one key that a thread works on, and since when."""
+
+    tasks: list[_Task]
+    began: float = field(default_factory=time.monotonic)
+    is_given_up: bool = False
 
 
 class Workers:
-    """A few threads that work on requests, one after the other, and refuse what is too much.
+    """A few threads that work on requests, the first first, and refuse what is too much.
+
+    Items that wait under the same key are worked on together, as one batch. Nobody waits for a
+    batch to fill: a thread that is free takes what waits at that moment. If a batch fails, each of
+    its items is worked on alone, so that it has its own result or its own error.
+
+    A thread cannot be stopped from outside. One that works on a batch for too long is given up:
+    the requests fail, another thread takes its place, and what it returns later is dropped. Only
+    so many threads are replaced; then there are fewer, and at last none, until one returns.
 
     Parameters
     ----------
     limits
-        How many threads there are, how many requests may wait, and how long one may take.
+        How many threads there are, how many requests may wait, how long one may take, and how
+        many threads are replaced.
 
     Examples
     --------
-    >>> asyncio.run(Workers(Limits(threads=1)).run(sum, [1, 2]))
+    >>> workers = Workers(Limits(threads=1))
+    >>> asyncio.run(workers.run(sum, [1, 2]))
     3
+    >>> asyncio.run(workers.run_together("double", lambda items: [2 * i for i in items], 21))
+    42
+    >>> workers.close()
     """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._threads: ThreadPoolExecutor | None = None  # an app may be started again
-        self._lock = Lock()
-        self._accepted = 0
+        self._changed = Condition()  # to be held by who reads or writes what follows
+        self._waiting: deque[_Task] = deque()
+        self._running: set[_Batch] = set()
+        self._threads = 0  # without those that were given up
+        self._hung = 0
+        self._is_watched = False
+        self._is_closed = False
 
     @property
     def accepted(self) -> int:
         """How many requests are worked on or wait."""
-        return self._accepted
+        with self._changed:
+            return len(self._waiting) + sum(len(each.tasks) for each in self._running)
+
+    @property
+    def hung(self) -> int:
+        """How many threads were given up and have not returned."""
+        return self._hung
+
+    @property
+    def is_able(self) -> bool:
+        """Whether there is a thread that can work: not all of them hang."""
+        return self._most_threads() > 0
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the next request would be accepted."""
+        return self.is_able and self.accepted < self._limits.waiting
 
     async def run(self, function: Callable[..., T], *arguments: Any) -> T:
         """Call a function in one of the threads, and return what it returns.
 
         It must not change anything that another request can see. If it takes too long, the request
-        fails; a thread cannot be stopped, so what it returns later is dropped.
+        fails.
         """
-        with self._lock:
-            if self._accepted >= self._limits.waiting:
+        key = object()  # of no other request
+        return await self.run_together(
+            key, lambda items: [function(*each) for each in items], arguments
+        )
+
+    async def run_together(
+        self, key: Hashable, work: Callable[[Sequence[Item]], Sequence[Result]], item: Item
+    ) -> Result:
+        """Return the result of an item, worked on together with others of the same key.
+
+        Parameters
+        ----------
+        key
+            Equal for items that can be worked on together.
+        work
+            From several items to the result of each, the same function for equal keys. What it
+            returns for one item must not depend on the others.
+        item
+            What to work on.
+        """
+        task = _Task(key, work, item)
+        self._accept(task)
+        result: asyncio.Future[Result] = asyncio.wrap_future(task.result)
+        try:
+            await asyncio.wait([result], timeout=self._limits.seconds)
+            if not result.done():
+                raise TooSlowError(
+                    f"The request took more than {self._limits.seconds:g} s. Send it again later, "
+                    f"or send fewer rows at once."
+                )
+            return result.result()
+        finally:
+            result.cancel()
+            self._leave(task)
+
+    def close(self) -> None:
+        """End the threads when they are free, and drop what waits. Nothing is waited for."""
+        with self._changed:
+            self._is_closed = True
+            self._fail(self._waiting, ServerBusyError("The server is stopping."))
+            self._waiting.clear()
+            self._changed.notify_all()
+
+    def _accept(self, task: _Task) -> None:
+        with self._changed:
+            if not self.is_able:
+                raise self._unable()
+            if not self.is_ready:
                 raise ServerBusyError(
                     f"{self._limits.waiting} requests are waiting already. Come back in a second."
                 )
-            if self._threads is None:
-                self._threads = ThreadPoolExecutor(self._limits.threads, "counterset")
-            self._accepted += 1
-            work = self._threads.submit(function, *arguments)
-        work.add_done_callback(self._finish)
-        try:
-            return await asyncio.wait_for(asyncio.wrap_future(work), self._limits.seconds)
-        except TimeoutError:
-            raise TooSlowError(
-                f"The request took more than {self._limits.seconds:g} s. Send fewer rows at once."
-            ) from None
+            self._is_closed = False  # an app may be started again
+            self._start_threads()
+            self._waiting.append(task)
+            self._changed.notify_all()
 
-    def close(self) -> None:
-        """Finish what is worked on, drop what still waits, and end the threads."""
-        with self._lock:
-            threads, self._threads = self._threads, None
-        if threads is not None:
-            threads.shutdown(wait=True, cancel_futures=True)
+    def _leave(self, task: _Task) -> None:
+        """Work no more on a task whose request has its answer."""
+        with self._changed:
+            task.is_awaited = False
+            if task in self._waiting:
+                self._waiting.remove(task)
 
-    def _finish(self, _: Future[Any]) -> None:
-        with self._lock:
-            self._accepted -= 1
+    def _start_threads(self) -> None:
+        """Start the threads that are missing. They must not keep a process from ending."""
+        while self._threads < self._most_threads():
+            Thread(target=self._work, name="counterset", daemon=True).start()
+            self._threads += 1
+        if not self._is_watched:
+            Thread(target=self._watch, name="counterset-watch", daemon=True).start()
+            self._is_watched = True
+
+    def _most_threads(self) -> int:
+        """Return how many threads there should be: those given up are replaced up to a number."""
+        return self._limits.threads - max(0, self._hung - self._limits.hung_threads)
+
+    def _work(self) -> None:
+        """Work on what waits, until the end or until this thread was given up."""
+        while (batch := self._take()) is not None:
+            outcome = _outcome(batch.tasks)
+            with self._changed:
+                if batch.is_given_up:
+                    self._hung -= 1
+                    self._start_threads()  # it may be replaced now
+                    return
+                self._running.remove(batch)
+                if isinstance(outcome, Exception) and len(batch.tasks) > 1:
+                    self._work_alone(batch.tasks)
+                    continue
+            if isinstance(outcome, Exception):
+                self._fail(batch.tasks, outcome)
+                continue
+            for task, result in outcome:
+                task.result.set_result(result)
+
+    def _take(self) -> _Batch | None:
+        """Wait for a task, and take it with the others of its key; None: the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._is_closed)
+            if self._is_closed:
+                self._threads -= 1
+                return None
+            first = self._waiting[0]
+            tasks = [each for each in self._waiting if each.key == first.key][:MOST_ITEMS]
+            for each in tasks:
+                self._waiting.remove(each)
+            batch = _Batch(tasks)
+            self._running.add(batch)
+            return batch
+
+    def _work_alone(self, tasks: Sequence[_Task]) -> None:
+        """Let the tasks of a batch that failed be the next ones, each alone."""
+        for each in reversed(tasks):
+            each.key = object()
+            if each.is_awaited:
+                self._waiting.appendleft(each)
+        self._changed.notify_all()
+
+    def _watch(self) -> None:
+        """Give up threads that work for too long, as long as there is any work."""
+        with self._changed:
+            while self._running or self._waiting:
+                latest = time.monotonic() - self._limits.work_seconds
+                for batch in [each for each in self._running if each.began <= latest]:
+                    self._give_up(batch)
+                self._changed.wait(self._limits.work_seconds / 10)
+            self._is_watched = False
+
+    def _give_up(self, batch: _Batch) -> None:
+        batch.is_given_up = True
+        self._running.remove(batch)
+        self._threads -= 1
+        self._hung += 1
+        LOGGER.error("thread given up", extra={"counts": {"hung_threads": self._hung}})
+        together = " together with others" if len(batch.tasks) > 1 else ""
+        self._fail(
+            batch.tasks,
+            TooSlowError(
+                f"The model worked on the request{together} for more than "
+                f"{self._limits.work_seconds:g} s. Send it again, or send fewer rows at once."
+            ),
+        )
+        if self.is_able:
+            self._start_threads()
+        else:
+            self._fail(self._waiting, self._unable())
+            self._waiting.clear()
+
+    def _unable(self) -> ServerBusyError:
+        return ServerBusyError(
+            f"The model hangs in all threads, and {self._limits.hung_threads} were replaced "
+            f"already. The server must be restarted."
+        )
+
+    @staticmethod
+    def _fail(tasks: Sequence[_Task] | deque[_Task], error: Exception) -> None:
+        for each in tasks:
+            each.result.set_exception(error)
+
+
+def _outcome(tasks: Sequence[_Task]) -> list[tuple[_Task, Any]] | Exception:
+    """Return each task of a batch with its result, or what failed.
+
+    Only an ``Exception`` can be handed to the event loop: others would end it, too.
+    """
+    try:
+        results = tasks[0].work([each.item for each in tasks])
+        return list(zip(tasks, results, strict=True))
+    except BaseException as error:  # also SystemExit and KeyboardInterrupt
+        if isinstance(error, Exception) and not isinstance(error, StopIteration):
+            return error
+        failed = ThreadExitError("What the thread called would have ended it.")
+        failed.__cause__ = error
+        return failed
