@@ -22,6 +22,7 @@ __all__ = [
     "check_probability",
     "is_confident",
     "is_reached",
+    "read_goal",
     "set_goal",
 ]
 
@@ -89,27 +90,30 @@ def set_goal(classes: Classes, target: Any, interval: tuple[Any, Any] | None) ->
     target, interval
         What the user passed to ``explain``; None for what was left out.
     """
-    goal: Goal
-    if interval is not None:
-        goal = _interval(interval, target, classes)
-    elif target is not None:
-        goal = _wanted(target, classes)
-    else:
-        if classes.are_measurements:
-            raise InvalidInputError(
-                "The model predicts numbers, not classes, so that almost any change leads to "
-                "another prediction. Pass the range you want: explain(x, interval=(low, high)). If "
-                "it predicts probabilities, that may be interval=(0.5, 1), or pass a function that "
-                "takes the class, such as lambda X: model.predict(X) > 0.5."
-            )
-        return AnyOther()
-    if not goal.accepts(classes.labels, classes.labels).any():
+    goal = read_goal(classes, target, interval)
+    if interval is not None and not goal.accepts(classes.labels, classes.labels).any():
         raise NoCounterfactualError(
             f"No training row is predicted in {interval}, so there is nothing to move towards. "
             f"Fit on data that reaches it, or choose another interval; the predictions go from "
             f"{to_python(classes.labels[0])} to {to_python(classes.labels[-1])}."
         )
     return goal
+
+
+def read_goal(classes: Classes, target: Any, interval: tuple[Any, Any] | None) -> Goal:
+    """Find what the user wants, see :func:`set_goal`."""
+    if interval is not None:
+        return _interval(interval, target, classes)
+    if target is not None:
+        return _wanted(target, classes)
+    if classes.are_measurements:
+        raise InvalidInputError(
+            "The model predicts numbers, not classes, so that almost any change leads to "
+            "another prediction. Pass the range you want: explain(x, interval=(low, high)). If "
+            "it predicts probabilities, that may be interval=(0.5, 1), or pass a function that "
+            "takes the class, such as lambda X: model.predict(X) > 0.5."
+        )
+    return AnyOther()
 
 
 def is_reached(goal: Goal, answers: Answers, probability: float | None) -> Mask:
