@@ -54,6 +54,7 @@ from counterset.tables.table import Table
 __all__ = ["DistanceQuery", "Method", "integer_features"]
 
 Method: TypeAlias = Literal["auto", "exact", "search"]
+ANY_OTHER = AnyOther()
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,7 @@ class DistanceQuery:
     time_limit: float
     tolerance: float
     method: Method
-    goal: Goal = AnyOther()
+    goal: Goal = ANY_OTHER
     probability: float | None = None
     rules_of: Callable[[Table], Rules] | None = None
     plausible: Callable[[Matrix], Mask] | None = None
@@ -119,18 +120,26 @@ class DistanceQuery:
             None if constraints is None else _compiled(constraints, domain),
         )
 
-    def for_any_other(self) -> DistanceQuery:
-        """Return the query for another class than an input's own, without constraints."""
-        anything: dict[str, Any] = dict.fromkeys(("probability", "rules_of", "plausible"))
-        return replace(self, goal=AnyOther(), **anything)
-
     def bounds(self, x: Any, start: Any = None) -> DistanceBounds:
         """Bound the distance of one input; ``start`` are known counterfactuals."""
-        return self._solve_and_check(self.problem_of(x), start)
+        problem = self.problem_of(x)
+        known = None if start is None else self._check_start(problem, start)
+        return self.bounds_of(problem, known)
 
     def bounds_of_row(self, table: Table, row: Vector) -> DistanceBounds:
         """Bound the distance of one input, given as a row of a table."""
-        return self._solve_and_check(self.problem_of_row(table, row), None)
+        return self.bounds_of(self.problem_of_row(table, row), None)
+
+    def bounds_of(self, problem: Problem, known: Vector | None) -> DistanceBounds:
+        """Bound the distance of one problem; ``known`` is a counterfactual, or None."""
+        result = self._solve(problem, known)
+        result = replace(result, ignored=(*problem.ignored, *result.ignored))
+        if self.method == "exact" and result.ignored:
+            raise UnsupportedModelError(
+                f"No exact method considers {' and '.join(result.ignored)} for this model. Leave "
+                f"it out, or pass method='auto' for a lower bound without it."
+            )
+        return self._to_bounds(problem, result)
 
     def problem_of(self, x: Any) -> Problem:
         """Return the problem of one input."""
@@ -236,17 +245,6 @@ class DistanceQuery:
         if isinstance(self.domain, Box):
             return bool(((row >= problem.low) & (row <= problem.high)).all())
         return self.domain.holds(row, problem.x, problem.model.table.names)
-
-    def _solve_and_check(self, problem: Problem, start: Any) -> DistanceBounds:
-        known = None if start is None else self._check_start(problem, start)
-        result = self._solve(problem, known)
-        result = replace(result, ignored=(*problem.ignored, *result.ignored))
-        if self.method == "exact" and result.ignored:
-            raise UnsupportedModelError(
-                f"No exact method considers {' and '.join(result.ignored)} for this model. Leave "
-                f"it out, or pass method='auto' for a lower bound without it."
-            )
-        return self._to_bounds(problem, result)
 
     def _check_start(self, problem: Problem, start: Any) -> Vector:
         """Return the nearest of the known counterfactuals."""

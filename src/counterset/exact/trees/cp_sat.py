@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from counterset.constraints.relations import Relation
 from counterset.exact.limits import Group, Limits, relation_slack
 from counterset.exact.trees.cells import Axis, Leads, Leaf, Region, first_and_last
-from counterset.constraints.relations import Relation
 from counterset.exceptions import MissingExtraError
 
 __all__ = ["CellProgramme", "Found"]
