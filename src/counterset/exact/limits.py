@@ -27,7 +27,7 @@ from counterset.constraints.rules import (
 )
 from counterset.tables.table import Table
 
-__all__ = ["Group", "Limits", "relation_slack"]
+__all__ = ["Group", "Limits", "most_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,15 +127,18 @@ class Limits:
 _KNOWN = (Fixed, OneWay, InRange, MovesAtMost, Allowed, Together, Relation, NothingLost)
 
 
-def relation_slack(relation: Relation, low: Vector, high: Vector) -> float:
-    """Return how far over its line a relation may be between two points, by rounding.
+def most_of(relation: Relation, integer: Mask, low: Vector, high: Vector) -> float:
+    """Return the most that the sum of a relation may be between two points.
 
-    It is 0 or more; the most that :class:`Relation` forgives any input there.
+    That is 0, and as much more as rounding is forgiven there. Below 0, whole numbers are at -1.
     """
     used = relation.weights != 0
     sizes = np.maximum(np.abs(low[used]), np.abs(high[used])) * np.abs(relation.weights[used])
     slack = (sizes * np.maximum(relation.precision[used], TOLERANCE)).sum()
-    return float(2 * (slack + TOLERANCE * abs(relation.constant)))
+    numbers = np.append(relation.weights, relation.constant)
+    whole = integer[used].all() and bool((numbers == np.rint(numbers)).all())
+    most = -1.0 if relation.strict and whole else 0.0
+    return float(most + 2 * (slack + TOLERANCE * abs(relation.constant)))
 
 
 def _narrow(rule: Rule, x: Vector, low: Vector, high: Vector) -> None:

@@ -3,8 +3,8 @@
 The variables are the moves of the numbers, up and down, in units of the ball's radius, and a yes or
 no for each other value of a category, a rank or a number that takes a few values only, of which at
 most one is chosen. Groups that change together have a yes or no for each of their combinations, and
-linear relations are rows. Users add rows for what the move must achieve. The squares of ``l2`` are bounded from below by tangents, and more
-tangents are added where a solution has too small a square.
+linear relations are rows. Users add rows for what the move must achieve. The squares of ``l2`` are
+bounded from below by tangents, and more tangents are added where a solution has too small a square.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterset._base.arrays import Indices, Matrix, Vector
-from counterset.exact.limits import Group, relation_slack
+from counterset.exact.limits import Group, most_of
 from counterset.exact.milp.programme import Programme
 from counterset.exact.norms import Norm
 from counterset.exact.preprocessing import Columns
@@ -315,12 +315,11 @@ class Moves:
         for relation in self.problem.limits.relations:
             row = point.coefficients @ relation.weights
             constant = float(point.constant @ relation.weights + relation.constant)
-            slack = relation_slack(
-                relation, np.minimum(low, self.problem.x), np.maximum(high, self.problem.x)
-            )
+            ends = np.minimum(low, self.problem.x), np.maximum(high, self.problem.x)
+            most = most_of(relation, self.problem.integer, *ends)
             size = float(np.abs(row).max(initial=0.0)) or 1.0
-            least = (-constant - slack) / size if relation.equal else -np.inf
-            self.programme.add_row(point.columns, row / size, least, (-constant + slack) / size)
+            least = (-constant - most) / size if relation.equal else -np.inf
+            self.programme.add_row(point.columns, row / size, least, (-constant + most) / size)
 
     def solve(self) -> Solution:
         """Find the nearest point of the ball that satisfies all rows."""

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from counterset.constraints.relations import Relation
-from counterset.exact.limits import Group, Limits, relation_slack
+from counterset.exact.limits import Group, most_of
+from counterset.exact.problem import Problem
 from counterset.exact.trees.cells import Axis, Leads, Leaf, Region, first_and_last
 from counterset.exceptions import MissingExtraError
 
@@ -57,19 +58,19 @@ class Found:
 class CellProgramme:
     """The programme for one ball and one target."""
 
-    def __init__(self, region: Region, leads: Leads, limits: Limits) -> None:
+    def __init__(self, region: Region, leads: Leads, problem: Problem) -> None:
         self._cp = _import_cp_sat()
         self._model = self._cp.CpModel()
-        self._region = region
+        self._region, self._integer = region, problem.integer
         self._leaves: list[tuple[Any, Leaf]] = []
         self._last: list[tuple[Any, Leaf]] = []
         # For a number: it lies above its cut j. For a category: it has value j.
         self._literals = [self._add_axis(axis) for axis in region.axes]
         self._add_leads(leads)
         self._add_cost()
-        for group in limits.groups:
+        for group in problem.limits.groups:
             self._add_group(group)
-        for relation in limits.relations:
+        for relation in problem.limits.relations:
             self._add_relation(relation)
 
     def _add_axis(self, axis: Axis) -> list[Any]:
@@ -133,7 +134,7 @@ class CellProgramme:
         """Require that each cell has a point with which a relation could hold."""
         axes, used = self._region.axes, np.flatnonzero(relation.weights)
         ends = np.array([[axes[i].starts[0], axes[i].stops[-1]] for i in range(len(axes))])
-        slack = relation_slack(relation, *ends.T)
+        most = most_of(relation, self._integer, *ends.T)
         for sign in (1.0, -1.0) if relation.equal else (1.0,):
             best = [
                 np.minimum(
@@ -142,8 +143,7 @@ class CellProgramme:
                 )
                 for i in used
             ]
-            most = slack - sign * relation.constant
-            self._add_sum(used.tolist(), best, most)
+            self._add_sum(used.tolist(), best, most - sign * relation.constant)
 
     def _add_sum(self, features: list[int], parts: list[Any], most: float) -> None:
         """Bound the sum of what the chosen cells of features add; they add at least these parts."""

@@ -125,7 +125,7 @@ class _EnsembleSearch:
         region = self._region(target, radius)
         if region.is_empty:
             return BallResult(radius, empty=True)
-        programme = CellProgramme(region, Leads.of(target, self._ensemble), problem.limits)
+        programme = CellProgramme(region, Leads.of(target, self._ensemble), problem)
         hint = None if self._incumbent.witness is None else region.cells_of(self._incumbent.witness)
         searched = np.inf  # a lower bound for what was found and ruled out
         lower = 0.0
