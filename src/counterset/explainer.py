@@ -370,23 +370,34 @@ class DiverseExplainer(ModelEstimator):
             is a distance more to solve for each counterfactual.
         domain
             Where counterfactuals may lie, as for :func:`counterfactual_distance`; by default the
-            range of the training data, widened where the input lies outside it.
+            range of the training data, widened where the input or an option lies outside it.
         time_limit
             In seconds, for the input and again for all counterfactuals together; when they are up,
             less may be proved.
 
         Notes
         -----
-        Constraints and infinite costs are no part of the domain. An optimum that keeps them is no
-        nearer than one that need not: what is certified holds for all who may take that option.
-        Other inputs are those of the domain: rows like the training rows, without missing values.
+        The goal, the constraints and infinite costs are those that the explanation was asked for.
+        ``certificate.distance_bounds`` is about counterfactuals that reach the goal and keep the
+        constraints, and so is its witness. What a solver cannot consider, such as plausibility, is
+        left out of the lower bound only, and ``reason`` names it.
+
+        An explanation without counterfactuals can be certified too, without ``epsilon``. If
+        ``distance_bounds.none_exists``, it is proved that there is none in the domain.
+
+        The safety of an option is about other inputs that ask for the same and may take it. What
+        a constraint allows others may depend on their own values (``increase_only``,
+        ``max_increase``, ``together``): such constraints are left out of the optimum that the
+        safety compares with. No optimum that keeps them is nearer, so the safety holds for those
+        too. Other inputs are those of the domain: rows like the training rows, without missing
+        values.
 
         Returns
         -------
         explanation
             The same with a :class:`~counterset.Certificate`. A counterfactual of safety delta is
             within epsilon of the optimum of every input of the same class that is nearer than
-            delta / 2 (proposition 2). With ``options``, ``certificate.option_radii`` says how near
+            delta / 2, asks for the same and may take it (proposition 2). With ``options``, ``certificate.option_radii`` says how near
             an input must be to get the same class by the same change.
 
         Examples
@@ -401,6 +412,13 @@ class DiverseExplainer(ModelEstimator):
         True
         >>> explanation.certificate.option_radii.round(4)
         array([0.001 , 0.0007])
+
+        A proof that there is none:
+
+        >>> asked = {"constraints": Constraints(immutable=["x0", "x1"]), "if_none": "ignore"}
+        >>> (nothing,) = explainer.explain_many(X[:1], **asked)
+        >>> explainer.certify(nothing).certificate.distance_bounds.none_exists
+        True
         """
         self._check_fitted()
         return certify(explanation, epsilon, options, self, domain, time_limit)

@@ -144,7 +144,7 @@ class MovesAtMost:
 
     def project(self, x: Matrix, c: Matrix) -> Matrix:
         own, new = x[:, self.at], c[:, self.at]
-        low, high = self._ends(own)
+        low, high = self.ends(own)
         first, last = self.grid.ends(low, high)
         # Where no value of the grid lies between the input's own and the end, it stays.
         near = np.where(np.isnan(new), own, new)
@@ -155,10 +155,11 @@ class MovesAtMost:
 
     def holds(self, x: Matrix, c: Matrix) -> Mask:
         own, new = x[:, self.at], c[:, self.at]
-        low, high = self._ends(own)
+        low, high = self.ends(own)
         return (new >= low) & (new <= high) | np.isnan(own)
 
-    def _ends(self, own: Vector) -> tuple[Vector, Vector]:
+    def ends(self, own: Vector) -> tuple[Vector, Vector]:
+        """Return the least and the most that inputs of these values may move to."""
         return _moved(own, -self.down, self.dtype), _moved(own, self.up, self.dtype)
 
 

@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from counterset._base.arrays import Mask, Matrix, Vector
+from counterset.constraints.constraints import Constraints
 from counterset.distances import DistanceLike
 from counterset.exact.domains import Box, DomainLike
 from counterset.exact.linear.closed_form import (
@@ -22,7 +23,6 @@ from counterset.exact.linear.models import LinearModel
 from counterset.exact.norms import Norm, read_norm
 from counterset.exact.problem import BATCH_ROWS, LOW_PRECISION, Clock
 from counterset.exact.query import DistanceQuery, integer_features
-from counterset.exceptions import NoCounterfactualExistsError
 from counterset.models.adapter import ModelAdapter
 from counterset.results.bounds import DistanceBounds
 from counterset.tables.frames import Rows, row_at
@@ -101,10 +101,16 @@ def counterfactual_distances(
     *,
     time_limit: float = 60.0,
     tolerance: float = 1e-5,
+    target: Any = None,
+    target_probability: float | None = None,
+    interval: tuple[float, float] | None = None,
+    constraints: Constraints | None = None,
 ) -> ManyBounds:
     """Bound the counterfactual distances of many inputs.
 
     Parameters are those of :func:`counterfactual_distance`. The time limit is for each input.
+    Inputs of a linear model are solved at once, if any other class will do and there are no
+    constraints.
 
     Examples
     --------
@@ -115,10 +121,21 @@ def counterfactual_distances(
     >>> counterfactual_distances(model, X).upper.round(3)
     array([2., 1., 1., 2.])
     """
-    query = DistanceQuery.of(model, distance, domain, time_limit=time_limit, tolerance=tolerance)
+    query = DistanceQuery.of(
+        model,
+        distance,
+        domain,
+        time_limit=time_limit,
+        tolerance=tolerance,
+        target=target,
+        target_probability=target_probability,
+        interval=interval,
+        constraints=constraints,
+    )
     table, matrix = query.read(X)
     norm = read_norm(query.distance, matrix.shape[1])
-    if norm is None or not isinstance(query.domain, Box):
+    asked = (target, target_probability, interval, constraints)
+    if norm is None or not isinstance(query.domain, Box) or asked != (None,) * 4:
         return _one_by_one(query, table, matrix)
     linear = read_closed_form(query.model, table, norm, integer_features(table))
     if linear is None:
@@ -134,18 +151,20 @@ def _at_once(
     model = ModelAdapter(query.model, table)
     low, high = query.limits(table, matrix)
     lower, witnesses = np.empty(len(matrix)), np.empty_like(matrix)
+    none_exists = np.zeros(len(matrix), dtype=bool)
     for start in range(0, len(matrix), BATCH_ROWS):  # so that a batch stays in the cache
         part = slice(start, start + BATCH_ROWS)
         labels = model.labels(matrix[part])
-        lower[part], witnesses[part], _ = solve_linear_many(
-            linear, model, norm, Inputs(matrix[part], labels, low[part], high[part])
+        lower[part], witnesses[part], none_exists[part] = solve_linear_many(
+            linear, model, norm, Inputs(matrix[part], low[part], high[part], labels)
         )
     upper = query.distance.rowwise(matrix, witnesses[:, None, :])[:, 0]
     upper = np.where(np.isnan(witnesses).any(axis=1), np.inf, upper)
     lower = np.minimum(lower, upper)
     with np.errstate(invalid="ignore"):
         exact = upper - lower <= query.tolerance * upper
-    exact &= np.isfinite(upper)  # where nothing was found, nothing is exact
+    exact &= np.isfinite(upper)
+    exact |= none_exists  # where nothing was found, only that is exact
     rows = table.decode(witnesses)
     reasons = [""]
     if not exact.all():
@@ -158,7 +177,7 @@ def _at_once(
 def _one_by_one(query: DistanceQuery, table: Table, matrix: Matrix) -> ManyBounds:
     """Bound the distance of each input by itself."""
     clock = Clock.start(query.time_limit)
-    found = [_bounds_or_infinite(query, table, row) for row in matrix]
+    found = [query.bounds_of_row(table, row) for row in matrix]
     return ManyBounds(
         np.array([bounds.lower for bounds in found]),
         np.array([bounds.upper for bounds in found]),
@@ -169,12 +188,3 @@ def _one_by_one(query: DistanceQuery, table: Table, matrix: Matrix) -> ManyBound
         [bounds.method for bounds in found],
         [bounds.reason for bounds in found],
     )
-
-
-def _bounds_or_infinite(query: DistanceQuery, table: Table, row: Vector) -> DistanceBounds:
-    """Bound the distance of one input; infinite where no counterfactual exists."""
-    try:
-        return query.bounds_of_row(table, row)
-    except NoCounterfactualExistsError:
-        reason = "there is no counterfactual"
-        return DistanceBounds(np.inf, np.inf, False, None, 0.0, "proof", reason, query.tolerance)

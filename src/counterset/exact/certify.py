@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from counterset._base.arrays import Vector
+from counterset._base.arrays import Mask, Matrix, Vector
 from counterset._base.checks import check_at_least
+from counterset.constraints.constraints import Constraints
+from counterset.constraints.relations import Relation
+from counterset.constraints.rules import Allowed, Fixed, InRange, NothingLost, Rule
 from counterset.distances import Distance
 from counterset.exact.definitions import safety
 from counterset.exact.domains import Box, DomainLike
 from counterset.exact.option_radii import option_radii
 from counterset.exact.query import DistanceQuery
 from counterset.exceptions import InvalidInputError, UnsupportedDistanceError
-from counterset.models.goals import InInterval
+from counterset.models.goals import AnyOther, InInterval
 from counterset.results.certificate import Certificate
 from counterset.results.context import Context
 from counterset.results.explanation import Explanation
@@ -45,36 +49,110 @@ def certify(
         Where counterfactuals may lie; None: the range of the data, widened to hold the input.
     """
     check_explanation(explanation)
-    if epsilon is None and not options:
+    found = len(explanation) > 0
+    if found and epsilon is None and not options:
         raise InvalidInputError(
             "certify was not asked to prove anything. Pass epsilon=..., how much worse than the "
             "optimum an option may be, or options=True, or both."
         )
-    start = None
-    if domain is None:
-        # The counterfactuals lie in that range, so that the solver can start from them.
-        domain, start = Box.of(explainer).holding(explanation.input), explanation.counterfactuals
-    distance = explainer.distance_
-    query = DistanceQuery.of(explainer.model, distance, domain, time_limit=time_limit)
-    certificate = explanation.certificate or Certificate()
+    if explanation.status == "already_reached":
+        raise InvalidInputError(
+            "The input of this explanation has what is wanted already, so there is nothing to "
+            "prove. Certify an explanation of an input that has not."
+        )
     if epsilon is not None:
         check_at_least(epsilon, 0, "epsilon")
-        _check_metric(distance)
+        _check_metric(explainer.distance_)
     if options:
         _check_classes(explanation.context)
-    problem = query.problem_of(explanation.input)
-    rows = problem.model.table.encode(explanation.counterfactuals)[0]
-    _check_own(explanation, problem.lengths(rows))
-    if epsilon is not None:
-        bounds = query.bounds(explanation.input, start)
-        proved = np.array([safety(d, bounds, epsilon)[0] for d in explanation.distances])
-        # A counterfactual outside the domain is not one that the definitions are about.
-        proved[[not query.holds(problem, row) for row in rows]] = -np.inf
-        certificate = replace(certificate, epsilon=epsilon, distance_bounds=bounds, safety=proved)
+    if domain is None:
+        domain = _range_of_data(explanation, explainer)
+    asked = _Asked(explanation, explainer, domain, time_limit)
+    certificate = explanation.certificate or Certificate()
+    if epsilon is not None or not found:
+        certificate = asked.bounded(certificate, epsilon)
     if options:
-        radii = option_radii(query, problem, rows, certificate.from_list)
+        radii = asked.option_radii(certificate.from_list)
         certificate = replace(certificate, option_radii=radii)
     return explanation.with_certificate(certificate)
+
+
+def _range_of_data(explanation: Explanation, explainer: Any) -> Box:
+    """Return the range of the training data, widened to hold the input and the options."""
+    box = Box.of(explainer).holding(explanation.input)
+    low, high = box.bounds(explanation._matrix.shape[1])
+    rows = np.vstack([low, high, explanation._matrix])
+    return replace(box, low=np.nanmin(rows, axis=0), high=np.nanmax(rows, axis=0))
+
+
+class _Asked:
+    """What an explanation was asked for, as a query for exact distances."""
+
+    def __init__(
+        self, explanation: Explanation, explainer: Any, domain: DomainLike, time_limit: float
+    ) -> None:
+        self._explanation, context = explanation, explanation.context
+        training = explainer._training
+        given = context.constraints
+        rules = training.rules(Constraints(**given) if given else None)
+        self._plain = DistanceQuery.of(
+            explainer.model, explainer.distance_, domain, time_limit=time_limit
+        )
+        self._query = replace(
+            self._plain,
+            goal=context.goal,
+            probability=context.probability,
+            rules_of=lambda table: rules,
+            plausible=_plausible(training),
+        )
+        self._shared = replace(rules, rules=tuple(filter(_is_shared, rules.rules)))
+        self._is_all_shared = len(self._shared.rules) == len(rules.rules)
+        asks = not isinstance(context.goal, AnyOther) or context.probability is not None
+        self._constrained = asks or any(not isinstance(r, NothingLost) for r in rules.rules)
+        self._problem = self._query.problem_of(explanation.input)
+        table = self._problem.model.table
+        self._rows = np.empty((0, len(table.features)))
+        if len(explanation):
+            self._rows = table.encode(explanation.counterfactuals)[0]
+        _check_own(explanation, self._problem.lengths(self._rows))
+
+    def bounded(self, certificate: Certificate, epsilon: float | None) -> Certificate:
+        """Return the certificate with the bounds on the distance, and the safety of each option."""
+        known = self._problem.nearest_flip(self._rows) if len(self._rows) else None
+        bounds = self._query.bounds_of(self._problem, known)
+        certificate = replace(certificate, distance_bounds=bounds, constrained=self._constrained)
+        if epsilon is None:
+            return certificate
+        least = bounds
+        if not self._is_all_shared and len(self._rows):
+            # Others are kept by their own values where this input is kept by its own.
+            shared = replace(self._query, rules_of=lambda table: self._shared)
+            least = shared.bounds_of(shared.problem_of(self._explanation.input), known)
+        proved = np.array([safety(d, least, epsilon)[0] for d in self._explanation.distances])
+        # A counterfactual outside the domain is not one that the definitions are about.
+        proved[[not self._query.holds(self._problem, row) for row in self._rows]] = -np.inf
+        return replace(certificate, epsilon=epsilon, safety=proved)
+
+    def option_radii(self, from_list: Mask | None) -> Vector:
+        """Return how far the input may move before each option stops working."""
+        problem = self._plain.problem_of(self._explanation.input)
+        return option_radii(self._plain, problem, self._rows, from_list)
+
+
+def _is_shared(rule: Rule) -> bool:
+    """Return whether a rule asks the same of all inputs that may take the same option.
+
+    A feature that is fixed has one value for all of them: that of the option.
+    """
+    return isinstance(rule, Fixed | InRange | Allowed | NothingLost | Relation)
+
+
+def _plausible(training: Any) -> Callable[[Matrix], Mask] | None:
+    """Return a function that tells which rows are plausible; None if nothing is asked."""
+    support, distance = training.support, training.distance
+    if support is None:
+        return None
+    return lambda rows: support.has(distance.embed(rows).coordinates)
 
 
 def _check_metric(distance: Distance) -> None:

@@ -33,6 +33,8 @@ class Box:
         The features that may differ from the input's, by name or position, or as a mask.
     table
         The columns that the model takes, where they are known.
+    rows
+        The rows that the box was made of: values that occur together are looked up in them.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Box:
     high: ArrayLike = np.inf
     may_change: MayChange = None
     table: Table | None = None
+    rows: Matrix | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         low, high = numbers(self.low), numbers(self.high)
@@ -74,18 +77,21 @@ class Box:
         Categories may take every value that the table has. ``schema`` declares what the dtypes of
         a table do not show.
         """
-        table = getattr(data, "schema_", None)
-        if table is None:
+        table, rows = getattr(data, "schema_", None), None
+        if table is not None:
+            rows = getattr(getattr(data, "pool_", None), "matrix", None)
+        else:
             if hasattr(data, "explain"):
                 raise NotFittedError(
                     "This explainer is not fitted yet, so its data has no range. Call fit first."
                 )
-            table, _ = Table.learn(data, (schema or Schema()).without_steps())
+            table, rows = Table.learn(data, (schema or Schema()).without_steps())
         return cls(
             [feature.low for feature in table.features],
             [feature.high for feature in table.features],
             may_change,
             table,
+            rows,
         )
 
     def holding(self, x: Any) -> Box:

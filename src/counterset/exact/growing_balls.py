@@ -97,4 +97,5 @@ def covering_radius(problem: Problem, norm: Norm) -> float:
     reach = np.maximum(problem.high - problem.x, problem.x - problem.low)
     with np.errstate(invalid="ignore"):
         costs = np.where(norm.weights > 0, norm.costs(reach), 0.0)
-    return float(norm.length(norm.total(costs)))
+    # A little more than the farthest corner, which a solver must not lose by rounding.
+    return float(norm.length(norm.total(costs))) * (1 + 1e-9)

@@ -1,9 +1,9 @@
 """The classifier with one nearest neighbour, by enumeration of its cells.
 
-The cell of a stored row p of another class is where p is nearer than every stored row of the
-input's class: a polyhedron. Its nearest point is found by a programme, to which the borders with
-rows of the input's class are added only as they are needed. The border with a single row often
-proves already that a cell is too far away, and then it is left out.
+The cell of a stored row p of a wanted class is where p is nearer than every stored row that is not
+wanted: a polyhedron. Its nearest point is found by a programme, to which the borders with rows that
+are not wanted are added only as they are needed. The border with a single row often proves already
+that a cell is too far away, and then it is left out.
 
 The model rounds the distances that it compares, so near a border its answer may differ from the
 true one. Each cell is widened by as much as rounding can move its borders.
@@ -89,8 +89,10 @@ def solve_neighbours(
     model: NearestNeighbour, problem: Problem, norm: Norm, start: Vector | None
 ) -> SolverResult:
     """Find the distance, or bounds on it if the time limit is reached."""
-    others = model.rows[model.labels != problem.label]
-    search = _CellSearch(model, problem, norm)
+    own = np.full(len(model.labels), problem.label, dtype=object)
+    wanted = problem.goal.accepts(model.labels, own)
+    others = model.rows[wanted]
+    search = _CellSearch(model, problem, norm, model.rows[~wanted])
     search.incumbent.offer(start)
     search.incumbent.offer(problem.nearest_flip(others))
     bounds = search.single_bounds(others)
@@ -109,15 +111,14 @@ def solve_neighbours(
 
 
 class _CellSearch:
-    """Finds nearest points of the cells of rows of other classes.
+    """Finds nearest points of the cells of wanted rows.
 
-    At least one row is of the input's class: its nearest neighbour, as the model rounds.
+    At least one row is not wanted, ``own``: the input's nearest neighbour, as the model rounds.
     """
 
-    def __init__(self, model: NearestNeighbour, problem: Problem, norm: Norm) -> None:
+    def __init__(self, model: NearestNeighbour, problem: Problem, norm: Norm, own: Matrix) -> None:
         self.incumbent = Incumbent(problem)
         self._model, self._problem, self._norm = model, problem, norm
-        own = model.rows[model.labels == problem.label]
         near = np.argsort(((own - problem.x) ** 2).sum(axis=1), kind="stable")
         self._own = own[near]
 
@@ -127,7 +128,7 @@ class _CellSearch:
         Only what is nearer than the incumbent matters.
         """
         problem, bounds = self._problem, np.zeros(len(others))
-        if self._norm.kind == "l0":
+        if self._norm.kind == "l0" or not problem.holds_input:
             return bounds
         for i, row in enumerate(others):
             gradient, need, error = self._borders(row, self._own[:1], self.incumbent.upper)
@@ -203,7 +204,7 @@ class _CellSearch:
         moves.programme.add_row(point.columns, coefficients / size, least, np.inf)
 
     def _crossed(self, point: Vector, borders: tuple[Matrix, Vector, Vector]) -> set[int]:
-        """Return the nearest of the rows of the input's class whose border the point crosses."""
+        """Return the nearest of the rows that are not wanted whose border the point crosses."""
         gradient, need, error = borders
         beyond: Indices = np.flatnonzero(gradient @ (point - self._problem.x) < need - error)
         squares = ((self._own[beyond] - point) ** 2).sum(axis=1)

@@ -17,7 +17,7 @@ from counterset.exact.arguments import changeable_mask
 from counterset.exact.domains import Box
 from counterset.exact.problem import Clock, Problem
 from counterset.exact.query import DistanceQuery
-from counterset.exceptions import InvalidInputError, NoCounterfactualExistsError
+from counterset.exceptions import InvalidInputError
 from counterset.tables.table import changed
 
 __all__ = ["option_radii"]
@@ -110,7 +110,4 @@ class _Option:
             may_change=free,
         )
         table = self.problem.model.table
-        try:
-            return replace(self.query, domain=box).bounds_of_row(table, self.row).lower
-        except NoCounterfactualExistsError:
-            return np.inf
+        return replace(self.query, domain=box).bounds_of_row(table, self.row).lower

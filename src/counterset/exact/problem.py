@@ -1,17 +1,24 @@
-"""The problem of one input, as the solvers see it: the nearest point of another class."""
+"""The problem of one input, as the solvers see it: the nearest point that is a counterfactual."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from counterset._base.arrays import Mask, Matrix, Vector
+from counterset.constraints.relations import Relation
+from counterset.constraints.rules import Rules
 from counterset.distances import Distance
+from counterset.exact.limits import Limits
 from counterset.exact.norms import Norm
 from counterset.models.adapter import ModelAdapter
+from counterset.models.answers import Answers
+from counterset.models.goals import Goal, is_confident
 from counterset.tables.table import Table
 
 __all__ = ["Clock", "Problem", "SolverResult", "roundoff_of"]
@@ -72,6 +79,9 @@ class SolverResult:
         Whether it is proved that the domain holds no counterfactual.
     blur
         How far the model's own rounding may move its decision boundary.
+    ignored
+        What the lower bound does not consider, in the user's words. It is no less a lower bound,
+        and the witness keeps to it.
     """
 
     lower: float
@@ -80,31 +90,37 @@ class SolverResult:
     reason: str = ""
     none_exists: bool = False
     blur: float = 0.0
+    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """An input, the model, the distance, and the bounds that a counterfactual must respect.
+    """An input, the model, the distance, and what a counterfactual must satisfy.
 
     Attributes
     ----------
     x
         The input, ``(d,)``, in the model's own units.
     label
-        The class that the model predicts for it.
+        What the model predicts for it.
     model
         Predicts the labels of rows.
     distance
         The distance between rows, in the model's own units.
     norm
         The same distance as a weighted norm; None where it is not one.
-    low, high
-        The bounds of each feature, ``(d,)``. Both are the input's own value where a feature may
-        not change.
+    limits
+        What each feature may move to, and what holds for several together.
     integer
         Which features take whole numbers only, ``(d,)``.
     clock
         When to stop.
+    goal, probability
+        Which labels are acceptable, and how probable the model must find them, or None.
+    rules
+        The constraints, by which a counterfactual is checked; None if there are none.
+    plausible
+        Returns which rows are plausible; None if all are. No solver knows it.
     """
 
     x: Vector
@@ -112,26 +128,75 @@ class Problem:
     model: ModelAdapter
     distance: Distance
     norm: Norm | None
-    low: Vector
-    high: Vector
+    limits: Limits
     integer: Mask
     clock: Clock
+    goal: Goal
+    probability: float | None = None
+    rules: Rules | None = None
+    plausible: Callable[[Matrix], Mask] | None = None
+
+    @property
+    def low(self) -> Vector:
+        """The least that each feature may move to, ``(d,)``."""
+        return self.limits.low
+
+    @property
+    def high(self) -> Vector:
+        """The most that each feature may move to, ``(d,)``."""
+        return self.limits.high
 
     @property
     def roundoff(self) -> float:
         """The relative rounding of the numbers that the model gets."""
         return roundoff_of(self.model.table)
 
+    @cached_property
+    def holds_input(self) -> bool:
+        """Whether the input itself lies between the bounds and has the values that are left."""
+        return self.limits.hold(self.x)
+
+    @property
+    def is_box(self) -> bool:
+        """Whether bounds and values are all that is asked of a row: nothing about several."""
+        return not self.limits.groups and not self.limits.relations
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """What no solver considers, in the user's words."""
+        return (*self.limits.ignored, *(["plausibility"] if self.plausible is not None else []))
+
+    def within(self, limits: Limits) -> Problem:
+        """Return the same problem with other limits."""
+        return replace(self, limits=limits)
+
     def flips(self, rows: Matrix) -> Mask:
-        """Return which rows the model classifies differently from the input."""
+        """Return which rows are counterfactuals: they reach the goal and keep the constraints."""
+        return self.reaches(rows) & self.keeps(rows)
+
+    def reaches(self, rows: Matrix) -> Mask:
+        """Return for which rows the model predicts what is wanted."""
         parts = [
-            self.model.labels(rows[i : i + BATCH_ROWS]) != self.label
+            self._is_wanted(self.model.answers(rows[i : i + BATCH_ROWS]))
             for i in range(0, len(rows), BATCH_ROWS)
         ]
         return np.concatenate(parts).astype(bool)
 
+    def keeps(self, rows: Matrix) -> Mask:
+        """Return which rows keep the constraints, and are plausible if that is asked for."""
+        kept = np.ones(len(rows), dtype=bool)
+        if self.rules:
+            kept &= self.rules.hold(np.broadcast_to(self.x, rows.shape), rows)
+        if self.plausible is not None:
+            kept &= self.plausible(rows)
+        return kept
+
+    def _is_wanted(self, answers: Answers) -> Mask:
+        own = np.full(len(answers.labels), self.label, dtype=object)
+        return self.goal.accepts(answers.labels, own) & is_confident(answers, self.probability)
+
     def confirms(self, row: Vector) -> bool:
-        """Check that one row flips when the model gets it alone.
+        """Check that one row is a counterfactual when the model gets it alone.
 
         A batch may be summed up, and so rounded, in another order.
         """
@@ -143,14 +208,38 @@ class Problem:
         return lengths
 
     def project(self, rows: Matrix) -> Matrix:
-        """Move rows to the nearest points of the domain that the columns' dtypes can hold."""
+        """Move rows to near points that the limits leave and the columns' dtypes can hold.
+
+        Not all of them keep the constraints then: ``keeps`` says which.
+        """
         table = self.model.table
         held = table.hold(np.asarray(np.clip(rows, self.low, self.high)))
-        for i, feature in enumerate(table.features):
-            if feature.is_category:  # the model may not know a value that its data never had
-                known = np.isin(held[:, i], np.asarray(feature.seen))
-                held[:, i] = np.where(known, held[:, i], self.x[i])
-        return held
+        for i, codes in self.limits.values.items():
+            if len(codes):
+                held[:, i] = self._nearest_value(i, codes, held[:, i])
+        for relation in self.limits.relations:
+            if relation.equal:
+                self._restore(relation, held)
+        if self.rules is None or self.is_box:
+            return held
+        return self.rules.project(np.broadcast_to(self.x, held.shape), held)
+
+    def _nearest_value(self, feature: int, codes: Vector, given: Vector) -> Vector:
+        """Return the given codes; in place of one that is not possible, the nearest."""
+        if not self.model.table.features[feature].is_category:
+            return codes[np.abs(given[:, None] - codes).argmin(axis=1)]
+        # Values without an order have no nearest one: the input's own, if it may stay.
+        other = self.x[feature] if self.x[feature] in codes else codes[0]
+        return np.where(np.isin(given, codes), given, other)
+
+    def _restore(self, relation: Relation, rows: Matrix) -> None:
+        """Move one number so that an equality holds, which solvers keep to a tolerance only."""
+        weights = relation.weights
+        free = (self.low < self.high) & ~self.integer & (weights != 0)
+        free[list(self.limits.values)] = False
+        if free.any():
+            i = int(np.argmax(np.where(free, np.abs(weights), 0.0)))
+            rows[:, i] -= (rows @ weights + relation.constant) / weights[i]
 
     def nearest_flip(self, rows: Matrix) -> Vector | None:
         """Return the nearest of these rows that lies within the bounds and flips, or None."""

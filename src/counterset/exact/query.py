@@ -6,7 +6,8 @@ turns the solver's result into bounds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,10 +16,13 @@ import pandas as pd
 from counterset import distances
 from counterset._base.arrays import Mask, Matrix, Vector, to_python
 from counterset._base.checks import check_positive
+from counterset.constraints.constraints import Constraints
+from counterset.constraints.rules import Rules
 from counterset.distances import Distance, DistanceLike, Gower
 from counterset.exact.arguments import changeable_mask, number_rows
-from counterset.exact.domains import Box, Domain, DomainLike, as_domain
+from counterset.exact.domains import Box, Domain, DomainLike, Points, as_domain
 from counterset.exact.finite import solve_finite
+from counterset.exact.limits import Limits
 from counterset.exact.networks.models import as_model
 from counterset.exact.norms import read_norm
 from counterset.exact.problem import Clock, Problem, SolverResult
@@ -28,10 +32,19 @@ from counterset.exceptions import (
     DomainError,
     InvalidInputError,
     ModelError,
-    NoCounterfactualExistsError,
     UnsupportedDistanceError,
+    UnsupportedModelError,
 )
 from counterset.models.adapter import ModelAdapter
+from counterset.models.classes import Classes
+from counterset.models.goals import (
+    AnyOther,
+    Goal,
+    InInterval,
+    check_probability,
+    is_reached,
+    read_goal,
+)
 from counterset.results.bounds import DistanceBounds
 from counterset.tables.frames import is_frame, row_at
 from counterset.tables.schema import Schema
@@ -41,11 +54,24 @@ from counterset.tables.table import Table
 __all__ = ["DistanceQuery", "Method", "integer_features"]
 
 Method: TypeAlias = Literal["auto", "exact", "search"]
+ANY_OTHER = AnyOther()
 
 
 @dataclass(frozen=True, eq=False)
 class DistanceQuery:
-    """How far it is to another class, for whichever input: a model, a distance and a domain."""
+    """How far the nearest counterfactual is, for whichever input.
+
+    Attributes
+    ----------
+    model, distance, domain, time_limit, tolerance, method
+        As for :func:`~counterset.exact.counterfactual_distance`.
+    goal, probability
+        Which labels are acceptable, and how probable the model must find them, or None.
+    rules_of
+        Returns the constraints for the columns of a table; None if there are none.
+    plausible
+        Returns which rows are plausible; None if all are.
+    """
 
     model: Any
     distance: Distance
@@ -53,6 +79,10 @@ class DistanceQuery:
     time_limit: float
     tolerance: float
     method: Method
+    goal: Goal = ANY_OTHER
+    probability: float | None = None
+    rules_of: Callable[[Table], Rules] | None = None
+    plausible: Callable[[Matrix], Mask] | None = None
 
     @classmethod
     def of(
@@ -64,28 +94,52 @@ class DistanceQuery:
         time_limit: float = 60.0,
         tolerance: float = 1e-5,
         method: Method = "auto",
+        target: Any = None,
+        target_probability: float | None = None,
+        interval: tuple[float, float] | None = None,
+        constraints: Constraints | None = None,
     ) -> DistanceQuery:
         """Check the arguments of :func:`~counterset.exact.counterfactual_distance`."""
         check_positive(time_limit, "time_limit")
         check_positive(tolerance, "tolerance")
         if method not in ("auto", "exact", "search"):
             raise InvalidInputError(f"method must be 'auto', 'exact' or 'search', got {method!r}.")
+        check_probability(target_probability)
+        if not isinstance(constraints, Constraints | None):
+            raise InvalidInputError(f"constraints must be Constraints, got {constraints!r}.")
+        model, domain = as_model(model), as_domain(domain)
         return cls(
-            as_model(model),
+            model,
             distances.get(distance),
-            as_domain(domain),
+            domain,
             time_limit,
             tolerance,
             method,
+            _read_goal(model, target, interval),
+            target_probability,
+            None if constraints is None else _compiled(constraints, domain),
         )
 
     def bounds(self, x: Any, start: Any = None) -> DistanceBounds:
         """Bound the distance of one input; ``start`` are known counterfactuals."""
-        return self._solve_and_check(self.problem_of(x), start)
+        problem = self.problem_of(x)
+        known = None if start is None else self._check_start(problem, start)
+        return self.bounds_of(problem, known)
 
     def bounds_of_row(self, table: Table, row: Vector) -> DistanceBounds:
         """Bound the distance of one input, given as a row of a table."""
-        return self._solve_and_check(self.problem_of_row(table, row), None)
+        return self.bounds_of(self.problem_of_row(table, row), None)
+
+    def bounds_of(self, problem: Problem, known: Vector | None) -> DistanceBounds:
+        """Bound the distance of one problem; ``known`` is a counterfactual, or None."""
+        result = self._solve(problem, known)
+        result = replace(result, ignored=(*problem.ignored, *result.ignored))
+        if self.method == "exact" and result.ignored:
+            raise UnsupportedModelError(
+                f"No exact method considers {' and '.join(result.ignored)} for this model. Leave "
+                f"it out, or pass method='auto' for a lower bound without it."
+            )
+        return self._to_bounds(problem, result)
 
     def problem_of(self, x: Any) -> Problem:
         """Return the problem of one input."""
@@ -104,7 +158,7 @@ class DistanceQuery:
     def problem_of_row(self, table: Table, row: Vector) -> Problem:
         """Return the problem of one input, given as a row of a table."""
         _check_known(table, row)
-        model = ModelAdapter(self.model, table)
+        model = ModelAdapter(self.model, table, with_confidence=self.probability is not None)
         distance = _between_rows(self.distance, table, row)
         low, high = (bound[0] for bound in self.limits(table, row[None, :]))
         for i, feature in enumerate(table.features):
@@ -112,17 +166,39 @@ class DistanceQuery:
                 low[i] = max(low[i], min(feature.low, row[i]))
                 high[i] = min(high[i], max(feature.high, row[i]))
         integer = integer_features(table)
+        rules = None if self.rules_of is None else self.rules_of(table)
         return Problem(
             x=row,
-            label=model.labels(row[None, :])[0],
+            label=self._label(model, row),
             model=model,
             distance=distance,
             norm=read_norm(distance, len(row)),
-            low=np.where(integer, np.ceil(low), low),
-            high=np.where(integer, np.floor(high), high),
+            limits=Limits.of(rules, table, row, low, high, integer),
             integer=integer,
             clock=Clock.start(self.time_limit),
+            goal=self.goal,
+            probability=self.probability,
+            rules=rules,
+            plausible=self.plausible,
         )
+
+    def _label(self, model: ModelAdapter, row: Vector) -> Any:
+        """Return what the model predicts for the input, after checking that it is not wanted."""
+        answers = model.answers(row[None, :])
+        if isinstance(self.goal, InInterval) and answers.labels.dtype.kind not in "biuf":
+            raise InvalidInputError(
+                f"An interval needs a model that predicts numbers, but it predicts "
+                f"{to_python(answers.labels[0])!r}. Pass a target class instead."
+            )
+        if not hasattr(self.model, "classes_") and isinstance(self.goal, AnyOther):
+            read_goal(Classes(answers.labels), None, None)  # a regression needs an interval
+        if is_reached(self.goal, answers, self.probability)[0]:
+            raise InvalidInputError(
+                f"The model already predicts what you want for the input, "
+                f"{to_python(answers.labels[0])!r}, so there is no distance to it. Leave the input "
+                f"out, or ask for something else."
+            )
+        return answers.labels[0]
 
     def read(self, X: Any) -> tuple[Table, Matrix]:
         """Return the columns that the model takes, and the inputs as rows of them."""
@@ -164,20 +240,11 @@ class DistanceQuery:
 
     def holds(self, problem: Problem, row: Vector) -> bool:
         """Return whether a row is a point of the domain that can be reached from the input."""
+        if not problem.keeps(row[None, :])[0]:
+            return False
         if isinstance(self.domain, Box):
             return bool(((row >= problem.low) & (row <= problem.high)).all())
         return self.domain.holds(row, problem.x, problem.model.table.names)
-
-    def _solve_and_check(self, problem: Problem, start: Any) -> DistanceBounds:
-        known = None if start is None else self._check_start(problem, start)
-        result = self._solve(problem, known)
-        if result.none_exists:
-            raise NoCounterfactualExistsError(
-                f"The model classifies the whole domain as {to_python(problem.label)!r}, like the "
-                f"input ({result.method}), so there is no counterfactual. Widen the domain, or let "
-                f"more features change."
-            )
-        return self._to_bounds(problem, result)
 
     def _check_start(self, problem: Problem, start: Any) -> Vector:
         """Return the nearest of the known counterfactuals."""
@@ -185,14 +252,21 @@ class DistanceQuery:
         known = problem.nearest_flip(table.encode_any(start))
         if known is None:
             raise InvalidInputError(
-                "start is no counterfactual: it lies outside the domain, or the model classifies "
-                "it like the input. Pass a row of the domain that is classified differently, or "
+                "start is no counterfactual: it lies outside the domain, breaks a constraint, or "
+                "the model does not predict what is wanted for it. Pass a row that is one, or "
                 "None."
             )
         return known
 
     def _solve(self, problem: Problem, start: Vector | None) -> SolverResult:
-        if len(getattr(self.model, "classes_", ())) == 1:
+        feature = problem.limits.empty
+        if feature is not None:
+            name = problem.model.table.names[feature]
+            method = f"the constraints leave no value for {name!r}"
+            return SolverResult(np.inf, None, method, none_exists=True)
+        labels = np.asarray(getattr(self.model, "classes_", ()))
+        own = np.full(len(labels), problem.label, dtype=object)
+        if labels.ndim == 1 and len(labels) and not problem.goal.accepts(labels, own).any():
             return SolverResult(np.inf, None, "the model knows one class only", none_exists=True)
         if not isinstance(self.domain, Box):
             return solve_finite(problem, self.domain)
@@ -206,11 +280,13 @@ class DistanceQuery:
             _check_deterministic(problem, result.witness)
             upper = float(problem.lengths(result.witness[None, :])[0])
             witness = row_at(problem.model.table.decode(result.witness[None, :]), 0)
-        lower = min(result.lower, upper)
+        lower = np.inf if result.none_exists else min(result.lower, upper)
         # No closer than the model's own rounding lets the distance be known.
         blur = result.blur / upper if upper > 0 else 0.0
         tolerance = self.tolerance + blur
-        exact = witness is not None and upper - lower <= tolerance * upper
+        exact = result.none_exists
+        if witness is not None:
+            exact = upper - lower <= tolerance * upper
         return DistanceBounds(
             lower=lower,
             upper=upper,
@@ -218,9 +294,44 @@ class DistanceQuery:
             witness=witness,
             seconds=problem.clock.seconds,
             method=result.method,
-            reason="" if exact else result.reason,
+            reason="" if exact else _reason(result),
             tolerance=tolerance,
         )
+
+
+def _reason(result: SolverResult) -> str:
+    """Return why bounds are not exact."""
+    if not result.ignored:
+        return result.reason
+    return f"the lower bound does not consider {' and '.join(result.ignored)}"
+
+
+def _read_goal(model: Any, target: Any, interval: tuple[float, float] | None) -> Goal:
+    """Return what the user wants of a model; its classes are checked where they are known."""
+    known = getattr(model, "classes_", getattr(model, "labels", None))
+    if known is None or np.ndim(known) != 1:
+        if target is None and interval is None:
+            return AnyOther()  # of a regression: refused when its prediction is seen
+        several = isinstance(target, Iterable) and not isinstance(target, str | bytes)
+        known = list(target) if several else [0.0 if target is None else target]
+    return read_goal(Classes(np.asarray(known)), target, interval)
+
+
+def _compiled(constraints: Constraints, domain: Domain) -> Callable[[Table], Rules]:
+    """Return a function that compiles constraints for the columns of a table."""
+    rows = domain.matrix if isinstance(domain, Points) else getattr(domain, "rows", None)
+    if constraints.together and rows is None:
+        raise InvalidInputError(
+            "together= takes values that occur together in a row, but this domain has no rows. "
+            "Pass domain=Box.of(X), a fitted explainer or a table of points."
+        )
+
+    def compile_for(table: Table) -> Rules:
+        return constraints.compile(
+            table, np.empty((0, len(table.features))) if rows is None else rows
+        )
+
+    return compile_for
 
 
 def integer_features(table: Table) -> Mask:
@@ -247,7 +358,8 @@ def _between_rows(distance: Distance, table: Table, row: Vector) -> Distance:
 def _check_deterministic(problem: Problem, witness: Vector) -> None:
     """Ask the model once more about the input and the witness, each alone."""
     same = np.array_equal(witness, problem.x)
-    if same or problem.confirms(problem.x) or not problem.confirms(witness):
+    reached = problem.reaches(problem.x[None, :])[0]
+    if same or reached or not problem.confirms(witness):
         raise ModelError(
             "The model classified the same row in two ways, so its counterfactuals have no "
             "distance. Pass a model whose prediction depends on the row alone: no randomness, no "

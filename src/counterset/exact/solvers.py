@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from counterset._base.arrays import Vector
-from counterset.exact.linear.closed_form import read_closed_form, solve_linear
+import numpy as np
+from sklearn.neural_network import MLPRegressor
+
+from counterset._base.arrays import Labels, Vector
+from counterset.exact.linear.closed_form import has_closed_form, read_closed_form, solve_linear
 from counterset.exact.linear.models import read_linear
 from counterset.exact.neighbours import read_neighbours, solve_neighbours
 from counterset.exact.networks.models import ReluNetwork, read_network
@@ -16,10 +19,12 @@ from counterset.exact.norms import Norm
 from counterset.exact.preprocessing import Columns, Preprocessing
 from counterset.exact.problem import Problem, SolverResult
 from counterset.exact.sampling import find_counterfactual, solve_by_sampling
+from counterset.exact.targets import Targets, targets_of
 from counterset.exact.trees.ensembles import TreeEnsemble
 from counterset.exact.trees.pipelines import read_tree_pipeline
 from counterset.exact.trees.solve import solve_trees
 from counterset.exceptions import UnsupportedDistanceError, UnsupportedModelError
+from counterset.models.goals import InInterval
 
 __all__ = ["solve"]
 
@@ -92,30 +97,56 @@ def _check_numeric(kind: str, problem: Problem) -> None:
 
 @dataclass(frozen=True)
 class _SeenNetwork:
-    """A network, the columns that it sees, and the model that it is the last step of."""
+    """A network, the columns that it sees, and the model that it is the last step of.
+
+    ``last`` is that step itself, and ``labels`` are its classes; None for a regression.
+    """
 
     model: Any
+    last: Any
     network: ReluNetwork
     columns: Columns
+    labels: Labels | None
+
+    @property
+    def scores(self) -> Vector:
+        """The outputs for the input."""
+        return np.asarray(self.network.scores(self.columns.start[None, :])[0])
+
+    def targets(self, problem: Problem) -> Targets:
+        """Return what is wanted of the outputs."""
+        return targets_of(problem, self.last, self.labels, self.scores)
 
 
 def _read_linear(model: Any, problem: Problem) -> _SeenNetwork | None:
     before, last = Preprocessing.of(model)
     linear = read_linear(last)
-    if linear is None:
+    if linear is None or _is_other_regression(linear.labels, problem):
         return None
     # A linear model is a network without hidden layers.
     network = ReluNetwork([(linear.weights, linear.bias)], linear.labels)
     columns = Columns.of(before, problem)
-    return None if columns is None else _SeenNetwork(model, network, columns)
+    if columns is None:
+        return None
+    return _SeenNetwork(model, last, network, columns, linear.labels)
+
+
+def _is_other_regression(labels: Labels | None, problem: Problem) -> bool:
+    """Return whether a regression is asked for something else than a range: it is not read."""
+    return labels is None and not isinstance(problem.goal, InInterval)
 
 
 def _solve_linear(
     seen: _SeenNetwork, problem: Problem, norm: Norm, start: Vector | None
 ) -> SolverResult:
     linear = read_closed_form(seen.model, problem.model.table, norm, problem.integer)
-    if linear is not None:
-        return solve_linear(linear, problem, norm)
+    targets = seen.targets(problem)
+    if linear is not None and has_closed_form(problem, targets.each, seen.scores):
+        result = solve_linear(linear, problem, norm, targets.each, seen.scores)
+        # Of a range, the nearest point beyond one end may lie beyond the other one too.
+        strip = any(len(target.least) > 1 for target in targets.each)
+        if result.witness is not None or result.none_exists or not strip:
+            return replace(result, ignored=targets.ignored)
     return _solve_network(seen, problem, norm, start)
 
 
@@ -125,16 +156,27 @@ def _read_network(model: Any, problem: Problem) -> _SeenNetwork | None:
     columns = None if network is None else Columns.of(before, problem)
     if network is None or columns is None:
         return None
-    return _SeenNetwork(model, network, columns)
+    labels = None if isinstance(last, MLPRegressor) else network.labels
+    if _is_other_regression(labels, problem):
+        return None
+    return _SeenNetwork(model, last, network, columns, labels)
 
 
 def _solve_network(
     seen: _SeenNetwork, problem: Problem, norm: Norm, start: Vector | None
 ) -> SolverResult:
-    result = solve_network(seen.network, seen.columns, problem, norm, start)
+    targets = seen.targets(problem)
+    result = solve_network(seen.network, seen.columns, problem, norm, targets, start)
+    return _with_witness(result, problem)
+
+
+def _with_witness(result: SolverResult, problem: Problem) -> SolverResult:
+    """Return the result with any counterfactual, if the solver found none itself.
+
+    It may have run out of time, or what it considers may be less than what is asked for.
+    """
     if result.witness is not None or result.none_exists:
         return result
-    # The time limit was reached before the solver found a point: any will do.
     return replace(result, witness=find_counterfactual(problem))
 
 
@@ -148,7 +190,9 @@ def _solve_trees(
 
 def _read_trees(model: Any, problem: Problem) -> TreeEnsemble | None:
     pipeline = read_tree_pipeline(model)
-    return None if pipeline is None else pipeline.in_features(problem)
+    if pipeline is None or _is_other_regression(pipeline.ensemble.labels, problem):
+        return None
+    return pipeline.in_features(problem)
 
 
 def _model_only(read: Callable[[Any], Any]) -> Callable[[Any, Problem], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,15 +19,17 @@ class DistanceBounds:
     Attributes
     ----------
     lower
-        It is proved that no counterfactual is nearer than this.
+        It is proved that no counterfactual is nearer than this; infinite if there is none at all.
     upper
         The distance of ``witness``; infinite if none was found.
     exact
-        Whether the bounds differ by at most ``tolerance * upper``. If the region of
-        another class does not include its border, cfd is an infimum that no point attains: then
-        ``lower`` is the infimum, and the witness lies just past it.
+        Whether the bounds differ by at most ``tolerance * upper``, or it is proved that there is no
+        counterfactual. If the region of another class does not include its border, cfd is an
+        infimum that no point attains: then ``lower`` is the infimum, and the witness lies just past
+        it.
     witness
-        A counterfactual at distance ``upper``, confirmed by the model; None if none was found.
+        A counterfactual at distance ``upper``; None if none was found. The model confirmed it, and
+        it keeps the constraints.
     seconds
         How long it took.
     method
@@ -60,7 +63,14 @@ class DistanceBounds:
         """Whether an exact method could read the model; otherwise nothing is proved."""
         return self.method != SEARCH
 
+    @property
+    def none_exists(self) -> bool:
+        """Whether it is proved that there is no counterfactual, in the domain that was asked for."""
+        return self.lower == math.inf
+
     def __repr__(self) -> str:
+        if self.none_exists:
+            return f"no counterfactual exists ({self.method}, {self.seconds:.2g} s)"
         if self.exact:
             return f"cfd = {self.upper:.6g} ({self.method}, {self.seconds:.2g} s)"
         return f"{self.lower:.6g} <= cfd <= {self.upper:.6g} ({self.method}: {self.reason})"

@@ -10,7 +10,7 @@ import numpy as np
 from counterset._base.arrays import Mask, Vector
 from counterset.results.bounds import DistanceBounds
 
-__all__ = ["Certificate", "rounded_down"]
+__all__ = ["Certificate", "rounded_down", "rounded_up"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,10 +22,13 @@ class Certificate:
     epsilon
         How much worse than the optimum a counterfactual may be to count as an option.
     distance_bounds
-        The bounds on the input's counterfactual distance.
+        The bounds on the input's counterfactual distance, for the goal and the constraints that
+        were asked for. If ``none_exists``, it is proved that there is no counterfactual at all.
     safety
         For each counterfactual, a proved lower bound on its delta (definition 5); negative where
-        it is not certain to be within epsilon of the input's own optimum.
+        it is not certain to be within epsilon of the input's own optimum. Every input of the same
+        class nearer than delta / 2, that asks for the same and may take the counterfactual, has it
+        within epsilon of its own optimum.
     stable_radius
         Every input of the same class, at most this far away in the explainer's distance, is
         explained by the same training examples. Infinite if there is no other choice to make.
@@ -40,6 +43,9 @@ class Certificate:
         label by the same change, that is, if the same features are set to the same values; with an
         option from a list, numbers that are beyond these values already stay. 0 where nothing is
         proved, infinite where it works for all. Another input's constraints are no part of it.
+    constrained
+        Whether a goal or constraints were asked for: ``safety`` is then about those who ask for the
+        same and may take the counterfactual.
 
     Examples
     --------
@@ -56,6 +62,7 @@ class Certificate:
     list_radius: float | None = None
     from_list: Mask | None = None
     option_radii: Vector | None = None
+    constrained: bool = False
 
     @property
     def radii(self) -> Vector | None:
@@ -92,10 +99,16 @@ class Certificate:
             sentences.append("This model could not be read, so nothing is proved.")
         elif self.radii is not None and self.epsilon is not None:
             unsure = "" if (self.radii > 0).all() else " (-: not certain)"
-            sentences.append(
-                f"Safe within r: anyone of your class within r of you has this option within "
-                f"{self.epsilon:g} of their optimum{unsure}."
-            )
+            who = ", who asks for the same and may take this option, has it" * self.constrained
+            if len(self.radii):
+                sentences.append(
+                    f"Safe within r: anyone of your class within r of you"
+                    f"{who or ' has this option'} within {self.epsilon:g} of their "
+                    f"optimum{unsure}."
+                )
+        if self.distance_bounds is not None and self.distance_bounds.none_exists:
+            sentences.append("It is proved that nothing in the domain does what is asked for.")
+            return " ".join(sentences)
         found = self.distance_bounds is not None and not math.isinf(self.distance_bounds.upper)
         if self.distance_bounds is not None and (found or not self.nothing_proved):
             sentences.append(f"Your own optimum is {_as_text(self.distance_bounds)} away.")
@@ -169,3 +182,18 @@ def rounded_down(value: float, digits: int = 3) -> str:
         return text
     step = 10.0 ** (int(f"{value:e}".split("e")[1]) - digits + 1)
     return f"{float(text) - step:.{digits}g}"
+
+
+def rounded_up(value: float, digits: int = 3) -> str:
+    """Return a positive number as text with a few digits, never less than it is.
+
+    Examples
+    --------
+    >>> rounded_up(0.12341), rounded_down(0.12349)
+    ('0.124', '0.123')
+    """
+    text = f"{value:.{digits}g}"
+    if float(text) >= value:
+        return text
+    step = 10.0 ** (int(f"{value:e}".split("e")[1]) - digits + 1)
+    return f"{float(text) + step:.{digits}g}"

@@ -286,6 +286,7 @@ def _certificate_to_json(certificate: Certificate | None) -> dict[str, Any] | No
         "list_radius": to_json_number(certificate.list_radius),
         "from_list": None if certificate.from_list is None else certificate.from_list.tolist(),
         "option_radii": _numbers(certificate.option_radii),
+        "constrained": certificate.constrained,
         "distance_bounds": None
         if bounds is None
         else {
@@ -324,6 +325,7 @@ def _certificate_from_json(data: Mapping[str, Any] | None) -> Certificate | None
         list_radius=_number_or_none(data.get("list_radius")),
         from_list=None if data.get("from_list") is None else np.array(data["from_list"], bool),
         option_radii=_vector_or_none(data.get("option_radii")),
+        constrained=data.get("constrained", False),
     )
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from counterset._base.arrays import Vector
 from counterset.exceptions import InvalidInputError
-from counterset.results.certificate import Certificate, rounded_down
+from counterset.results.certificate import Certificate, rounded_down, rounded_up
 from counterset.results.explanation import Explanation
 from counterset.results.steadiness import Steadiness
 from counterset.tables.table import Table
@@ -48,7 +48,7 @@ def how_far(explanation: Explanation, templates: Templates) -> list[str]:
 def how_sure(explanation: Explanation, templates: Templates, outcomes: Outcomes) -> list[str]:
     """Return what is checked and what is proved, a sentence each."""
     if not len(explanation):
-        return []
+        return _none(explanation, templates, outcomes)
     if outcomes.differ or explanation.context.probability is not None:
         asked = templates("sure.asked_goal", wanted=outcomes.aim())
     else:
@@ -63,6 +63,18 @@ def how_sure(explanation: Explanation, templates: Templates, outcomes: Outcomes)
         *_same(certificate, templates),
         *_listed(certificate, templates),
     ]
+
+
+def _none(explanation: Explanation, templates: Templates, outcomes: Outcomes) -> list[str]:
+    """Return whether it is proved that an explanation has no options because there are none."""
+    bounds = None if explanation.certificate is None else explanation.certificate.distance_bounds
+    if bounds is None:
+        return []
+    if bounds.none_exists:
+        return [templates("sure.none_exists", wanted=outcomes.wanted())]
+    if math.isinf(bounds.upper):
+        return [templates("sure.none_unproved")]
+    return [templates("sure.none_but_one", distance=rounded_up(bounds.upper))]
 
 
 def _nearest(explanation: Explanation, certificate: Certificate, templates: Templates) -> str:
@@ -83,7 +95,8 @@ def _safe(certificate: Certificate, templates: Templates) -> list[str]:
         if radius > 0:
             ways = _ways(ranks, ("sure.safe_one", "sure.safe_many"), templates)
             epsilon, within = f"{certificate.epsilon:g}", rounded_down(radius)
-            told.append(templates("sure.safe", ways=ways, epsilon=epsilon, radius=within))
+            name = "sure.safe_same" if certificate.constrained else "sure.safe"
+            told.append(templates(name, ways=ways, epsilon=epsilon, radius=within))
     return told
 
 

@@ -34,7 +34,7 @@ def test_a_scaler_whose_terms_cancel_leaves_its_rounding_behind() -> None:
     model = given_linear([1.0, -1.0, 0.0], 0.1)
     read = read_all(make_pipeline(given_scaler(1e9, 1.0, 3), model))
     assert read is not None
-    _, need, rounding, _ = read.preference(np.zeros((1, 3)), (1, 0), 2.0**-53)
+    _, need, rounding, _ = read.preference(np.zeros((1, 3)), np.array([-1.0, 1.0]), 0.0, 2.0**-53)
     assert need[0] == pytest.approx(-0.1)
     assert rounding[0] > 1e-7  # of terms of 1e9, which the folded bias does not show
 

@@ -8,7 +8,7 @@ from toys_exact import problem_of, tree_data
 from counterset import Box
 from counterset.distances import L0, L1, L2, Distance, LInf
 from counterset.exact.problem import Clock
-from counterset.exact.trees.cells import Lead, Region, axes_of
+from counterset.exact.trees.cells import Leads, Region, axes_of
 from counterset.exact.trees.descent import Descent
 from counterset.exact.trees.models import read_trees
 
@@ -25,10 +25,13 @@ def test_descent_ends_no_farther_and_still_flips(distance: Distance, depth: int 
         problem = problem_of(model, x, distance, Box(0, 1))
         assert problem.norm is not None
         own = int(problem.label)
+        weights = np.array([[1.0], [-1.0]]) * (1 if own == 1 else -1)
         region = Region(axes_of(ensemble, problem, problem.norm), problem.norm, np.inf)
         for tree in ensemble.trees:
-            region.add(tree, tree.values[:, 1 - own] - tree.values[:, own])
-        descent = Descent(region, Lead(0.0, ensemble.rounding, is_first=own == 1))
+            region.add(tree, tree.values @ weights)
+        rounding = np.array([ensemble.rounding])
+        loses_ties = (rounding == 0) & (own == 0)
+        descent = Descent(region, Leads(np.zeros(1), rounding, loses_ties))
         for start in X[model.predict(X) != own]:
             cells = region.cells_of(start)
             assert cells is not None

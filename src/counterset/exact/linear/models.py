@@ -7,10 +7,21 @@ from typing import Any
 
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.linear_model import (
+    ElasticNet,
+    HuberRegressor,
+    Lars,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+    SGDClassifier,
+    SGDRegressor,
+)
 from sklearn.linear_model import Perceptron as _Perceptron
 from sklearn.linear_model import RidgeClassifierCV as _RidgeClassifierCV
-from sklearn.svm import LinearSVC
+from sklearn.linear_model import RidgeCV as _RidgeCV
+from sklearn.svm import LinearSVC, LinearSVR
 
 from counterset._base.arrays import Codes, Labels, Matrix, Vector
 from counterset.exact.preprocessing import Preprocessing
@@ -29,18 +40,31 @@ _LINEAR = (
     _Perceptron,
     LinearDiscriminantAnalysis,
 )
+#: With their subclasses: a Lasso is an ElasticNet.
+_REGRESSIONS = (
+    LinearRegression,
+    Ridge,
+    _RidgeCV,
+    ElasticNet,
+    Lars,
+    HuberRegressor,
+    SGDRegressor,
+    LinearSVR,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
     """Scores ``(x - centre) @ weights + bias``, one for each class; the highest one wins.
 
+    Those of a regression are 0 and its prediction.
+
     Attributes
     ----------
     weights, bias
         Of shapes ``(d, classes)`` and ``(classes,)``.
     labels
-        The label of each class.
+        The label of each class; None for a regression.
     weight_size, bias_size
         The size of the terms that each weight and each bias is the sum of, of the same shapes: the
         model rounds them.
@@ -50,26 +74,32 @@ class LinearModel:
 
     weights: Matrix
     bias: Vector
-    labels: Labels
+    labels: Labels | None
     weight_size: Matrix
     bias_size: Vector
     centre: Vector
 
     @property
     def n_classes(self) -> int:
-        """The number of classes."""
-        return len(self.labels)
+        """The number of scores."""
+        return len(self.bias)
 
     def codes(self, labels: Labels) -> Codes:
         """Return the columns of labels."""
+        assert self.labels is not None, "of a classifier"
         return Classes(self.labels).codes(labels)
 
     def preference(
-        self, X: Matrix, classes: tuple[int, int], roundoff: float
+        self, X: Matrix, row: Vector, least: float, roundoff: float
     ) -> tuple[Vector, Vector, Vector, Vector]:
-        """Compare the scores of two classes.
+        """Compare a weighted sum of the scores with the least that is wanted.
 
-        The lead of the first class is its score minus that of the second.
+        The lead is that sum minus the least.
+
+        Parameters
+        ----------
+        row
+            The weight of each score, ``(classes,)``: 1 and -1 compare two classes.
 
         Returns
         -------
@@ -82,17 +112,15 @@ class LinearModel:
         growth
             How much farther they may be off for each step away in a feature, ``(d,)``.
         """
-        other, own = classes
-        gradient = self.weights[:, other] - self.weights[:, own]
-        offset = self.bias[other] - self.bias[own]
+        gradient, offset = self.weights @ row, self.bias @ row - least
         centred = X - self.centre
         lead = centred @ gradient + offset
-        sizes = self.weight_size[:, other] + self.weight_size[:, own]
+        sizes = self.weight_size @ np.abs(row)
         terms = np.abs(centred) @ sizes
         if roundoff > DOUBLE_ROUNDOFF:  # then the centre is rounded too
             terms = terms + np.abs(self.centre) @ sizes
         # A move to the border adds to the terms at least as much as the lead lacks.
-        size = terms + self.bias_size[other] + self.bias_size[own] + np.abs(lead)
+        size = terms + self.bias_size @ np.abs(row) + abs(least) + np.abs(lead)
         # Twice the bound on a sum of d products, for what scaling and storing add.
         unit = 2 * (X.shape[1] + 4) * roundoff
         return gradient, -lead, unit * size, unit * sizes
@@ -132,16 +160,17 @@ def read_linear(model: Any) -> LinearModel | None:
     >>> model.labels, model.weights.round(3)
     (array(['no', 'yes'], dtype='<U3'), array([[0.   , 0.545]]))
     """
-    if not isinstance(model, _LINEAR) or not hasattr(model, "coef_"):
+    if not isinstance(model, (*_LINEAR, *_REGRESSIONS)) or not hasattr(model, "coef_"):
         return None
     weights = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)).T
     bias = np.atleast_1d(np.asarray(model.intercept_, dtype=np.float64))
-    labels = np.asarray(model.classes_)
-    if len(labels) == 2 and weights.shape[1] == 1:
+    labels = None if isinstance(model, _REGRESSIONS) else np.asarray(model.classes_)
+    count = 2 if labels is None else len(labels)
+    if count == 2 and weights.shape[1] == 1:
         weights = np.hstack([np.zeros_like(weights), weights])
         bias = np.array([0.0, bias[0]])
     bias = np.broadcast_to(bias, weights.shape[1])
-    if weights.shape[1] != len(labels):
-        return None  # several outputs a row: no single class to change
+    if weights.shape[1] != count or (labels is None and np.ndim(model.coef_) > 1):
+        return None  # several outputs a row: no single class or number to change
     centre = np.zeros(len(weights))
     return LinearModel(weights, bias, labels, np.abs(weights), np.abs(bias), centre)

@@ -1,9 +1,10 @@
 """The shortest move from an input within a ball, as a mixed-integer linear programme.
 
 The variables are the moves of the numbers, up and down, in units of the ball's radius, and a yes or
-no for each other value of a category or rank, of which at most one is chosen. Users add rows for
-what the move must achieve. The squares of ``l2`` are bounded from below by tangents, and more
-tangents are added where a solution has too small a square.
+no for each other value of a category, a rank or a number that takes a few values only, of which at
+most one is chosen. Groups that change together have a yes or no for each of their combinations, and
+linear relations are rows. Users add rows for what the move must achieve. The squares of ``l2`` are
+bounded from below by tangents, and more tangents are added where a solution has too small a square.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterset._base.arrays import Indices, Matrix, Vector
+from counterset.exact.limits import Group, most_of
 from counterset.exact.milp.programme import Programme
 from counterset.exact.norms import Norm
-from counterset.exact.preprocessing import Columns, value_codes
+from counterset.exact.preprocessing import Columns
 from counterset.exact.problem import Problem
 from counterset.exceptions import DomainError
 
@@ -102,33 +104,45 @@ class Moves:
         self.problem, self.norm = problem, norm
         self.programme = Programme()
         self._radius = radius
-        features = problem.model.table.features
-        self._of_values = np.array([feature.values is not None for feature in features])
+        self._of_values = np.zeros(len(problem.x), dtype=bool)
+        self._of_values[list(problem.limits.values)] = True
         self._paid = np.flatnonzero((norm.weights > 0) & ~self._of_values)
         self.unit = self._units()
         self._up, self._down = self._add_moves()
         self._choices = [self._add_choice(int(i)) for i in np.flatnonzero(self._of_values)]
         self._squares = self._add_norm()
         self._add_whole_numbers()
+        for group in problem.limits.groups:
+            self._add_group(group)
+        self._add_relations()
 
     def point(self) -> Affine:
-        """Return the point that is moved to, as a function of the variables; of numbers only."""
+        """Return the point that is moved to, as a function of the variables."""
+        d = len(self.unit)
         scale = np.diag(self.unit)
-        columns = np.concatenate([self._up, self._down])
-        return Affine(columns, np.vstack([scale, -scale]), self.problem.x)
+        rows, variables = [scale, -scale], [self._up, self._down]
+        for choice in self._choices:
+            moved = np.zeros((len(choice.codes), d))
+            moved[:, choice.feature] = choice.codes - self.problem.x[choice.feature]
+            rows.append(moved)
+            variables.append(choice.columns)
+        return Affine(np.concatenate(variables), np.vstack(rows), self.problem.x)
 
     def seen(self, columns: Columns) -> Affine:
         """Return the columns of the point that is moved to, as a function of the variables."""
         scale = np.zeros((len(self.unit), len(columns.start)))
         scale[columns.feature, np.arange(len(columns.start))] = columns.factor
-        scale *= self.unit[:, None]
-        rows, variables = [scale, -scale], [self._up, self._down]
+        scaled = scale * self.unit[:, None]
+        rows, variables = [scaled, -scaled], [self._up, self._down]
         for choice in self._choices:
             values = columns.values.get(choice.feature)
             if values is not None:
                 own = np.where(columns.feature == choice.feature, columns.start, 0.0)
                 rows += [values[float(code)] - own for code in choice.codes]
-                variables.append(choice.columns)
+            else:
+                moves = choice.codes - self.problem.x[choice.feature]
+                rows.append(moves[:, None] * scale[choice.feature])
+            variables.append(choice.columns)
         return Affine(np.concatenate(variables), np.vstack(rows), columns.start)
 
     def ranges(self, values: Affine) -> tuple[Vector, Vector]:
@@ -174,23 +188,31 @@ class Moves:
     def _add_moves(self) -> tuple[Indices, Indices]:
         problem = self.problem
         reach = np.where(self._of_values, 0.0, self.norm.reach(self._radius) / self.unit)
-        up = np.minimum((problem.high - problem.x) / self.unit, reach)
-        down = np.minimum((problem.x - problem.low) / self.unit, reach)
-        return self.programme.add_variables(0.0, up), self.programme.add_variables(0.0, down)
+        up, down = ((problem.high - problem.x) / self.unit, (problem.x - problem.low) / self.unit)
+        # An input outside of its bounds must move at least as far as to them.
+        least = [np.where(self._of_values, 0.0, np.maximum(-room, 0.0)) for room in (down, up)]
+        up, down = np.maximum(up, 0.0), np.maximum(down, 0.0)
+        return (
+            self.programme.add_variables(least[0], np.minimum(up, reach)),
+            self.programme.add_variables(least[1], np.minimum(down, reach)),
+        )
 
     def _add_choice(self, feature: int) -> _Choice:
         """Add a yes or no for each value of a feature, besides the input's, within the ball."""
         problem, total = self.problem, self.norm.to_total(self._radius)
-        codes = value_codes(problem, feature)
+        codes = problem.limits.values[feature]
+        stays = problem.x[feature] in codes
         moves = np.zeros((len(codes), len(problem.x)))
         moves[:, feature] = codes - problem.x[feature]
         costs = self.norm.costs(moves)[:, feature]
-        inside = (codes >= problem.low[feature]) & (codes <= problem.high[feature])
         # A little more than the total, since costs are added up in another order in distances.
-        inside &= (codes != problem.x[feature]) & (costs <= total * (1 + SOLVER_TOLERANCE))
+        inside = (codes != problem.x[feature]) & (costs <= total * (1 + SOLVER_TOLERANCE))
         columns = self.programme.add_variables(0.0, np.ones(inside.sum()), whole=True)
-        if len(columns) > 1:
-            self.programme.add_row(columns, np.ones(len(columns)), -np.inf, 1.0)
+        if not stays and len(columns) == 0:
+            self.programme.add_variables(1.0, np.zeros(1))  # nothing is possible in the ball
+        elif not stays or len(columns) > 1:
+            least = -np.inf if stays else 1.0
+            self.programme.add_row(columns, np.ones(len(columns)), least, 1.0)
         shares = np.minimum(costs[inside] / max(total, 1e-300), 1.0)
         return _Choice(feature, codes[inside], columns, shares)
 
@@ -264,6 +286,40 @@ class Moves:
             columns = np.array([whole[0], self._up[i], self._down[i]])
             row, rest = np.array([1.0, -self.unit[i], self.unit[i]]), problem.x[i] - base
             self.programme.add_row(columns, row, rest, rest)
+
+    def _add_group(self, group: Group) -> None:
+        """Add a yes or no for each combination of a group, of which one is chosen."""
+        choices = {choice.feature: choice for choice in self._choices}
+        own = [self.problem.x[i] for i in group.members]
+        reached = np.ones(len(group.tuples), dtype=bool)
+        for j, i in enumerate(group.members):
+            codes = np.append(choices[int(i)].codes, own[j])
+            reached &= np.isin(group.tuples[:, j], codes)
+        tuples = group.tuples[reached]
+        chosen = self.programme.add_variables(0.0, np.ones(len(tuples)), whole=True)
+        if len(tuples) == 0:
+            self.programme.add_variables(1.0, np.zeros(1))  # nothing is possible in the ball
+            return
+        self.programme.add_row(chosen, np.ones(len(chosen)), 1.0, 1.0)
+        for j, i in enumerate(group.members):
+            choice = choices[int(i)]
+            for code, column in zip(choice.codes, choice.columns, strict=True):
+                has = chosen[tuples[:, j] == code]
+                row = np.append(np.ones(len(has)), -1.0)
+                self.programme.add_row(np.append(has, column), row, 0.0, 0.0)
+
+    def _add_relations(self) -> None:
+        """Add the linear relations, each with as much slack as rounding is forgiven."""
+        low, high = self.ends()
+        point = self.point()
+        for relation in self.problem.limits.relations:
+            row = point.coefficients @ relation.weights
+            constant = float(point.constant @ relation.weights + relation.constant)
+            ends = np.minimum(low, self.problem.x), np.maximum(high, self.problem.x)
+            most = most_of(relation, self.problem.integer, *ends)
+            size = float(np.abs(row).max(initial=0.0)) or 1.0
+            least = (-constant - most) / size if relation.equal else -np.inf
+            self.programme.add_row(point.columns, row / size, least, (-constant + most) / size)
 
     def solve(self) -> Solution:
         """Find the nearest point of the ball that satisfies all rows."""

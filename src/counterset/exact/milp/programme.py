@@ -99,6 +99,8 @@ class Programme:
         if like is not None:
             low[whole] = high[whole] = np.rint(like[whole])
             whole = np.zeros_like(whole)
+        if (low > high).any():
+            return Result(None, np.inf, infeasible=True)
         constraints = None
         if self._rows:
             constraints = LinearConstraint(self._matrix(), self._lower, self._upper)

@@ -16,8 +16,9 @@ from counterset.exact.networks.models import ReluNetwork
 from counterset.exact.norms import Norm
 from counterset.exact.preprocessing import Columns
 from counterset.exact.problem import DOUBLE_ROUNDOFF, Problem
+from counterset.exact.targets import Target
 
-__all__ = ["Encoding", "Rounding", "lead_and_gradient"]
+__all__ = ["Encoding", "Rounding", "sum_and_gradient"]
 
 #: A softmax may make outputs equal that differ by a few roundings; 8 is a generous bound.
 SOFTMAX_ERRORS = 8
@@ -55,10 +56,9 @@ class Rounding:
 
 
 class Encoding:
-    """The programme for one ball and one other class.
+    """The programme for one ball and one target, which is about the network's outputs.
 
-    ``columns`` are what the network sees; ``classes`` are the outputs of the other class and of the
-    input's own.
+    ``columns`` are what the network sees.
     """
 
     def __init__(
@@ -67,25 +67,26 @@ class Encoding:
         columns: Columns,
         problem: Problem,
         norm: Norm,
-        classes: tuple[int, int],
+        target: Target,
         radius: float,
     ) -> None:
-        self._network, self._columns, self._classes = network, columns, classes
+        self._network, self._columns, self._target = network, columns, target
         self._moves = Moves(problem, norm, radius)
         self._problem, self._unit = problem, self._moves.unit
         self._programme = self._moves.programme
         self._add_network()
 
     def solve(self) -> Solution:
-        """Find the nearest point of the ball where the other class leads."""
+        """Find the nearest point of the ball where the target is reached."""
         return self._moves.solve()
 
     def raise_lead(self, share: float) -> None:
-        """Require a larger lead: what a move of this share of the radius gains at the input."""
-        self._programme.raise_lower(self._lead_row, share)
+        """Require larger leads: what a move of this share of the radius gains at the input."""
+        for row in self._lead_rows:
+            self._programme.raise_lower(row, share)
 
     def _add_network(self) -> None:
-        """Add the units, layer by layer, and the row for the lead of the other class."""
+        """Add the units, layer by layer, and the rows for the leads of the target."""
         values = self._moves.seen(self._columns)
         largest = self._columns.largest(*self._moves.ends()) + self._columns.rounds
         rounding = Rounding.of_input(self._network.roundoff, largest, self._columns.roundings)
@@ -96,32 +97,42 @@ class Encoding:
             low, high = self._ranges(before, first=depth == 0)
             values = self._add_units(before, low, high)
             rounding = rounding.after(weights, bias, np.maximum(high, 0.0))
-        other, own = self._classes
         weights, bias = self._network.layers[-1]
-        lead = weights[:, other] - weights[:, own]
-        constant = values.constant @ lead + bias[other] - bias[own]
-        row = values.coefficients @ lead
-        # In units of the slope, so that the solver's tolerance is one on the distance. Where the
-        # network is flat, the unit is not so small that the other coefficients become huge.
-        slope = self._slope(self._problem.x)
-        slope = max(slope, 1e-4 * float(np.abs(row).max(initial=0.0)))
-        scale = 1.0 / slope if slope > 0 else 1.0
         # By rounding, the model may compute a lead where there is none.
         errors = rounding.after(weights, bias, np.zeros(len(bias))).error
         errors = errors + SOFTMAX_ERRORS * self._network.roundoff
-        self._error = float(errors[other] + errors[own])
-        least = (-constant - self._error) * scale
-        self._lead_row = self._programme.add_row(values.columns, row * scale, least, np.inf)
+        self._errors, self._lead_rows = [], []
+        for row, least in zip(self._target.weights, self._target.least, strict=True):
+            self._add_lead(values, row, float(least), float(errors @ np.abs(row)))
 
-    def _slope(self, point: Vector) -> float:
-        """Return how much a move by the radius raises the lead at most, by the slope at a point."""
-        gradient = self._gradient(point)
+    def _add_lead(self, values: Affine, row: Vector, least: float, error: float) -> None:
+        """Add the row for one lead: a weighted sum of the outputs, over the least of it."""
+        weights, bias = self._network.layers[-1]
+        lead = weights @ row
+        constant = values.constant @ lead + bias @ row - least
+        coefficients = values.coefficients @ lead
+        # In units of the slope, so that the solver's tolerance is one on the distance. Where the
+        # network is flat, the unit is not so small that the other coefficients become huge.
+        slope = self._slope(self._problem.x, row)
+        slope = max(slope, 1e-4 * float(np.abs(coefficients).max(initial=0.0)))
+        scale = 1.0 / slope if slope > 0 else 1.0
+        error += 2 * self._network.roundoff * abs(least)
+        self._errors.append(error)
+        self._lead_rows.append(
+            self._programme.add_row(
+                values.columns, coefficients * scale, (-constant - error) * scale, np.inf
+            )
+        )
+
+    def _slope(self, point: Vector, row: Vector) -> float:
+        """Return how much a move by the radius raises a lead at most, by the slope at a point."""
+        gradient = self._gradient(point, row)
         return float(np.abs(gradient * self._unit).max(initial=0.0))
 
-    def _gradient(self, point: Vector) -> Vector:
-        """Return the gradient of the lead at a point, ``(d,)``; 0 for features of values."""
+    def _gradient(self, point: Vector, row: Vector) -> Vector:
+        """Return the gradient of a lead at a point, ``(d,)``; 0 for features of values."""
         columns = self._columns
-        _, gradient = lead_and_gradient(self._network, columns.at(point), self._classes)
+        _, gradient = sum_and_gradient(self._network, columns.at(point), row)
         return columns.gradient(gradient)
 
     def blur(self, point: Vector) -> float:
@@ -129,9 +140,10 @@ class Encoding:
 
         In units of the radius.
         """
-        slope = self._slope(point)
+        slopes = [self._slope(point, row) for row in self._target.weights]
         # On either side: a true lead may be rounded away, and a false one may be rounded in.
-        return 2 * self._error / slope if slope > 0 else 0.0
+        blurs = [2 * e / slope for e, slope in zip(self._errors, slopes, strict=True) if slope > 0]
+        return max(blurs, default=0.0)
 
     def _ranges(self, before: Affine, first: bool) -> tuple[Vector, Vector]:
         """Bound the inputs of a layer's units: by intervals, then by linear programmes."""
@@ -184,26 +196,26 @@ class Encoding:
         return Affine(outputs, np.diag(most), start)
 
     def directions(self, point: Vector) -> list[Vector]:
-        """Return moves from a point of the boundary that raise the lead the most."""
-        per_length = self._gradient(point) * self._unit
-        moves: Vector = per_length * self._unit
-        size = float(np.abs(per_length).max(initial=0.0))
-        steepest = np.where(np.abs(per_length) == size, moves, 0.0)
-        return [move / size for move in (moves, steepest)] if size > 0 else []
+        """Return moves from a point of the boundary that raise a lead the most."""
+        found = []
+        for row in self._target.weights:
+            per_length = self._gradient(point, row) * self._unit
+            moves: Vector = per_length * self._unit
+            size = float(np.abs(per_length).max(initial=0.0))
+            steepest = np.where(np.abs(per_length) == size, moves, 0.0)
+            found += [move / size for move in (moves, steepest)] if size > 0 else []
+        return found
 
 
-def lead_and_gradient(
-    network: ReluNetwork, x: Vector, classes: tuple[int, int]
-) -> tuple[float, Vector]:
-    """Return how much the first class leads the second at x, and the gradient of the lead.
+def sum_and_gradient(network: ReluNetwork, x: Vector, row: Vector) -> tuple[float, Vector]:
+    """Return a weighted sum of the outputs at x, and its gradient.
 
     Examples
     --------
     >>> network = ReluNetwork([([[1.0], [2.0]], [-1.0]), ([[3.0]], [-2.0])])
-    >>> lead_and_gradient(network, np.array([1.0, 1.0]), (1, 0))
+    >>> sum_and_gradient(network, np.array([1.0, 1.0]), np.array([-1.0, 1.0]))
     (4.0, array([3., 6.]))
     """
-    other, own = classes
     jacobian = np.eye(len(x))
     values = x
     for weights, bias in network.layers[:-1]:
@@ -211,5 +223,5 @@ def lead_and_gradient(
         jacobian = (jacobian @ weights) * (values > 0)
         values = np.maximum(values, 0.0)
     weights, bias = network.layers[-1]
-    difference = weights[:, other] - weights[:, own]
-    return float(values @ difference + bias[other] - bias[own]), jacobian @ difference
+    difference = weights @ row
+    return float(values @ difference + bias @ row), jacobian @ difference

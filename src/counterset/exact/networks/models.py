@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.neural_network import MLPClassifier
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from counterset._base.arrays import Labels, Matrix, Vector
 from counterset._base.checks import numbers
@@ -136,17 +136,25 @@ def as_model(model: Any) -> Any:
 
 
 def read_network(model: Any) -> ReluNetwork | None:
-    """Read a model as a ReLU network; None if it is not one."""
+    """Read a model as a ReLU network; None if it is not one.
+
+    The outputs of a regression are 0 and its prediction.
+    """
     if isinstance(model, ReluNetwork):
         return model
     if isinstance(model, TorchModel):
         return _read_torch(model.module)
-    if not isinstance(model, MLPClassifier) or not hasattr(model, "coefs_"):
+    if not isinstance(model, MLPClassifier | MLPRegressor) or not hasattr(model, "coefs_"):
         return None
     hidden = len(model.coefs_) > 1
-    if (hidden and model.activation != "relu") or model.classes_ is None:
+    if hidden and model.activation != "relu":
         return None
     layers = list(zip(model.coefs_, model.intercepts_, strict=True))
+    if isinstance(model, MLPRegressor):
+        one = layers[-1][0].shape[1] == 1 and model.out_activation_ == "identity"
+        return ReluNetwork(layers) if one else None
+    if model.classes_ is None:
+        return None
     if model.out_activation_ == "logistic" and layers[-1][0].shape[1] != 1:
         return None  # several labels for each row
     return ReluNetwork(layers, model.classes_)

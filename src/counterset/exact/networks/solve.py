@@ -19,7 +19,7 @@ from counterset.exact.growing_balls import (
     covering_radius,
     search_growing_balls,
 )
-from counterset.exact.networks.encoding import Encoding, lead_and_gradient
+from counterset.exact.networks.encoding import Encoding, sum_and_gradient
 from counterset.exact.networks.models import ReluNetwork
 from counterset.exact.norms import Norm
 from counterset.exact.preprocessing import Columns
@@ -30,6 +30,7 @@ from counterset.exact.problem import (
     Problem,
     SolverResult,
 )
+from counterset.exact.targets import Target, Targets
 
 __all__ = ["solve_network"]
 
@@ -46,7 +47,12 @@ METHOD = "mixed-integer programme of a {}"
 
 
 def solve_network(
-    network: ReluNetwork, columns: Columns, problem: Problem, norm: Norm, start: Vector | None
+    network: ReluNetwork,
+    columns: Columns,
+    problem: Problem,
+    norm: Norm,
+    targets: Targets,
+    start: Vector | None,
 ) -> SolverResult:
     """Find the distance, or bounds on it if the time limit is reached.
 
@@ -54,19 +60,18 @@ def solve_network(
     ----------
     columns
         What the network sees.
+    targets
+        What is wanted of its outputs.
     start
         A known counterfactual, or None.
     """
     network = replace(network, roundoff=max(network.roundoff, problem.roundoff))
     incumbent = Incumbent(problem)
     incumbent.offer(start)
-    own = int(np.flatnonzero(network.labels == problem.label)[0])
-    scores = network.scores(columns.start[None, :])[0]
-    others = [int(k) for k in np.argsort(-scores, kind="stable") if k != own]
     searches = [
-        _ClassSearch(network, columns, problem, norm, (other, own), incumbent) for other in others
+        _TargetSearch(network, columns, problem, norm, target, incumbent) for target in targets.each
     ]
-    lower = min(incumbent.upper, *(search.lower_bound() for search in searches))
+    lower = min([incumbent.upper, *(search.lower_bound() for search in searches)])
     lower = min(lower, incumbent.upper)  # which the searches may have improved
     reason = "the solver stopped at its tolerance"
     if problem.clock.over:
@@ -74,13 +79,14 @@ def solve_network(
     elif network.roundoff > DOUBLE_ROUNDOFF:
         reason = LOW_PRECISION
     none_exists = incumbent.witness is None and np.isinf(lower)
-    blur = max(search.blur for search in searches)
+    blur = max((search.blur for search in searches), default=0.0)
     method = METHOD.format("ReLU network" if len(network.layers) > 1 else "linear model")
-    return SolverResult(lower, incumbent.witness, method, reason, bool(none_exists), blur)
+    witness, ignored = incumbent.witness, targets.ignored
+    return SolverResult(lower, witness, method, reason, bool(none_exists), blur, ignored)
 
 
-class _ClassSearch:
-    """Finds the distance to one other class: ``classes`` are its column and the input's own."""
+class _TargetSearch:
+    """Finds the distance to one target."""
 
     def __init__(
         self,
@@ -88,11 +94,11 @@ class _ClassSearch:
         columns: Columns,
         problem: Problem,
         norm: Norm,
-        classes: tuple[int, int],
+        target: Target,
         incumbent: Incumbent,
     ) -> None:
         self._network, self._columns, self._problem = network, columns, problem
-        self._norm, self._classes, self._incumbent = norm, classes, incumbent
+        self._norm, self._target, self._incumbent = norm, target, incumbent
         self.blur = 0.0
 
     def lower_bound(self) -> float:
@@ -114,7 +120,7 @@ class _ClassSearch:
 
     def _search_once(self, radius: float) -> BallResult:
         encoding = Encoding(
-            self._network, self._columns, self._problem, self._norm, self._classes, radius
+            self._network, self._columns, self._problem, self._norm, self._target, radius
         )
         solution = encoding.solve()
         result = BallResult(solution.lower, solution.empty)
@@ -143,15 +149,24 @@ class _ClassSearch:
         return witness is not None
 
     def _first_radius(self) -> float:
-        """Estimate from the slope at the input how far the boundary is."""
+        """Estimate from the slopes at the input how far the boundary is."""
+        rows = zip(self._target.weights, self._target.least, strict=True)
+        radius = max((self._radius_of(row, float(least)) for row, least in rows), default=1.0)
+        problem = self._problem
+        outside = np.clip(problem.x, problem.low, problem.high) - problem.x
+        return max(radius, FIRST_RADIUS * float(self._norm.of(outside)))
+
+    def _radius_of(self, row: Vector, least: float) -> float:
         norm = self._norm
         if norm.kind == "l0":
             return float(np.max(norm.weights, initial=0.0))
         columns = self._columns
-        lead, per_column = lead_and_gradient(self._network, columns.start, self._classes)
+        total, per_column = sum_and_gradient(self._network, columns.start, row)
+        if total > least:
+            return 1e-6
         gradient = columns.gradient(per_column)
         paid = (self._problem.high > self._problem.low) & (norm.weights > 0)
         slopes = np.abs(gradient[paid]) / norm.rates[paid]
         order = {"l1": np.inf, "l2": 2, "linf": 1}[norm.kind]  # of the dual norm
         slope = float(np.linalg.norm(slopes, ord=order)) if len(slopes) else 0.0
-        return max(FIRST_RADIUS * abs(lead) / slope, 1e-6) if slope > 0 else 1.0
+        return max(FIRST_RADIUS * (least - total) / slope, 1e-6) if slope > 0 else 1.0

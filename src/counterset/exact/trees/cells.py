@@ -6,16 +6,18 @@ cells of one feature is stored as an integer whose bit ``j`` stands for cell ``j
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterset._base.arrays import Vector
+from counterset._base.arrays import Mask, Matrix, Vector
+from counterset.exact.limits import Limits
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Problem
+from counterset.exact.targets import Target
 from counterset.exact.trees.ensembles import LEAF, Tree, TreeEnsemble
 
-__all__ = ["Axis", "Lead", "Leaf", "Region", "axes_of", "first_and_last"]
+__all__ = ["Axis", "Leads", "Leaf", "Region", "axes_of", "first_and_last"]
 
 #: Costs are added up in another order here than in distances: a billionth is more than that rounds.
 ROUNDING = 1e-9
@@ -36,15 +38,16 @@ class Axis:
     cuts
         For a number, ``(cells - 1,)``: cell ``j`` lies above ``cuts[j - 1]``, up to and including
         ``cuts[j]``. None for values, whose order does not matter.
-    high
-        The end of the last cell.
+    starts, stops
+        The smallest and the largest value of each cell, ``(cells,)``.
     """
 
     points: Vector
     costs: Vector
     home: int
     cuts: Vector | None
-    high: float = np.inf
+    starts: Vector
+    stops: Vector
 
     @property
     def all_cells(self) -> int:
@@ -57,7 +60,7 @@ class Axis:
             values = tree.left_values[node]
             return sum(1 << j for j, code in enumerate(self.points) if values >> int(code) & 1)
         cut = tree.cut[node]
-        if cut >= self.high:
+        if cut >= self.stops[-1]:
             return self.all_cells
         return (1 << int(np.searchsorted(self.cuts, cut, side="right"))) - 1
 
@@ -80,35 +83,47 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """A leaf: the set of cells that lead to it, for each feature split, and the value it adds."""
+    """A leaf: the set of cells that lead to it, for each feature split, and what it adds.
+
+    ``value`` has an entry for each lead, ``(leads,)``.
+    """
 
     cells: dict[int, int]
-    value: float
+    value: Vector
 
 
-@dataclass(frozen=True)
-class Lead:
-    """How much another class leads the input's.
+@dataclass(frozen=True, eq=False)
+class Leads:
+    """Sums of leaves that must all be 0 or more, such as the lead of a class over another.
 
     Attributes
     ----------
     base
-        The lead before the leaves are added.
+        The sums before the leaves are added, ``(leads,)``.
     rounding
-        A bound on the error of the model's own sum. If it is 0, whole votes are added up without
-        error, and the first class wins a tie.
-    is_first
-        Whether the other class comes before the input's own.
+        A bound on the error of the model's own sums, ``(leads,)``. If it is 0, whole votes are
+        added up without error.
+    loses_ties
+        Whether a sum of exactly 0 is not enough, ``(leads,)``; only without rounding.
     """
 
-    base: float
-    rounding: float
-    is_first: bool
+    base: Vector
+    rounding: Vector
+    loses_ties: Mask
 
-    @property
-    def loses_ties(self) -> bool:
-        """Whether a lead of exactly 0 is not enough."""
-        return self.rounding == 0 and not self.is_first
+    @classmethod
+    def of(cls, target: Target, ensemble: TreeEnsemble) -> Leads:
+        """Return what a target asks of the leaves of an ensemble."""
+        least = target.least
+        sizes = np.abs(target.weights).sum(axis=1)
+        # The bound is on the lead of a class over another: two scores.
+        rounding = ensemble.rounding * np.maximum(sizes / 2, 1.0)
+        if ensemble.rounding > 0:
+            rounding = rounding + 4 * np.finfo(np.float64).eps * np.abs(least)
+        else:
+            least = np.ceil(least)  # of whole votes
+        base = target.weights @ ensemble.base - least
+        return cls(base, rounding, target.loses_ties & (rounding == 0))
 
 
 def first_and_last(cells: int) -> tuple[int, int]:
@@ -135,32 +150,47 @@ def axes_of(
     high = np.minimum(problem.high, problem.x + reach)
     axes = []
     for i, feature in enumerate(problem.model.table.features):
-        if feature.values is not None:
-            axes.append(_axis_of_values(problem, norm, i, norm.to_total(radius)))
+        if i in problem.limits.values:
+            in_order = feature.values is None
+            axes.append(_axis_of_values(problem, norm, i, norm.to_total(radius), in_order))
             continue
         # Cuts without a value of the column between them are one.
         own = np.unique(_at_most(problem, i, cuts[features == i]))
         own = own[(own >= low[i]) & (own < high[i])]
-        axes.append(_axis_of_numbers(problem, norm, i, own, high[i]))
+        axes.append(_axis_of_numbers(problem, norm, i, own, (low[i], high[i])))
     return axes
 
 
-def _axis_of_numbers(problem: Problem, norm: Norm, feature: int, cuts: Vector, high: float) -> Axis:
-    x = problem.x[feature]
+def _axis_of_numbers(
+    problem: Problem, norm: Norm, feature: int, cuts: Vector, ends: tuple[float, float]
+) -> Axis:
+    low, high = ends
+    if low > high:
+        return _NO_CELLS
+    # The value that is nearest to the input's, which may lie outside.
+    x = min(max(problem.x[feature], low), high)
     home = int(np.searchsorted(cuts, x, side="left"))
     lasts, firsts = cuts[:home], _next(problem, feature, cuts[home:])
     points = np.concatenate([lasts, [x], firsts])
-    return Axis(points, _costs(problem, norm, feature, points), home, cuts, high)
+    starts, stops = np.append(low, _next(problem, feature, cuts)), np.append(cuts, high)
+    return Axis(points, _costs(problem, norm, feature, points), home, cuts, starts, stops)
 
 
-def _axis_of_values(problem: Problem, norm: Norm, feature: int, total: float) -> Axis:
-    x, seen = problem.x[feature], problem.model.table.features[feature].seen
-    codes = np.union1d(np.asarray(seen, dtype=np.float64), [x])
-    inside = (codes >= problem.low[feature]) & (codes <= problem.high[feature])
+def _axis_of_values(
+    problem: Problem, norm: Norm, feature: int, total: float, in_order: bool
+) -> Axis:
+    codes = problem.limits.values[feature]
     costs = _costs(problem, norm, feature, codes)
-    inside &= costs <= total * (1 + ROUNDING)
-    codes, costs = codes[inside | (codes == x)], costs[inside | (codes == x)]
-    return Axis(codes, costs, int(np.flatnonzero(codes == x)[0]), None)
+    inside = costs <= total * (1 + ROUNDING)
+    codes, costs = codes[inside], costs[inside]
+    if len(codes) == 0:
+        return _NO_CELLS
+    home = int(np.argmin(costs))
+    # Numbers have an order: a cut at each of them leaves the next one to the right.
+    return Axis(codes, costs, home, codes[:-1] if in_order else None, codes, codes)
+
+
+_NO_CELLS = Axis(np.empty(0), np.empty(0), 0, None, np.empty(0), np.empty(0))
 
 
 def _costs(problem: Problem, norm: Norm, feature: int, points: Vector) -> Vector:
@@ -202,21 +232,24 @@ class Region:
         The cells of each feature.
     trees
         For each tree, the leaves that the ball reaches.
+    is_empty
+        Whether the ball has no point at all that the limits leave.
     """
 
     def __init__(self, axes: list[Axis], norm: Norm, radius: float) -> None:
         self.axes, self.norm, self.radius = axes, norm, radius
         self.trees: list[list[Leaf]] = []
+        self.is_empty = any(len(axis.points) == 0 for axis in axes)
         self._limit = norm.to_total(radius) * (1 + ROUNDING)
 
-    def add(self, tree: Tree, values: Vector) -> None:
-        """Add a tree; ``values`` has an entry for each node, ``(nodes,)``, used for the leaves."""
+    def add(self, tree: Tree, values: Matrix) -> None:
+        """Add a tree; ``values`` are what its leaves add to each lead, ``(nodes, leads)``."""
         self.trees.append(self._walk(tree, values, 0, {}, {}))
 
     def _walk(
         self,
         tree: Tree,
-        values: Vector,
+        values: Matrix,
         node: int,
         cells: dict[int, int],
         costs: dict[int, float],
@@ -227,7 +260,7 @@ class Region:
         cost of reaching them.
         """
         if tree.left[node] == LEAF:
-            return [Leaf(cells, float(values[node]))]
+            return [Leaf(cells, values[node])]
         feature = int(tree.feature[node])
         axis = self.axes[feature]
         reached = cells.get(feature, axis.all_cells)
@@ -244,7 +277,7 @@ class Region:
             below = {**cells, feature: part}
             found.append(self._walk(tree, values, int(child[node]), below, paid))
         alone = len(found) == 2 and len(found[0]) == len(found[1]) == 1
-        if alone and found[0][0].value == found[1][0].value:
+        if alone and np.array_equal(found[0][0].value, found[1][0].value):
             return [Leaf(cells, found[0][0].value)]  # equal leaves side by side are one
         return [leaf for leaves in found for leaf in leaves]
 
@@ -255,8 +288,24 @@ class Region:
         """Return the nearest point of a combination of cells, one for each feature."""
         return np.array([axis.points[cell] for axis, cell in zip(self.axes, cells, strict=True)])
 
+    def limits_of(self, limits: Limits, leaves: list[Leaf]) -> Limits:
+        """Return what the limits leave of the points that fall into leaves."""
+        low, high, values = limits.low.copy(), limits.high.copy(), dict(limits.values)
+        for i, axis in enumerate(self.axes):
+            cells = axis.all_cells
+            for leaf in leaves:
+                cells &= leaf.cells.get(i, cells)
+            inside = [j for j in range(len(axis.points)) if cells >> j & 1]
+            if i in values:
+                values[i] = axis.points[inside]
+            else:
+                low[i], high[i] = axis.starts[inside[0]], axis.stops[inside[-1]]
+        return replace(limits, low=low, high=high, values=values)
+
     def cells_of(self, point: Vector) -> list[int] | None:
         """Return the cells that a point lies in; None if it lies outside."""
+        if self.is_empty:
+            return None
         cells = [axis.cell_of(value) for axis, value in zip(self.axes, point, strict=True)]
         known = [cell for cell in cells if cell is not None]
         return known if len(known) == len(cells) else None

@@ -5,7 +5,9 @@ exclusions are stated as cliques: that makes the linear relaxation tight, which 
 
 Scores and costs are rounded to whole numbers so that no counterfactual is lost: costs are rounded
 down, and the lead that a class needs is lowered by as much as the rounding can hide. What the
-rounding lets in by mistake is found out by the model itself.
+rounding lets in by mistake is found out by the model itself. Of a linear relation it is required
+that each cell alone could keep it with the best of its points: whether all do together is found out
+by another programme.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from counterset.exact.trees.cells import Axis, Lead, Leaf, Region, first_and_last
+from counterset.constraints.relations import Relation
+from counterset.exact.limits import Group, most_of
+from counterset.exact.problem import Problem
+from counterset.exact.trees.cells import Axis, Leads, Leaf, Region, first_and_last
 from counterset.exceptions import MissingExtraError
 
 __all__ = ["CellProgramme", "Found"]
@@ -30,7 +35,7 @@ SCORE_STEPS = 2**36
 
 @dataclass(frozen=True)
 class Found:
-    """The nearest cells where the other class leads, with scores and costs rounded.
+    """The nearest cells where all leads are 0 or more, with scores and costs rounded.
 
     Attributes
     ----------
@@ -51,18 +56,22 @@ class Found:
 
 
 class CellProgramme:
-    """The programme for one ball and one other class."""
+    """The programme for one ball and one target."""
 
-    def __init__(self, region: Region, lead: Lead) -> None:
+    def __init__(self, region: Region, leads: Leads, problem: Problem) -> None:
         self._cp = _import_cp_sat()
         self._model = self._cp.CpModel()
-        self._region = region
-        self._leaves: list[Any] = []
-        self._last: list[Any] = []
+        self._region, self._integer = region, problem.integer
+        self._leaves: list[tuple[Any, Leaf]] = []
+        self._last: list[tuple[Any, Leaf]] = []
         # For a number: it lies above its cut j. For a category: it has value j.
         self._literals = [self._add_axis(axis) for axis in region.axes]
-        self._add_lead(lead)
+        self._add_leads(leads)
         self._add_cost()
+        for group in problem.limits.groups:
+            self._add_group(group)
+        for relation in problem.limits.relations:
+            self._add_relation(relation)
 
     def _add_axis(self, axis: Axis) -> list[Any]:
         if axis.cuts is None:
@@ -74,28 +83,86 @@ class CellProgramme:
             self._model.add_implication(upper, lower)
         return literals
 
-    def _add_lead(self, lead: Lead) -> None:
-        """Require that the other class leads."""
-        values = [np.array([leaf.value for leaf in leaves]) for leaves in self._region.trees]
-        if lead.rounding == 0:  # whole votes
-            scale, slack = 1.0, -1 if lead.loses_ties else 0
-        else:
-            # Scores that are all 0 are known to the rounding of the model's own sum.
-            largest = abs(lead.base) + sum(np.abs(some).max() for some in values)
-            scale = SCORE_STEPS / max(largest, lead.rounding)
-            slack = len(values) + 1 + int(np.ceil(lead.rounding * scale))
-        total = int(np.rint(lead.base * scale))
-        terms: list[Any] = []
-        weights: list[int] = []
-        for leaves, some in zip(self._region.trees, values, strict=True):
-            steps = np.rint(some * scale).astype(np.int64)
-            least = int(steps.min())
-            total += least
-            if len(leaves) > 1:
-                terms.extend(self._add_tree(leaves))
-                weights.extend(int(step) - least for step in steps)
+    def _add_leads(self, leads: Leads) -> None:
+        """Require that all leads are 0 or more."""
+        trees = self._region.trees
+        literals = [self._add_tree(leaves) if len(leaves) > 1 else [] for leaves in trees]
+        for row, (base, rounding, loses) in enumerate(
+            zip(leads.base.tolist(), leads.rounding.tolist(), leads.loses_ties, strict=True)
+        ):
+            values = [np.array([leaf.value[row] for leaf in leaves]) for leaves in trees]
+            if rounding == 0:  # whole votes
+                scale, slack = 1.0, -1 if loses else 0
+            else:
+                # Scores that are all 0 are known to the rounding of the model's own sum.
+                largest = abs(base) + sum(np.abs(some).max() for some in values)
+                scale = SCORE_STEPS / max(largest, rounding)
+                slack = len(values) + 1 + int(np.ceil(rounding * scale))
+            total = int(np.rint(base * scale))
+            terms: list[Any] = []
+            weights: list[int] = []
+            for own, some in zip(literals, values, strict=True):
+                steps = np.rint(some * scale).astype(np.int64)
+                least = int(steps.min())
+                total += least
+                terms.extend(own)
+                weights.extend(int(step) - least for step in steps[: len(own)])
+            expression = self._cp.LinearExpr.weighted_sum(terms, weights)
+            self._model.add(expression + total >= -slack)
+
+    def _add_group(self, group: Group) -> None:
+        """Require one of the combinations of features that change together."""
+        axes = [self._region.axes[int(i)] for i in group.members]
+        reached = np.ones(len(group.tuples), dtype=bool)
+        for axis, values in zip(axes, group.tuples.T, strict=True):
+            reached &= np.isin(values, axis.points)
+        tuples = group.tuples[reached]
+        chosen = [self._model.new_bool_var("") for _ in tuples]
+        self._model.add_exactly_one(chosen)
+        for each, literal in zip(tuples, chosen, strict=True):
+            for i, axis, value in zip(group.members, axes, each, strict=True):
+                cell, own = int(np.flatnonzero(axis.points == value)[0]), self._literals[int(i)]
+                if axis.cuts is None:
+                    self._model.add_implication(literal, own[cell])
+                    continue
+                if cell > 0:
+                    self._model.add_implication(literal, own[cell - 1])
+                if cell < len(own):
+                    self._model.add_implication(literal, own[cell].negated())
+
+    def _add_relation(self, relation: Relation) -> None:
+        """Require that each cell has a point with which a relation could hold."""
+        axes, used = self._region.axes, np.flatnonzero(relation.weights)
+        ends = np.array([[axes[i].starts[0], axes[i].stops[-1]] for i in range(len(axes))])
+        most = most_of(relation, self._integer, *ends.T)
+        for sign in (1.0, -1.0) if relation.equal else (1.0,):
+            best = [
+                np.minimum(
+                    sign * relation.weights[i] * axes[i].starts,
+                    sign * relation.weights[i] * axes[i].stops,
+                )
+                for i in used
+            ]
+            self._add_sum(used.tolist(), best, most - sign * relation.constant)
+
+    def _add_sum(self, features: list[int], parts: list[Any], most: float) -> None:
+        """Bound the sum of what the chosen cells of features add; they add at least these parts."""
+        size = sum(float(np.abs(part).max()) for part in parts) + abs(most)
+        if not np.isfinite(size) or size == 0:
+            return  # a cell without an end could always keep it
+        scale = SCORE_STEPS / size
+        total, terms, weights = 0, [], []
+        for i, part in zip(features, parts, strict=True):
+            steps, literals = np.floor(part * scale).astype(np.int64), self._literals[i]
+            if self._region.axes[i].cuts is None:
+                terms += literals
+                weights += steps.tolist()
+            else:
+                total += int(steps[0])
+                terms += literals
+                weights += np.diff(steps).tolist()
         expression = self._cp.LinearExpr.weighted_sum(terms, weights)
-        self._model.add(expression + total >= -slack)
+        self._model.add(expression + total <= int(np.ceil(most * scale)))
 
     def _add_tree(self, leaves: list[Leaf]) -> list[Any]:
         """Add a literal for each leaf, exactly one of them true; return them."""
@@ -109,7 +176,7 @@ class CellProgramme:
                 if clique:
                     self._model.add_at_most_one([outside, *clique])
         self._model.add_exactly_one(literals)
-        self._leaves.extend(literals)
+        self._leaves.extend(zip(literals, leaves, strict=True))
         return literals
 
     def _leaf_literal(self, leaf: Leaf) -> Any:
@@ -159,17 +226,18 @@ class CellProgramme:
         parts = [self._cost_of(i) for i in range(len(self._region.axes))]
         if norm.kind == "linf":
             cost = self._model.new_int_var(0, COST_STEPS, "")
-            for terms, weights in parts:
-                self._model.add(self._cp.LinearExpr.weighted_sum(terms, weights) <= cost)
+            for terms, weights, least in parts:
+                self._model.add(self._cp.LinearExpr.weighted_sum(terms, weights) + least <= cost)
         else:
-            all_terms = [term for terms, _ in parts for term in terms]
-            all_weights = [weight for _, weights in parts for weight in weights]
+            all_terms = [term for terms, _, _ in parts for term in terms]
+            all_weights = [weight for _, weights, _ in parts for weight in weights]
             cost = self._cp.LinearExpr.weighted_sum(all_terms, all_weights)
+            cost = cost + sum(least for _, _, least in parts)
             self._model.add(cost <= COST_STEPS)
         self._model.minimize(cost)
 
-    def _cost_of(self, feature: int) -> tuple[list[Any], list[int]]:
-        """Return the cost of a feature's move: literals, and the cost of each that is true.
+    def _cost_of(self, feature: int) -> tuple[list[Any], list[int], int]:
+        """Return the cost of a feature's move: literals, what each that is true costs, the least.
 
         For a number they are the cuts that it crosses, for a category its values.
         """
@@ -177,11 +245,11 @@ class CellProgramme:
         # A cell just outside the ball may be in its box: costs beyond the ball's need not differ.
         steps = np.minimum(np.floor(axis.costs * self._scale), 2.0 * COST_STEPS).astype(np.int64)
         if axis.cuts is None:
-            return literals, steps.tolist()
+            return literals, steps.tolist(), 0
         terms = [
             literal if j >= axis.home else literal.negated() for j, literal in enumerate(literals)
         ]
-        return terms, np.abs(np.diff(steps)).tolist()
+        return terms, np.abs(np.diff(steps)).tolist(), int(steps[axis.home])
 
     def solve(self, seconds: float, hint: list[int] | None) -> Found:
         """Find the nearest cells; ``hint`` are those of a known counterfactual, or None."""
@@ -204,7 +272,7 @@ class CellProgramme:
         lower = self._length(solver.best_objective_bound)
         if status not in (self._cp.OPTIMAL, self._cp.FEASIBLE):
             return Found(None, lower, optimal=False, empty=False)
-        self._last = [leaf for leaf in self._leaves if solver.boolean_value(leaf)]
+        self._last = [each for each in self._leaves if solver.boolean_value(each[0])]
         cells = [
             self._cell(axis, [solver.boolean_value(literal) for literal in literals])
             for axis, literals in zip(self._region.axes, self._literals, strict=True)
@@ -216,8 +284,13 @@ class CellProgramme:
         return values.index(True) if axis.cuts is None else sum(values)
 
     def forbid_last(self) -> None:
-        """Rule out the leaves of the last solution: the model classifies them like the input."""
-        self._model.add_bool_or([leaf.negated() for leaf in self._last])
+        """Rule out the leaves of the last solution: there is nothing more to find in them."""
+        self._model.add_bool_or([literal.negated() for literal, _ in self._last])
+
+    @property
+    def last_leaves(self) -> list[Leaf]:
+        """The leaves of the last solution."""
+        return [leaf for _, leaf in self._last]
 
     def _length(self, steps: float) -> float:
         return float(self._region.norm.length(max(0.0, steps) / self._scale))

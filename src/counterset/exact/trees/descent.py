@@ -1,7 +1,7 @@
 """A near counterfactual of a tree ensemble by descent: two features move at a time.
 
-With the other features fixed, the lead of the other class for every pair of cells of two features
-is one matrix product over the leaves. The nearer the counterfactual, the smaller is the ball that
+With the other features fixed, a lead for every pair of cells of two features is one matrix product
+over the leaves. The nearer the counterfactual, the smaller is the ball that
 the constraint programme must search.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from counterset._base.arrays import Mask, Vector
 from counterset.exact.problem import Clock
-from counterset.exact.trees.cells import Axis, Lead, Region, first_and_last
+from counterset.exact.trees.cells import Axis, Leads, Region, first_and_last
 
 __all__ = ["Descent"]
 
@@ -25,27 +25,27 @@ MOST_PARTNERS = 40
 
 
 class Descent:
-    """Moves combinations of cells towards the input while the other class leads."""
+    """Moves combinations of cells towards the input while all leads are 0 or more."""
 
-    def __init__(self, region: Region, lead: Lead) -> None:
+    def __init__(self, region: Region, leads: Leads) -> None:
         self._region = region
         alone = [leaves[0].value for leaves in region.trees if len(leaves) == 1]
         leaves = [leaf for leaves in region.trees if len(leaves) > 1 for leaf in leaves]
         # If a tie is lost, whole votes must be ahead by one: half a vote less makes a tie negative.
-        self._base = lead.base + sum(alone) - (0.5 if lead.loses_ties else 0.0)
-        self._values = np.array([leaf.value for leaf in leaves])
+        self._base = leads.base + sum(alone) - np.where(leads.loses_ties, 0.5, 0.0)
+        self._values = np.array([leaf.value for leaf in leaves]).reshape(-1, len(leads.base))
         self._inside = [
             _membership([leaf.cells.get(i) for leaf in leaves], axis)
             for i, axis in enumerate(region.axes)
         ]
 
     def leads(self, cells: list[int]) -> bool:
-        """Return whether the other class leads in these cells, one for each feature."""
+        """Return whether all leads are 0 or more in these cells, one for each feature."""
         held = np.all([each[:, c] for each, c in zip(self._inside, cells, strict=True)], axis=0)
-        return bool(self._base + self._values[held].sum() >= 0)
+        return bool((self._base + self._values[held].sum(axis=0) >= 0).all())
 
     def descend(self, cells: list[int], clock: Clock) -> list[int]:
-        """Return cells that are no farther, and where the other class still leads."""
+        """Return cells that are no farther, and where all leads are still 0 or more."""
         for _ in range(MOST_STEPS):
             better = self._best_step(cells)
             if better is None or clock.over:
@@ -82,13 +82,13 @@ class Descent:
         """
         lacking = (~held).sum(axis=0)
         near = (lacking[None, :] == 1) & ~held
-        gains: Vector = (near * np.abs(self._values)).sum(axis=1)
+        gains: Vector = near @ np.abs(self._values).sum(axis=1)
         return gains
 
     def _nearest_pair(
         self, f: int, g: int, rows: Mask, costs: Vector, best: float
     ) -> tuple[float, int, int] | None:
-        """Find the nearest pair of cells of two features where the other class leads.
+        """Find the nearest pair of cells of two features where all leads are 0 or more.
 
         ``rows`` are the leaves that hold the cells of all other features. Returns the total cost
         and the two cells; None if no pair costs less than ``best``.
@@ -103,9 +103,11 @@ class Descent:
         near = totals < best
         if not near.any():
             return None
-        weighted = self._inside[f][rows] * self._values[rows, None]
-        leads = self._base + weighted.T @ self._inside[g][rows].astype(np.float64)
-        totals = np.where(near & (leads >= 0), totals, np.inf)
+        at_g = self._inside[g][rows].astype(np.float64)
+        for base, values in zip(self._base, self._values[rows].T, strict=True):
+            weighted = self._inside[f][rows] * values[:, None]
+            near &= base + weighted.T @ at_g >= 0
+        totals = np.where(near, totals, np.inf)
         pair = np.unravel_index(np.argmin(totals), totals.shape)
         if np.isinf(totals[pair]):
             return None
@@ -117,7 +119,8 @@ def _membership(sets: list[int | None], axis: Axis) -> Mask:
     every = axis.all_cells
     given = [every if each is None else each for each in sets]
     if axis.cuts is None:
-        return np.array([[bool(each >> j & 1) for j in range(len(axis.points))] for each in given])
+        held = [[bool(each >> j & 1) for j in range(len(axis.points))] for each in given]
+        return np.array(held, dtype=bool).reshape(-1, len(axis.points))
     ends = np.array([first_and_last(each) for each in given]).reshape(-1, 2)
     cells = np.arange(len(axis.points))
     inside: Mask = (cells >= ends[:, :1]) & (cells <= ends[:, 1:])

@@ -64,20 +64,28 @@ class Tree:
 class TreeEnsemble:
     """Trees whose leaves add up to a score per class; the class with the highest is predicted.
 
+    A regression has one score: its prediction.
+
     Attributes
     ----------
     base
         The scores before the leaves are added, ``(classes,)``.
     labels
-        The label of each class.
+        The label of each class; None for a regression.
     rounding
         A bound on the error of the model's own sum.
+    model
+        What was read.
+    averaged
+        Whether the model's probabilities are the scores, divided by the number of trees.
     """
 
     trees: list[Tree]
     base: Vector
-    labels: Labels
+    labels: Labels | None
     rounding: float
+    model: Any = None
+    averaged: bool = False
 
     def scores(self, row: Vector) -> Vector:
         """Return the score of each class for one row."""
@@ -141,13 +149,16 @@ def calibrated(
 ) -> TreeEnsemble:
     """Return the ensemble with base scores computed from the model's scores of one row.
 
-    ``margins`` returns the model's raw scores; by default its decision function.
+    ``margins`` returns the model's raw scores; by default its decision function, or the prediction
+    of a regression.
     """
     row = np.zeros(model.n_features_in_)
     names = getattr(model, "feature_names_in_", None)
     asked = row[None, :] if names is None else pd.DataFrame(row[None, :], columns=names)
-    raw = np.asarray((margins or model.decision_function)(asked), dtype=np.float64).ravel()
-    given = np.append(0.0, raw) if len(model.classes_) == 2 else raw
-    added = TreeEnsemble(trees, np.zeros(len(given)), model.classes_, 0.0).scores(row)
+    labels = getattr(model, "classes_", None)
+    scores_of = margins or (model.predict if labels is None else model.decision_function)
+    raw = np.asarray(scores_of(asked), dtype=np.float64).ravel()
+    given = np.append(0.0, raw) if labels is not None and len(labels) == 2 else raw
+    added = TreeEnsemble(trees, np.zeros(len(given)), labels, 0.0).scores(row)
     base = given - added
-    return TreeEnsemble(trees, base, model.classes_, rounding_of(trees, base, unit))
+    return TreeEnsemble(trees, base, labels, rounding_of(trees, base, unit), model)

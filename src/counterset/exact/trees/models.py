@@ -6,14 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
     ExtraTreesClassifier,
+    ExtraTreesRegressor,
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
     HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
+    RandomForestRegressor,
 )
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from counterset._base.arrays import Matrix
 from counterset.exact.trees.boosters import (
@@ -37,6 +41,9 @@ __all__ = ["own_encoder", "read_trees"]
 
 def read_trees(model: Any) -> TreeEnsemble | None:
     """Read a model as a tree ensemble; None if it is not one."""
+    for kind, read_regression in _REGRESSIONS:
+        if isinstance(model, kind):
+            return read_regression(model)
     if not hasattr(model, "classes_") or np.ndim(model.classes_) != 1:
         return None
     for kind, read in _READERS:
@@ -51,7 +58,7 @@ def read_trees(model: Any) -> TreeEnsemble | None:
 
 def own_encoder(model: Any) -> Any:
     """Return what a model does to categories before its trees see them; None if it does nothing."""
-    if isinstance(model, HistGradientBoostingClassifier):
+    if isinstance(model, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
         return getattr(model, "_preprocessor", None)
     if _is_xgboost(model):
         return xgboost_codes(model)
@@ -72,14 +79,15 @@ def _is_lightgbm(model: Any) -> bool:
 def _read_decision_tree(model: DecisionTreeClassifier) -> TreeEnsemble:
     trees = [_sklearn_tree(model.tree_, _shares(model.tree_))]
     base = np.zeros(len(model.classes_))
-    return TreeEnsemble(trees, base, model.classes_, 0.0)
+    return TreeEnsemble(trees, base, model.classes_, 0.0, model, averaged=True)
 
 
 def _read_forest(model: RandomForestClassifier | ExtraTreesClassifier) -> TreeEnsemble:
     trees = [_sklearn_tree(tree.tree_, _shares(tree.tree_)) for tree in model.estimators_]
     base = np.zeros(len(model.classes_))
     unit = 0.0 if _all_whole(trees) else np.finfo(np.float64).eps
-    return TreeEnsemble(trees, base, model.classes_, rounding_of(trees, base, unit))
+    rounding = rounding_of(trees, base, unit)
+    return TreeEnsemble(trees, base, model.classes_, rounding, model, averaged=True)
 
 
 def _all_whole(trees: list[Tree]) -> bool:
@@ -121,7 +129,46 @@ def _read_hist_gradient_boosting(model: HistGradientBoostingClassifier) -> TreeE
     start = np.asarray(model._baseline_prediction, dtype=np.float64).ravel()
     base = np.append(0.0, start) if n_classes == 2 else start
     rounding = rounding_of(trees, base, np.finfo(np.float64).eps)
-    return TreeEnsemble(trees, base, model.classes_, rounding)
+    return TreeEnsemble(trees, base, model.classes_, rounding, model)
+
+
+def _read_regression_tree(model: DecisionTreeRegressor) -> TreeEnsemble | None:
+    return _read_averages([model.tree_], model)
+
+
+def _read_regression_forest(
+    model: RandomForestRegressor | ExtraTreesRegressor,
+) -> TreeEnsemble | None:
+    return _read_averages([tree.tree_ for tree in model.estimators_], model)
+
+
+def _read_averages(stored: list[Any], model: Any) -> TreeEnsemble | None:
+    """Read trees whose predictions are averaged; None if there are several for each row."""
+    if model.n_outputs_ != 1:
+        return None
+    trees = [_sklearn_tree(tree, tree.value[:, 0, :] / len(stored)) for tree in stored]
+    base = np.zeros(1)
+    rounding = rounding_of(trees, base, np.finfo(np.float64).eps)
+    return TreeEnsemble(trees, base, None, rounding, model)
+
+
+def _read_boosted_regression(model: GradientBoostingRegressor) -> TreeEnsemble | None:
+    if not (model.init_ == "zero" or isinstance(model.init_, DummyRegressor)):
+        return None  # its base comes from another model
+    trees = [
+        _sklearn_tree(each.tree_, model.learning_rate * each.tree_.value[:, 0, :])
+        for each in model.estimators_.ravel()
+    ]
+    return calibrated(trees, model, np.finfo(np.float64).eps)
+
+
+def _read_hist_regression(model: HistGradientBoostingRegressor) -> TreeEnsemble | None:
+    if model.loss not in ("squared_error", "absolute_error", "quantile"):
+        return None  # its prediction is no sum of leaves
+    trees = [_hist_tree(predictor, 0, 1) for (predictor,) in model._predictors]
+    base = np.asarray(model._baseline_prediction, dtype=np.float64).ravel()
+    rounding = rounding_of(trees, base, np.finfo(np.float64).eps)
+    return TreeEnsemble(trees, base, None, rounding, model)
 
 
 def _hist_tree(predictor: Any, column: int, n_classes: int) -> Tree:
@@ -150,4 +197,10 @@ _READERS: tuple[tuple[Any, Callable[[Any], TreeEnsemble | None]], ...] = (
     ((RandomForestClassifier, ExtraTreesClassifier), _read_forest),
     (GradientBoostingClassifier, _read_gradient_boosting),
     (HistGradientBoostingClassifier, _read_hist_gradient_boosting),
+)
+_REGRESSIONS: tuple[tuple[Any, Callable[[Any], TreeEnsemble | None]], ...] = (
+    (DecisionTreeRegressor, _read_regression_tree),
+    ((RandomForestRegressor, ExtraTreesRegressor), _read_regression_forest),
+    (GradientBoostingRegressor, _read_boosted_regression),
+    (HistGradientBoostingRegressor, _read_hist_regression),
 )
