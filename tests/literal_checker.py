@@ -40,6 +40,8 @@ class Column:
         Numbers that are no amounts, such as -9 for "no record".
     switches
         Whether the values are words, without an order.
+    whole
+        Whether the numbers are counts.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Column:
     order: tuple[Any, ...] | None = None
     codes: tuple[float, ...] = ()
     switches: bool = False
+    whole: bool = False
 
     @property
     def is_one_hot(self) -> bool:
@@ -92,6 +95,12 @@ def same(a: Any, b: Any) -> bool:
     if is_missing(a) or is_missing(b):
         return is_missing(a) and is_missing(b)
     return bool(a == b)
+
+
+def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Return the rows of a frame, with cells of its own types: a float32 stays one."""
+    columns = [list(frame[name].array) for name in frame]
+    return [dict(zip(frame, cells, strict=True)) for cells in zip(*columns, strict=True)]
 
 
 def same_row(a: Row, b: Row) -> bool:
@@ -164,9 +173,7 @@ def _nothing_lost(column: Column, x: Row, c: Row) -> bool:
     return column.is_known(c) or kept(column, x, c)
 
 
-def _moved(
-    column: Column, x: Row, c: Row, sign: int, holds: Callable[[Fraction], bool]
-) -> bool:
+def _moved(column: Column, x: Row, c: Row, sign: int, holds: Callable[[Fraction], bool]) -> bool:
     """Return whether a condition holds for how far a feature moved; what was not known may."""
     if not column.is_known(x) or not column.is_known(c):
         return True
@@ -298,7 +305,7 @@ def strange_values(
         if kept(column, x, c) or not column.is_known(c):
             continue
         cell, allowed = column.cell(c), list(limits.get("allowed", {}).get(column.name, ()))
-        rows = training[list(column.columns)].to_dict("records")
+        rows = records(training[list(column.columns)])
         shown = [column.cell(row) for row in rows if column.is_known(row)] + allowed
         if column.is_one_hot or column.switches or column.order is not None:
             if not any(bool(cell == value) for value in shown):
@@ -309,7 +316,9 @@ def strange_values(
         amounts = [column.amount(each) for each in [*shown, *own, *ends]]
         if not min(amounts) <= column.amount(cell) <= max(amounts):
             found.append(f"{column.name} is {cell!r}, beyond what the table shows")
-        whole = all(each.denominator == 1 for each in map(column.amount, shown))
-        if whole and column.amount(cell).denominator != 1:
-            found.append(f"{column.name} is {cell!r}, where the table has whole numbers")
+        if column.whole and column.amount(cell).denominator != 1:
+            found.append(f"{column.name} is {cell!r}, which is no whole number")
+        if all(isinstance(each, pd.Timestamp) and each == each.normalize() for each in shown):
+            if cell != cell.normalize():
+                found.append(f"{column.name} is {cell!r}, where the table has days")
     return found

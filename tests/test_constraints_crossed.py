@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal_checker import Column, broken, kept, same_row, strange_values
+from literal_checker import Column, broken, records, same_row, strange_values
 from ugly_tables import COLUMNS, NUMBERS, ORDERED, UglyTable, build, numbers_of
 
 from counterset import (
@@ -147,7 +147,7 @@ def limits_on(table: UglyTable, column: Column, x: dict[Any, Any]) -> Iterator[d
 
 def shown(table: UglyTable, column: Column) -> list[Any]:
     """Return the known values of a column, from least to most where they have an order."""
-    rows = table.X[list(column.columns)].to_dict("records")
+    rows = records(table.X[list(column.columns)])
     values = list(dict.fromkeys(column.cell(row) for row in rows if column.is_known(row)))
     return sorted(values, key=column.amount) if column.name in ORDERED else values
 
@@ -170,7 +170,7 @@ def check(
     limits: list[dict[str, Any]],
     costs: dict[str, float] | None = None,
 ) -> None:
-    training = table.X.to_dict("records")
+    training = records(table.X)
     found = []
     for explanation, x, each in zip(explanations, inputs, limits, strict=True):
         found += [
@@ -192,7 +192,7 @@ def faults(
     """Yield what is wrong with the options of one input."""
     frame = explanation.counterfactuals
     pd.testing.assert_series_equal(frame.dtypes, table.X.dtypes)
-    rows = frame.to_dict("records")
+    rows = records(frame)
     for i, c in enumerate(rows):
         if model(frame.iloc[[i]])[0] in (explanation.label,):
             yield f"option {i + 1} has the class of the input: {c}"
@@ -220,7 +220,7 @@ def table_with(name: str, seed: int = 0, n: int = 60) -> UglyTable:
 def an_input(table: UglyTable, model: Sum, column: Column, *, known: bool) -> int:
     """Return the position of an input: with a known value in the column, or not if there is one."""
     labels = model(table.X)
-    fits = [column.is_known(row) == known for row in table.X.to_dict("records")]
+    fits = [column.is_known(row) == known for row in records(table.X)]
     return next((i for i, fit in enumerate(fits) if fit and labels[i] == "no"), int(len(fits) / 2))
 
 
@@ -236,7 +236,7 @@ def test_every_constraint_holds_on_a_column_of_every_kind(strategy: str) -> None
         model, explainer = explainer_of(table, STRATEGIES[strategy])
         column = next(each for each in table.columns if each.name == name)
         at = an_input(table, model, column, known=turn % 2 == 0)
-        x = table.X.iloc[[at]].to_dict("records")[0]
+        x = records(table.X.iloc[[at]])[0]
         limits = list(limits_on(table, column, x))
         limits = limits if not turn else limits[turn % SHARE :: SHARE]
         explanations = explain(explainer, table.X.iloc[[at] * len(limits)], limits)
@@ -254,7 +254,7 @@ def test_a_column_of_infinite_cost_stays_whatever_its_kind(strategy: str) -> Non
         model, explainer = explainer_of(table, STRATEGIES[strategy], costs=costs)
         rows = table.X.iloc[:3]
         explanations = explainer.explain_many(rows, if_none="ignore")
-        check(table, model, explanations, rows.to_dict("records"), [{}] * 3, costs)
+        check(table, model, explanations, records(rows), [{}] * 3, costs)
         assert explanations.counts.sum()
 
 
@@ -266,7 +266,7 @@ def test_several_constraints_hold_at_once(data: st.DataObject) -> None:
     strategy = data.draw(st.sampled_from(sorted(STRATEGIES)))
     model, explainer = explainer_of(table, STRATEGIES[strategy])
     at = data.draw(st.integers(0, 59))
-    x = table.X.iloc[[at]].to_dict("records")[0]
+    x = records(table.X.iloc[[at]])[0]
     columns = [each for each in table.columns if each.name in names]
     drawn: list[dict[str, Any]] = []
     for column in columns:

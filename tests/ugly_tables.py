@@ -5,6 +5,7 @@ Fixed ones after well-known public tables, and random ones for property tests.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -148,6 +149,7 @@ def _declared(X: pd.DataFrame, codes: dict[str, Sequence[float]]) -> UglyTable:
             order=tuple(X[name].cat.categories) if X[name].dtype == "category" else None,
             codes=tuple(map(float, codes.get(name, ()))),
             switches=X[name].dtype == object or X[name].dtype == bool,
+            whole=X[name].dtype == np.int64,
         )
         for name in X
     )
@@ -169,6 +171,7 @@ class _Kind:
     order: tuple[Any, ...] | None = None
     codes: tuple[float, ...] = ()
     switches: bool = False
+    whole: bool = False
     written: bool = False  # text of digits, which is declared to be a number
     columns: tuple[str, ...] = field(default=())
 
@@ -207,23 +210,28 @@ COLUMNS: dict[str, _Kind] = {
     "huge": _Kind(lambda rng, n: rng.normal(5e12, 1e12, n)),
     "far": _Kind(lambda rng, n: 1e6 + rng.random(n)),  # a small range far from 0
     "negative": _Kind(lambda rng, n: -rng.lognormal(3, 1, n)),
-    "count": _Kind(lambda rng, n: rng.poisson(4, n)),
-    "whole_float": _Kind(lambda rng, n: rng.integers(0, 40, n).astype(np.float64)),
+    "count": _Kind(lambda rng, n: rng.poisson(4, n), whole=True),
+    "whole_float": _Kind(lambda rng, n: rng.integers(0, 40, n).astype(np.float64), whole=True),
     "single": _Kind(lambda rng, n: rng.normal(20, 5, n).astype(np.float32)),
     "gaps": _Kind(lambda rng, n: _with_gaps(rng.lognormal(3, 0.8, n), rng)),
-    "nullable": _Kind(lambda rng, n: _with_gaps(rng.integers(1, 30, n), rng).astype("Int64")),
+    "nullable": _Kind(
+        lambda rng, n: _with_gaps(rng.integers(1, 30, n), rng).astype("Int64"), whole=True
+    ),
     "coded": _Kind(
         lambda rng, n: _with_codes(rng.poisson(9, n), (-9, -8, -7), rng).astype(np.int64),
         codes=(-9.0, -8.0, -7.0),
+        whole=True,
     ),
     "coded_far": _Kind(
         lambda rng, n: _with_codes(rng.gamma(2, 500, n).round(2), (99_999.0,), rng),
         codes=(99_999.0,),
     ),
     "coded_gaps": _Kind(
-        lambda rng, n: _with_gaps(_with_codes(rng.random(n) * 10, (96.0, 98.0), rng), rng, 0.1)
-        # The first row is a gap: the codes must be there in spite of it.
-        .where(np.arange(n) != n - 1, 96.0),
+        lambda rng, n: (
+            _with_gaps(_with_codes(rng.random(n) * 10, (96.0, 98.0), rng), rng, 0.1)
+            # The first row is a gap: the codes must be there in spite of it.
+            .where(np.arange(n) != n - 1, 96.0)
+        ),
         codes=(96.0, 98.0),
     ),
     "level": _Kind(
@@ -256,9 +264,7 @@ COLUMNS: dict[str, _Kind] = {
 }
 
 #: Columns whose values have an order, so that they may rise and fall.
-ORDERED = tuple(
-    name for name, kind in COLUMNS.items() if not kind.switches and not kind.columns
-)
+ORDERED = tuple(name for name, kind in COLUMNS.items() if not kind.switches and not kind.columns)
 #: Columns that relations compute with.
 NUMBERS = tuple(name for name in ORDERED if name not in ("level", "since"))
 
@@ -274,7 +280,7 @@ def build(names: Iterable[str], n: int, seed: int) -> UglyTable:
     return UglyTable(
         pd.concat(parts, axis=1),
         tuple(
-            Column(name, kind.columns or (name,), kind.order, kind.codes, kind.switches)
+            Column(name, kind.columns or (name,), kind.order, kind.codes, kind.switches, kind.whole)
             for name, kind in zip(names, kinds, strict=True)
         ),
         Schema(
@@ -350,7 +356,11 @@ def _is_text(column: pd.Series) -> bool:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return not column.cat.ordered
     known = column.dropna()
-    return column.dtype == object and bool(known.isin([*COLOURS, "Private"]).any())
+    return (
+        column.dtype == object
+        and any(isinstance(cell, str) for cell in known)
+        and not all(re.fullmatch(r"-?[0-9.]+", cell) for cell in known)
+    )
 
 
 #: From names of models to new ones; they classify as the labels of :func:`labels_of` do.
