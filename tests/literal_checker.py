@@ -1,7 +1,7 @@
 """Judge options as a reader of the table would: plain Python over the rows, nothing of the library.
 
-A constraint is what the user wrote, as a dict of the parameters of ``Constraints``, and the rows are
-dicts from columns to cells. Numbers are compared as exact fractions: there is no tolerance.
+A constraint is what the user wrote, as a dict of the parameters of ``Constraints``. Rows are dicts
+from columns to cells. Numbers are compared as exact fractions: there is no tolerance.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ def _holds(text: str, columns: Mapping[str, Column], x: Row, c: Row) -> bool:
     """Return whether a relation holds: exactly, or by no more than the input's own rounding."""
     tree = ast.parse(text, mode="eval").body
     assert isinstance(tree, ast.Compare)
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names = _names_in(tree)
     if not all(columns[name].is_known(c) for name in names):
         return True
     singles = any(isinstance(c[columns[name].columns[0]], np.float32) for name in names)
@@ -258,7 +258,7 @@ def _compare(
         return abs(excess(c)) <= rounding * excess(c, size=True)
     if _OPERATORS[op](excess(c), Fraction(0)):
         return True
-    used = [node.id for side in (left, right) for node in ast.walk(side) if _is_name(node)]
+    used = _names_in(left) | _names_in(right)
     if op in (ast.Lt, ast.Gt) or not all(columns[name].is_known(x) for name in used):
         return False
     own = excess(x)
@@ -266,14 +266,14 @@ def _compare(
     return slight and not _OPERATORS[op](own, Fraction(0)) and abs(excess(c)) <= abs(own)
 
 
-def _is_name(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name)
+def _names_in(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _value(node: ast.expr, columns: Mapping[str, Column], row: Row, *, size: bool) -> Fraction:
     """Return the value of a linear expression; with ``size``, the sum of its terms' sizes."""
     match node:
-        case ast.Constant(value=number):
+        case ast.Constant(value=int() | float() as number):
             found = Fraction(number)
         case ast.Name(id=name):
             found = amount_of(row[columns[name].columns[0]])
@@ -318,7 +318,7 @@ def strange_values(
             found.append(f"{column.name} is {cell!r}, beyond what the table shows")
         if column.whole and column.amount(cell).denominator != 1:
             found.append(f"{column.name} is {cell!r}, which is no whole number")
-        if all(isinstance(each, pd.Timestamp) and each == each.normalize() for each in shown):
-            if cell != cell.normalize():
-                found.append(f"{column.name} is {cell!r}, where the table has days")
+        days = all(isinstance(each, pd.Timestamp) and each == each.normalize() for each in shown)
+        if days and cell != cell.normalize():
+            found.append(f"{column.name} is {cell!r}, where the table has days")
     return found

@@ -198,30 +198,24 @@ class Reader:
 
 def as_cell(text: str, like: Any) -> Any:
     """Return a printed value as a cell of the same type as another."""
+    number = text.replace(",", "")
     if text == "not stated":
         return None
     if isinstance(like, bool | np.bool_):
         return {"yes": True, "no": False, "True": True, "False": False}[text]
     if isinstance(like, pd.Timestamp):
         return pd.Timestamp(text)
+    if isinstance(like, str) and not re.fullmatch(r"-?\d+(\.\d+)?", like):
+        return text
     if isinstance(like, str):
-        if not re.fullmatch(r"-?\d+(\.\d+)?", like):
-            return text
         decimals = len(like.partition(".")[2])
-        number = text.replace(",", "")
         assert len(number.partition(".")[2]) <= decimals, f"{text} has more digits than {like}"
         return f"{Decimal(number):.{decimals}f}"
-    number = text.replace(",", "")
-    if isinstance(like, Decimal):
-        return Decimal(number)
-    if isinstance(like, np.float32):
-        return np.float32(number)
-    if isinstance(like, int | np.integer):
-        return int(number)
-    return float(number)
+    types: dict[Any, Any] = {Decimal: Decimal, np.float32: np.float32, np.int64: int, int: int}
+    return types.get(type(like), float)(number)
 
 
-# --- What is said about changes --------------------------------------------------------------------
+# --- What is said about changes ------------------------------------------------------------------
 
 
 def false_verbs(reader: Reader, changes: Sequence[Change], x: Row, c: Row) -> list[str]:
@@ -247,7 +241,7 @@ def false_verbs(reader: Reader, changes: Sequence[Change], x: Row, c: Row) -> li
     return found
 
 
-# --- What is said about limits ---------------------------------------------------------------------
+# --- What is said about limits -------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -286,7 +280,7 @@ KEPT = {
     "stays": r"(?P<names>.+) stays? as (?:it is|they are)\.",
     "increase_only": r"(?P<names>.+) may only rise\.",
     "decrease_only": r"(?P<names>.+) may only fall\.",
-    "ranges": r"(?P<names>.+?) (?:stays|is|lies) (?P<ends>at least .+|at most .+|between .+ and .+)\.",
+    "ranges": r"(?P<names>.+?) stays (?P<ends>at least .+|at most .+|between .+ and .+)\.",
     "max_increase": r"(?P<names>.+) rises by at most (?P<amount>.+)\.",
     "max_decrease": r"(?P<names>.+) falls by at most (?P<amount>.+)\.",
     "allowed": r"(?P<names>.+) is one of these: (?P<values>.+)\.",
@@ -338,14 +332,13 @@ def _limit(kind: str, parts: Mapping[str, str], reader: Reader, column: Column, 
         return tuple(None if text is None else reader.typed(column, text, like) for text in texts)
     if kind == "allowed":
         found = re.findall(r'"([^"]*)"|((?:[^,"]|,(?! ))+)(?:, |$)', parts["values"])
-        texts = [quoted or bare for quoted, bare in found]
-        return [text if column.is_one_hot else reader.typed(column, text, like) for text in texts]
+        values = [quoted or bare for quoted, bare in found]
+        return values if column.is_one_hot else [reader.typed(column, v, like) for v in values]
     if isinstance(like, pd.Timestamp):
         return pd.Timedelta(parts["amount"])
     if column.order is not None:
         return float(re.match(r"[\d.]+", parts["amount"])[0])  # type: ignore[index]
-    wide = float(like) if not isinstance(like, np.float32) else float(like)
-    return reader.typed(column, parts["amount"], wide)
+    return reader.typed(column, parts["amount"], float(like))
 
 
 def _broken(
@@ -355,7 +348,7 @@ def _broken(
     return [text for text in broken(limits, reader.columns, training, x, c) if text not in lost]
 
 
-# --- Shares ----------------------------------------------------------------------------------------
+# --- Shares --------------------------------------------------------------------------------------
 
 SHARE = re.compile(r"(?P<bound>less than |more than )?(?P<number>\d+(?:\.\d+)?)%")
 

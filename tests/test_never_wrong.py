@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,7 +39,7 @@ def explainers(draw: st.DrawFn) -> tuple[Case, Model, DiverseExplainer]:
     model = draw(models(case))
     assume(len(set(model.predict(case.X))) > 1)
     # The default learns steps, and looks for few changes; the paper's settings do neither.
-    make = draw(st.sampled_from([DiverseExplainer, DiverseExplainer.paper]))
+    make: Any = draw(st.sampled_from([DiverseExplainer, DiverseExplainer.paper]))
     explainer = make(
         model,
         distance=draw(st.sampled_from(["gower", "l1", "l2", "linf", "l0"])),

@@ -130,7 +130,7 @@ def test_lines_are_broken_between_words_only() -> None:
     assert options
 
 
-# --- Limits ------------------------------------------------------------------------------------
+# --- Limits --------------------------------------------------------------------------------------
 
 LIMITS: dict[str, dict[str, Any]] = {
     "one stays": {"immutable": ["since"]},
@@ -182,7 +182,7 @@ def test_what_is_said_about_limits_is_true_of_every_option(name: str) -> None:
 
 def limits_of(review: str) -> list[str]:
     """Return the sentences about limits of a letter to a reviewer."""
-    part = review.split("Limits that were kept\n")[1].split("\n\n")[0]
+    part = review.split("Limits that were kept\n")[1].split("\n\n", maxsplit=1)[0]
     return [line.strip() for line in part.splitlines()]
 
 
@@ -239,7 +239,7 @@ def test_two_features_of_a_group_are_not_said_to_change_together_where_one_stays
     assert one_alone
 
 
-# --- Figures -----------------------------------------------------------------------------------
+# --- Figures -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shrunk", [1.0, 1e-3])
@@ -280,8 +280,8 @@ def test_distances_in_sentences_are_those_of_the_options() -> None:
 
 
 REASON = re.compile(
-    r"  (?P<label>[^:]+): (?P<own>.+?) \(with (?P<after>.+) alone, the probability of '(?P<wanted>\w+)'"
-    r" is (?P<now>[^%]+%) instead of (?P<then>[^%]+%)\)"
+    r"  (?P<label>[^:]+): (?P<own>.+?) \(with (?P<after>.+) alone, "
+    r"the probability of '(?P<wanted>\w+)' is (?P<now>[^%]+%) instead of (?P<then>[^%]+%)\)"
 )
 
 

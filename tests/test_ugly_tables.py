@@ -1,4 +1,4 @@
-"""Tables as they come from files, through the default settings: nothing is rounded, lost or made up."""
+"""Tables as they come from files, with the default settings: no value is rounded or lost."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_without_a_search_options_are_training_rows_as_they_are(
             assert label == labels[example]
 
 
-# --- Printed values --------------------------------------------------------------------------------
+# --- Printed values ------------------------------------------------------------------------------
 
 
 @settings(max_examples=30)
@@ -208,10 +208,10 @@ def check_printed(table: UglyTable, explanation: Explanation, x: Row) -> None:
         for column in table.columns:
             cell = column.cell(c)
             shown = in_json[i]["values"][column.name]
-            assert same(typed_in(shown, cell), cell), f"{shown} in JSON for {cell}"
+            assert same(typed_in(shown, cell), cell), f"{shown!r} in JSON for {cell!r}"
             if column in changed:
                 shown = explanation.changes.loc[column.name, i + 1]
-                assert same(typed_in(shown, cell), cell), f"{shown} in the table for {cell}"
+                assert same(typed_in(shown, cell), cell), f"{shown!r} in the table for {cell!r}"
         assert {column.name for column in changed} == {*in_json[i]["changed"]}
 
 
@@ -224,7 +224,7 @@ def typed_in(shown: Any, cell: Any) -> Any:
     return None if is_missing(cell) else as_cell(str(shown), cell)
 
 
-# --- Noise -----------------------------------------------------------------------------------------
+# --- Noise ---------------------------------------------------------------------------------------
 
 
 def measure(explainer: DiverseExplainer, rows: pd.DataFrame, repeats: int) -> pd.DataFrame:
@@ -282,7 +282,7 @@ def test_steadiness_of_a_raw_row_is_measured_on_near_copies() -> None:
     assert measured.moved < 10 * len(table.columns) * DEVIATION
 
 
-# --- Codes that nobody declared --------------------------------------------------------------------
+# --- Codes that nobody declared ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tables as they come from files: codes among numbers, two scales in a column, tails, gaps, odd units.
+"""Tables as they come from files: codes among numbers, two scales in a column, tails and gaps.
 
 Fixed ones after well-known public tables, and random ones for property tests.
 """
@@ -6,7 +6,7 @@ Fixed ones after well-known public tables, and random ones for property tests.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -53,7 +53,7 @@ class UglyTable:
         return {column.name: column.codes for column in self.columns if column.codes}
 
 
-# --- Tables after public ones ------------------------------------------------------------------
+# --- Tables after public ones --------------------------------------------------------------------
 
 
 def consumer_credit(n: int = 300, seed: int = 0) -> UglyTable:
@@ -107,7 +107,7 @@ def home_credit(n: int = 300, seed: int = 0) -> UglyTable:
     X.loc[rng.random(n) < 0.3, "InstallBurden"] = -8
     X.loc[0, :] = -9
     X.loc[1, ["MonthsSinceLate", "RevolvingBurden", "InstallBurden"]] = (-7, -8, -8)
-    codes = {name: tuple(c for c in (-9, -8, -7) if (X[name] == c).any()) for name in X}
+    codes = {str(name): tuple(c for c in (-9, -8, -7) if (X[name] == c).any()) for name in X}
     return _declared(X, codes)
 
 
@@ -141,7 +141,7 @@ def every_kind(n: int = 160, seed: int = 0) -> UglyTable:
     return build(names, n, int(rng.integers(2**31)))
 
 
-def _declared(X: pd.DataFrame, codes: dict[str, Sequence[float]]) -> UglyTable:
+def _declared(X: pd.DataFrame, codes: Mapping[str, Sequence[float]]) -> UglyTable:
     columns = tuple(
         Column(
             name,
@@ -151,12 +151,12 @@ def _declared(X: pd.DataFrame, codes: dict[str, Sequence[float]]) -> UglyTable:
             switches=X[name].dtype == object or X[name].dtype == bool,
             whole=X[name].dtype == np.int64,
         )
-        for name in X
+        for name in map(str, X)
     )
     return UglyTable(X, columns, Schema(special=dict(codes)))
 
 
-# --- Single columns ----------------------------------------------------------------------------
+# --- Single columns ------------------------------------------------------------------------------
 
 _Random = np.random.Generator
 #: From the name of a column to how its cells are drawn.
@@ -298,7 +298,7 @@ def ugly_tables(draw: st.DrawFn) -> UglyTable:
     return build(names, draw(st.integers(30, 90)), draw(st.integers(0, 2**31 - 1)))
 
 
-# --- Models ------------------------------------------------------------------------------------
+# --- Models --------------------------------------------------------------------------------------
 
 
 class Encoded:
