@@ -294,7 +294,7 @@ def test_steadiness_of_a_raw_row_is_measured_on_near_copies() -> None:
     ],
 )
 def test_fit_warns_of_values_that_look_like_codes(make: Any, coded: list[str]) -> None:
-    table = make()
+    table = make(1000)
     model = fitted("tree", table.X)
     with pytest.warns(CountersetWarning) as caught:
         DiverseExplainer(model).fit(table.X)
