@@ -20,6 +20,7 @@
     CountersetWarning (UserWarning)
     ├── FewerCounterfactualsWarning           fewer counterfactuals than asked for
     ├── InconsistentModelWarning              the model classifies one row in two ways
+    ├── UndeclaredCodesWarning                some values look like codes, not numbers
     └── UnsuitableScaleWarning                the scale means nothing for some features
 """
 
@@ -43,6 +44,7 @@ __all__ = [
     "OutOfTimeError",
     "TooManyCounterfactualsError",
     "UndecidedError",
+    "UndeclaredCodesWarning",
     "UnsuitableScaleWarning",
     "UnsupportedDistanceError",
     "UnsupportedModelError",
@@ -138,6 +140,10 @@ class FewerCounterfactualsWarning(CountersetWarning):
 
 class InconsistentModelWarning(CountersetWarning):
     """The model classified the same row in two ways, depending on the batch it was asked in."""
+
+
+class UndeclaredCodesWarning(CountersetWarning):
+    """Some values of a column look like codes, such as 99 for "not asked", not like numbers."""
 
 
 class UnsuitableScaleWarning(CountersetWarning):

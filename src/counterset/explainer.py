@@ -36,6 +36,7 @@ from counterset.steps.pipeline import Pipeline, paper_pipeline
 from counterset.steps.requests import IfNone, Request
 from counterset.steps.training import TrainingData
 from counterset.steps.workload import Workload
+from counterset.tables.codes import warn_of_codes
 from counterset.tables.frames import is_dask_frame
 from counterset.tables.scaling import ScaleLike, warn_of_scale
 from counterset.tables.schema import Schema
@@ -194,7 +195,8 @@ class DiverseExplainer(ModelEstimator):
             plausibility=self.plausibility,
         )
         known = training.table.without_special(training.pool.matrix)
-        warn_of_scale(known, training.table, self.scale, stacklevel=2)
+        known_ones = warn_of_codes(known, training.table, self.schema, stacklevel=2)
+        warn_of_scale(known, training.table, self.scale, stacklevel=2, but=known_ones)
         training.rules(self.constraints)  # a constraint that does not fit the data shows now
         return self._keep(training, RecipeBook(training), progress=progress)
 

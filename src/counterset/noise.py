@@ -10,6 +10,7 @@ import numpy as np
 
 from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
 from counterset._base.checks import check_count, check_positive
+from counterset.tables.space import Space
 from counterset.tables.table import Table
 
 __all__ = ["GaussianNoise", "Noise", "NumericColumns"]
@@ -20,7 +21,7 @@ SameClass: TypeAlias = Callable[[Matrix, Indices], Mask]
 
 @dataclass(frozen=True)
 class NumericColumns:
-    """The columns that noise applies to, with their training ranges.
+    """The columns that noise applies to, and how far apart their values are.
 
     Attributes
     ----------
@@ -28,6 +29,8 @@ class NumericColumns:
         The positions of the numeric columns.
     low, high
         The smallest and the largest training value of each.
+    unit
+        The difference of each that counts 1 in the distance: its usual range by default.
     table
         The features of the training data.
     """
@@ -35,36 +38,48 @@ class NumericColumns:
     positions: Indices
     low: Vector
     high: Vector
+    unit: Vector
     table: Table
 
     @classmethod
-    def of(cls, table: Table) -> NumericColumns:
-        """Find the numeric columns of a table.
+    def of(cls, table: Table, space: Space) -> NumericColumns:
+        """Find the numeric columns of a table, and their units in a space.
 
         Examples
         --------
-        >>> table, _ = Table.learn([[0.0, 5.0], [1.0, 9.0], [0.5, 7.0]])
-        >>> NumericColumns.of(table).high
-        array([1., 9.])
+        >>> table, rows = Table.learn([[0.0, 5.0], [1.0, 9.0], [0.5, 7.0]])
+        >>> NumericColumns.of(table, Space.learn(rows, table, "range")).unit
+        array([1., 4.])
         """
-        numeric = [
-            (i, feature.low, feature.high)
-            for i, feature in enumerate(table.features)
-            if feature.kind in ("continuous", "integer")
-        ]
-        positions, low, high = zip(*numeric, strict=True) if numeric else ((), (), ())
-        return cls(
-            np.array(positions, dtype=np.intp),
-            np.array(low, dtype=np.float64),
-            np.array(high, dtype=np.float64),
-            table,
+        positions = np.array(
+            [i for i, f in enumerate(table.features) if f.kind in ("continuous", "integer")],
+            dtype=np.intp,
         )
+        low, high = (
+            np.array([getattr(table.features[i], end) for i in positions], dtype=np.float64)
+            for end in ("low", "high")
+        )
+        return cls(positions, low, high, space.unit[positions], table)
 
-    def confine(self, rows: Matrix) -> Matrix:
-        """Clip rows to the training range, and round to what the columns' dtypes can hold."""
+    def confine(self, rows: Matrix, inputs: Matrix) -> Matrix:
+        """Clip copies of inputs to the training range, and round to what the dtypes can hold.
+
+        An input that lies outside the training range may stay there.
+        """
+        own = inputs[:, self.positions]
+        low, high = np.fmin(self.low, own), np.fmax(self.high, own)
         confined = rows.copy()
-        confined[:, self.positions] = np.clip(rows[:, self.positions], self.low, self.high)
+        confined[:, self.positions] = np.clip(rows[:, self.positions], low, high)
         return self.table.hold(confined)
+
+    def differences(self, inputs: Matrix, copies: Matrix) -> dict[str, float]:
+        """Return how much copies differ from their inputs on average, by the feature's name."""
+        apart = np.abs(copies - inputs)[:, self.positions]
+        known = ~np.isnan(apart)
+        means = np.where(known, apart, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        return {
+            self.table.names[i]: float(mean) for i, mean in zip(self.positions, means, strict=True)
+        }
 
 
 class Noise(Protocol):
@@ -105,15 +120,16 @@ class Noise(Protocol):
 class GaussianNoise:
     """Add an independent normal number to each numeric feature, within the training range.
 
-    Whole numbers are rounded, categories stay as they are. A copy that is classified differently
-    than its input is drawn again.
+    The noise is in units of the explainer's own scale: with the default, a share of the usual range
+    of each feature; with the paper's, a share of its whole range. Whole numbers are rounded,
+    categories stay as they are. A copy that is classified differently than its input is drawn
+    again.
 
     Parameters
     ----------
     variance
-        For a feature that spans [0, 1] over the training data; a wider span gets proportionally
-        more noise. The default is that of the paper's experiments: 0.08 % of the span, a standard
-        deviation of 0.028.
+        For a feature whose unit is 1; a wider unit gets proportionally more noise. The default is
+        that of the paper's experiments: 0.08 % of the unit, a standard deviation of 0.028.
     attempts
         How often to draw before giving up on a copy of the same class.
 
@@ -121,8 +137,8 @@ class GaussianNoise:
     --------
     >>> table, rows = Table.learn([[0.0, 0.5], [1.0, 100.5], [0.5, 50.5]])
     >>> copies, found = GaussianNoise().copies(
-    ...     rows[2:], NumericColumns.of(table), 1, lambda copies, owners: copies[:, 0] > 0,
-    ...     np.random.default_rng(0),
+    ...     rows[2:], NumericColumns.of(table, Space.learn(rows, table, "range")), 1,
+    ...     lambda copies, owners: copies[:, 0] > 0, np.random.default_rng(0),
     ... )
     >>> copies.round(3), found
     (array([[[ 0.504, 50.126]]]), array([[ True]]))
@@ -144,7 +160,7 @@ class GaussianNoise:
         random: np.random.Generator,
     ) -> tuple[Stack, Mask]:
         """Draw noisy copies, see :class:`Noise`."""
-        deviation = np.sqrt(self.variance) * (columns.high - columns.low)
+        deviation = np.sqrt(self.variance) * columns.unit
         owners = np.repeat(np.arange(len(rows)), repeats)
         copies, found = rows[owners], np.zeros(len(owners), dtype=bool)
         for _ in range(self.attempts):
@@ -152,10 +168,10 @@ class GaussianNoise:
             if len(open_) == 0:
                 break
             own = rows[owners[open_]]
-            drawn = columns.table.without_special(own)
+            drawn = columns.table.without_special(own).copy()
             numbers = random.standard_normal((len(open_), len(columns.positions)))
             drawn[:, columns.positions] += numbers * deviation
-            confined = columns.confine(drawn)
+            confined = columns.confine(drawn, own)
             copies[open_] = np.where(np.isnan(confined), own, confined)
             found[open_] = same_class(copies[open_], owners[open_])
         shape = (len(rows), repeats)

@@ -13,6 +13,7 @@ from counterset.benchmark.classifiers import Network
 from counterset.benchmark.data import prepare
 from counterset.benchmark.prototype import PrototypeExplainer, PrototypeNoise
 from counterset.noise import NumericColumns
+from counterset.tables.space import Space
 from counterset.tables.table import Table
 
 
@@ -42,8 +43,8 @@ def drawn_by_numpy(rows: Matrix, X: Matrix, repeats: int, keep_trying: bool) -> 
 def test_the_random_stream_is_numpys_own(redraw: bool) -> None:
     X = np.array([[0.0, 0.0, 0.1], [0.499, 1.0, 0.4], [0.9, 0.2, 0.7], [0.498, 0.5, 0.2]])
     rows = X[[0, 1, 3]]
-    table, _ = Table.learn(X)
-    columns = NumericColumns.of(table)
+    table, matrix = Table.learn(X)
+    columns = NumericColumns.of(table, Space.learn(matrix, table, "range"))
     copies, found = PrototypeNoise(redraw).copies(
         rows, columns, 3, left_half, np.random.default_rng(0)
     )

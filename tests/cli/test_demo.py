@@ -28,7 +28,7 @@ def test_demo_tells_who_was_declined_the_ways_to_a_yes_how_far_and_how_stable(
         r"Proved: everyone who is declined and within 0\.\d+ of this applicant is", last
     )
     # What cannot change is not among the changes.
-    assert not re.search(r"^\s*\d\..*\b(age|personal status)\b", told, flags=re.MULTILINE)
+    assert not re.search(r"^\s*\d\. .*\b(age|personal status)\b", told, flags=re.MULTILINE)
 
 
 def test_demo_explains_the_applicant_that_was_asked_for(

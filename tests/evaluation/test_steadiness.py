@@ -98,7 +98,8 @@ def _copies(one: DiverseExplainer, row: Any, repeats: int, seed: int, noise: Any
 
     x = one.schema_.encode(row)[0]
     random = np.random.default_rng(seed)
-    copies, found = noise.copies(x, NumericColumns.of(one.schema_), repeats, declined, random)
+    columns = NumericColumns.of(one.schema_, one.distance_.space)
+    copies, found = noise.copies(x, columns, repeats, declined, random)
     return one.schema_.decode(copies[found])
 
 
@@ -126,7 +127,13 @@ def test_copies_are_explained_in_one_call() -> None:
 def test_only_copies_of_the_same_class_count() -> None:
     one = explainer()
     measured = steadiness(one, one.explain([0.3, 0.4]), noise=Shift(0.5))
-    assert measured.to_dict() == {"copies": 0, "kept": [0, 0], "same": 0, "moved": None}
+    assert measured.to_dict() == {
+        "copies": 0,
+        "kept": [0, 0],
+        "same": 0,
+        "moved": None,
+        "differences": {},
+    }
 
 
 def test_a_copy_without_ways_keeps_none() -> None:
@@ -143,7 +150,9 @@ def test_a_copy_without_ways_keeps_none() -> None:
             return copies, np.ones((1, repeats), dtype=bool)
 
     measured = steadiness(one, explanation, repeats=3, noise=Up())
-    assert measured.to_dict() | {"moved": 0} == {"copies": 3, "kept": [1], "same": 1, "moved": 0}
+    expected = {"copies": 3, "kept": [1], "same": 1}
+    assert {name: measured.to_dict()[name] for name in expected} == expected
+    assert measured.differences == pytest.approx({"x0": 0, "x1": 1 / 3})
 
 
 def test_a_regression_is_asked_for_the_interval() -> None:

@@ -31,7 +31,8 @@ FRAME = pd.DataFrame(
 
 def scaling(scale: Any, frame: pd.DataFrame = FRAME) -> dict[str, tuple[float, float]]:
     table, matrix = Table.learn(frame)
-    offset, factor = learn_scaling(matrix, table, scale)
+    offset, factor, unit = learn_scaling(matrix, table, scale)
+    np.testing.assert_allclose(unit * factor, 1)
     return dict(zip(table.names, zip(offset.tolist(), factor.tolist(), strict=True), strict=True))
 
 

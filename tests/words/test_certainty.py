@@ -13,6 +13,7 @@ from counterset import Certificate, DistanceBounds, InvalidInputError, Steadines
 from counterset._base.lazy import Lazy
 from counterset.models.goals import InInterval
 from counterset.results.bounds import SEARCH
+from counterset.tables.table import Table
 from counterset.words.certainty import how_far, how_sure, measured
 from counterset.words.outcomes import Outcomes
 from counterset.words.templates import Templates
@@ -133,36 +134,41 @@ def test_an_explanation_without_options_proves_nothing() -> None:
     assert how_far(by_hand(rows=[]), ENGLISH) == []
 
 
+TABLE, _ = Table.learn(pd.DataFrame({"a": [0.0, 0.9], "b": [0.5, 1.5], "c": ["x", "y"]}))
+
+
 def test_what_evaluate_measured_is_told_as_measured() -> None:
     table = pd.DataFrame(
         {"input_distance": [0.02, 0.04], "set_distance_mean": [0.1, np.nan], "k_distance": 0.9}
     )
-    assert measured(table, ENGLISH, 1) == [
+    assert measured(table, ENGLISH, 1, TABLE) == [
         "Measured: 2 slightly different inputs (0.03 away on average) get ways that differ from "
         "these by 0.1 on average; these ways are 0.9 away from the input."
     ]
-    assert measured(None, ENGLISH, 1) == []
+    assert measured(None, ENGLISH, 1, TABLE) == []
     for wrong in (pd.DataFrame({"a": [1]}), table[:0], 0.5):
         with pytest.raises(InvalidInputError, match="stability takes what steadiness returns"):
-            measured(wrong, ENGLISH, 1)  # type: ignore[arg-type]
+            measured(wrong, ENGLISH, 1, TABLE)  # type: ignore[arg-type]
 
 
 def test_the_copies_that_keep_a_way_are_told_as_measured() -> None:
-    told = measured(Steadiness(20, np.array([19, 20, 19]), 18, 0.051), ENGLISH, 3)
+    apart = {"a": 0.1234, "b": 0.0}
+    told = measured(Steadiness(20, np.array([19, 20, 19]), 18, 0.051, apart), ENGLISH, 3, TABLE)
     assert told == [
         "Measured on slightly changed copies of this input, of the same class and 0.051 away on "
         "average: ways 1 and 3 are found again for 19 of 20, way 2 is found again for 20 of 20; "
         "all of these ways and no others for 18 of 20.",
         "A way is found again if the same features change, numbers in the same direction and "
         "categories to the same value.",
+        "Slightly different means, on average: a by 0.12.",
     ]
 
 
 def test_without_copies_nothing_is_told_as_measured() -> None:
-    (told,) = measured(Steadiness(0, np.array([0]), 0, np.nan), ENGLISH, 1)
+    (told,) = measured(Steadiness(0, np.array([0]), 0, np.nan), ENGLISH, 1, TABLE)
     assert told.startswith("Not measured: none of the slightly changed copies")
 
 
 def test_copies_of_another_explanation_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="measured on 2 ways, but this explanation has 3"):
-        measured(Steadiness(20, np.array([19, 20]), 18, 0.05), ENGLISH, 3)
+        measured(Steadiness(20, np.array([19, 20]), 18, 0.05), ENGLISH, 3, TABLE)

@@ -178,7 +178,7 @@ def _working(options: OptionList, acceptance: Acceptance, inputs: Indices) -> Ch
     """Return the recipes that work for each input on their nearest rung, in the list's order."""
     rows = options.apply(acceptance.inputs[inputs], acceptance.distance.table)
     owners = np.repeat(inputs, rows.shape[1])
-    rows = acceptance.move_onto_constraints(rows.reshape(len(owners), -1), owners)
+    rows = acceptance.onto_steps(rows.reshape(len(owners), -1), owners)
     codes = acceptance.ask(rows, owners)
     embedded = acceptance.distance.embed(rows)
     lengths = np.where(codes != REFUSED, acceptance.lengths(embedded, owners), np.inf)

@@ -97,7 +97,7 @@ def in_sets(options: OptionList, centre: Acceptance, selector: Selector) -> Indi
     """
     rows = options.apply(centre.inputs, centre.distance.table)[0, RUNGS.index(1.0) :: len(RUNGS)]
     owners = np.zeros(len(rows), dtype=np.intp)
-    rows = centre.move_onto_constraints(rows, owners)
+    rows = centre.onto_steps(rows, owners)
     # What changes nothing at the centre has no direction there: it comes last.
     moves = changed(centre.inputs[owners], rows).any(axis=1)
     left, parts = np.flatnonzero(moves), [np.empty(0, dtype=np.intp)]
@@ -119,7 +119,7 @@ def _distances(options: OptionList, acceptance: Acceptance) -> Matrix:
         return np.full((n, count), np.inf)
     rows = options.apply(acceptance.inputs, acceptance.distance.table)
     owners = np.repeat(np.arange(n), count * len(RUNGS))
-    rows = acceptance.move_onto_constraints(rows.reshape(len(owners), -1), owners)
+    rows = acceptance.onto_steps(rows.reshape(len(owners), -1), owners)
     embedded = acceptance.distance.embed(rows)
     accepted = acceptance.ask(rows, owners) != REFUSED
     lengths = np.where(accepted, acceptance.lengths(embedded, owners), np.inf)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from pathlib import Path
 
 import pandas as pd
@@ -22,6 +23,9 @@ from counterset.cli.options import (
 from counterset.cli.output import check_file
 from counterset.cli.parsers import Commands, add_parser
 from counterset.evaluation.evaluate import evaluate
+from counterset.tables.table import Table
+from counterset.words.templates import Templates
+from counterset.words.values import Writer
 
 __all__ = ["add_command"]
 
@@ -72,7 +76,7 @@ def _run(arguments: argparse.Namespace) -> int:
     table = evaluate(
         case.explainer, rows, **case.goal, repeats=arguments.repeats, random_state=arguments.seed
     )
-    sys.stdout.write(_summary(table))
+    sys.stdout.write(_summary(table) + _how_noisy(table, case.explainer.schema_))
     if arguments.output is not None:
         with written_aside(arguments.output) as unfinished:
             table.to_csv(unfinished, index=False)
@@ -89,3 +93,9 @@ def _summary(table: pd.DataFrame) -> str:
         means = explained[list(FIGURES)].mean()
         lines += [f"{means[name]:9.3f}  {name}: {told}" for name, told in FIGURES.items()]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _how_noisy(table: pd.DataFrame, columns: Table) -> str:
+    """Return how much noisy copies differ, in the units of each number."""
+    differences = Writer(Templates.read()).differences(table.attrs["differences"], columns)
+    return textwrap.fill(f"Copies differ, on average: {differences}.") + "\n" if differences else ""

@@ -13,8 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
-from counterset._base.arrays import Indices, Mask, Matrix, Vector
+from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
 from counterset.exceptions import InvalidInputError
+from counterset.tables.features.grid import Grid
 from counterset.tables.table import Table
 
 __all__ = ["Relation", "parse_relations"]
@@ -39,9 +40,8 @@ class Relation:
     ----------
     weights, precision
         The weight and the relative precision of each feature, ``(n_features,)``.
-    ratios
-        The step of each feature as two whole numbers, above and below the line,
-        ``(2, n_features)``; 0 above the line for no step.
+    grids
+        The values that counterfactuals take, for each feature.
     text
         How messages name the relation.
     """
@@ -50,7 +50,7 @@ class Relation:
     constant: float
     strict: bool
     equal: bool
-    ratios: Matrix
+    grids: tuple[Grid, ...]
     precision: Vector
     text: str
 
@@ -89,7 +89,7 @@ class Relation:
 
         They keep it, as near to its line as can be told in spite of rounding.
         """
-        weights, (above, below) = self.weights[self._used], self.ratios[:, self._used]
+        weights = self.weights[self._used]
         start, end = self._excess(own), self._excess(new)
         sizes = np.maximum(np.abs(own), np.abs(new))
         slack = self._slack(sizes)
@@ -101,6 +101,7 @@ class Relation:
         leads_over = weights * (new - own) > 0
         moved = near + np.where(leads_over, np.clip(own - near, -off, off), 0)
         # Numbers with a step take the last one before the line, or on it if that is allowed.
+        above, below = self._ratios_at(near)
         forgiven = (self._rounding * self._size(sizes))[:, None] / np.abs(weights)
         forgiven = -forgiven if self.strict else forgiven
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -109,6 +110,13 @@ class Relation:
             stepped = last * above / below
             stepped = np.clip(stepped, np.minimum(own, new), np.maximum(own, new))
         return np.where(above > 0, stepped, moved)
+
+    def _ratios_at(self, values: Matrix) -> Stack:
+        """Return the step of the used features around values, as two whole numbers."""
+        ratios = np.empty((2, *values.shape))
+        for j, i in enumerate(self._used):
+            ratios[0, :, j], ratios[1, :, j] = self.grids[i].ratio_at(values[:, j])
+        return ratios
 
     def _excess(self, values: Matrix) -> Vector:
         """Compute ``weights @ row + constant`` for the used features of each row.
@@ -218,7 +226,7 @@ def _relation(
         float(out * constant),
         isinstance(operator, ast.Lt | ast.Gt),
         isinstance(operator, ast.Eq),
-        np.array([feature.grid.ratio for feature in table.features]).T,
+        tuple(feature.grid for feature in table.features),
         np.array([np.finfo(feature.float_dtype).eps for feature in table.features]),
         f"relation {text!r}",
     )

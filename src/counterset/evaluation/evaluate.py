@@ -24,7 +24,7 @@ from counterset.constraints.per_row import (
 from counterset.distances import DistanceLike
 from counterset.evaluation.judge import PAIR_COLUMNS, SET_COLUMNS, Judge, nothing
 from counterset.exceptions import InvalidInputError, NoCounterfactualError
-from counterset.noise import GaussianNoise, Noise, NumericColumns
+from counterset.noise import GaussianNoise, Noise
 from counterset.tables.frames import rows_of
 from counterset.tables.table import Table
 
@@ -108,6 +108,9 @@ def evaluate(
         - ``seconds``: per explanation, without fitting. Batches are explained together, so this is
           the time of the batch divided by its size.
 
+        ``table.attrs["differences"]`` has how much the copies differ from their inputs on average,
+        in the units of each number, by its name.
+
     Examples
     --------
     >>> import numpy as np
@@ -160,6 +163,7 @@ def evaluate(
     answers = judge.model.answers(rows)
     done = judge.meets_goal(answers, answers.labels)
     measured: Iterator[list[dict[str, Any]]] = iter(())
+    differences: dict[str, float] = {}
     if not done.all():
         which = np.flatnonzero(~done)
         inputs = _Inputs(rows[which], answers.labels[which], index[which])
@@ -167,6 +171,8 @@ def evaluate(
             inputs = inputs.with_constraints(constraints, judge.table, which)
         random = np.random.default_rng(random_state)
         copies, found = inputs.copies(judge, noise, repeats, random)
+        originals = inputs.rows[np.nonzero(found)[0]]
+        differences = judge.numeric_columns.differences(originals, copies[found])
         measured = _measure_pairs(explain, judge, inputs, copies, found, shown=progress)
     missing = nothing() | dict.fromkeys([*PAIR_COLUMNS, "seconds"], np.nan)
     records = [
@@ -174,7 +180,9 @@ def evaluate(
         for i in range(len(rows))
         for repeat, figures in enumerate([missing] * repeats if done[i] else next(measured))
     ]
-    return pd.DataFrame.from_records(records, columns=_COLUMNS)
+    table = pd.DataFrame.from_records(records, columns=_COLUMNS)
+    table.attrs["differences"] = differences
+    return table
 
 
 _COLUMNS = ["input", "repeat", "same_class", *SET_COLUMNS, *PAIR_COLUMNS, "seconds"]
@@ -205,8 +213,7 @@ class _Inputs:
         def same_class(copies: Matrix, owners: Indices) -> Mask:
             return judge.of_same_class(copies, self.labels[owners])
 
-        columns = NumericColumns.of(judge.table)
-        return noise.copies(self.rows, columns, repeats, same_class, random)
+        return noise.copies(self.rows, judge.numeric_columns, repeats, same_class, random)
 
 
 def _measure_pairs(

@@ -22,6 +22,7 @@ from counterset.models.goals import (
     is_confident,
     set_goal,
 )
+from counterset.noise import NumericColumns
 from counterset.tables.schema import Schema
 from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
@@ -44,6 +45,8 @@ class Judge:
         The model that is explained, asked in encoded rows.
     distance
         The distance between encoded rows.
+    space
+        The space in which it is taken.
     goal, probability
         What a counterfactual must lead to, and how probable that must be (None: does not matter).
     """
@@ -51,6 +54,7 @@ class Judge:
     table: Table
     model: ModelAdapter
     distance: CustomDistance
+    space: Space
     goal: Goal
     probability: float | None
 
@@ -78,7 +82,13 @@ class Judge:
             )
         adapter = ModelAdapter(model, measure.table, with_confidence=probability is not None)
         goal = _read_goal(explainer, training, adapter, target, interval)
-        return cls(measure.table, adapter, CustomDistance(measure.pairwise), goal, probability)
+        between_rows = CustomDistance(measure.pairwise)
+        return cls(measure.table, adapter, between_rows, measure.space, goal, probability)
+
+    @property
+    def numeric_columns(self) -> NumericColumns:
+        """The columns that noise applies to."""
+        return NumericColumns.of(self.table, self.space)
 
     def meets_goal(self, answers: Answers, input_labels: Labels) -> Mask:
         """Return which answers are what the inputs of these labels want, one by one."""

@@ -14,7 +14,7 @@ from counterset.constraints.constraints import Constraints
 from counterset.evaluation.judge import Judge
 from counterset.exceptions import InvalidInputError
 from counterset.models.goals import InInterval, OneOf
-from counterset.noise import GaussianNoise, Noise, NumericColumns
+from counterset.noise import GaussianNoise, Noise
 from counterset.results.context import Context
 from counterset.results.explanation import Explanation
 from counterset.results.steadiness import Steadiness
@@ -78,7 +78,8 @@ def steadiness(
     )
     moved = float(compared.distances.mean()) if len(compared) else np.nan
     kept = compared.kept_by.sum(axis=1, dtype=np.intp)
-    return Steadiness(len(compared), kept, int(compared.same.sum()), moved)
+    same = int(compared.same.sum())
+    return Steadiness(len(compared), kept, same, moved, compared.differences)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +97,16 @@ class CopiesCompared:
         ways.
     distances
         From the input to each copy.
+    differences
+        How much the copies differ from the input on average, in the units of each number, by its
+        name.
     """
 
     kept_by: Mask
     same: Mask
     set_distances: Vector
     distances: Vector
+    differences: dict[str, float]
 
     def __len__(self) -> int:
         return len(self.distances)
@@ -163,7 +168,7 @@ def compare_with_copies(
     kept_by = np.zeros((len(own), len(copies)), dtype=bool)
     same, differ = np.zeros(len(copies), dtype=bool), np.full(len(copies), np.nan)
     if not len(copies):
-        return CopiesCompared(kept_by, same, differ, differ)
+        return CopiesCompared(kept_by, same, differ, differ, {})
     inputs = table.decode(copies, pd.RangeIndex(len(copies)))
     answers = explainer.explain_many(inputs, if_none="ignore", **asked)
     for i, (copy, answer) in enumerate(zip(copies, answers, strict=True)):
@@ -171,7 +176,9 @@ def compare_with_copies(
         kept_by[:, i] = [way in ways for way in own]
         same[i] = ways == set(own)
         differ[i] = judge.of_pair(x[0], copy, rows, answer._matrix)["set_distance_mean"]
-    return CopiesCompared(kept_by, same, differ, judge.distance.pairwise(x, copies)[0])
+    differences = judge.numeric_columns.differences(x, copies)
+    moved = judge.distance.pairwise(x, copies)[0]
+    return CopiesCompared(kept_by, same, differ, moved, differences)
 
 
 def ways_of(x: Vector, rows: Matrix, table: Table) -> list[bytes]:
@@ -225,6 +232,6 @@ def _copies(
     def same_class(copies: Matrix, owners: Indices) -> Mask:
         return judge.of_same_class(copies, labels[owners])
 
-    random, columns = np.random.default_rng(random_state), NumericColumns.of(judge.table)
-    copies, found = noise.copies(x, columns, repeats, same_class, random)
+    random = np.random.default_rng(random_state)
+    copies, found = noise.copies(x, judge.numeric_columns, repeats, same_class, random)
     return copies[found]

@@ -155,7 +155,7 @@ def _applied(
     """Apply recipes to inputs within the constraints: different rows, their inputs and recipes."""
     rows, owners, which = recipes.apply(acceptance.inputs[inputs], acceptance.distance.table)
     owners = inputs[owners]
-    rows = acceptance.move_onto_constraints(rows, owners)
+    rows = acceptance.onto_steps(rows, owners)
     kept = first_of_equal(np.concatenate([rows, owners[:, None]], axis=1))
     kept = kept[changed(acceptance.inputs[owners[kept]], rows[kept]).any(axis=1)]
     return rows[kept], owners[kept], which[kept]

@@ -56,7 +56,7 @@ def further_ways(
     count = len(targets)
     rows = np.where(kept_features[None], x[None], targets).reshape(-1, x.shape[1])
     owner_of_row, choice_of_row = np.tile(owners, count), np.tile(np.arange(len(owners)), count)
-    rows = acceptance.move_onto_constraints(rows, owner_of_row)
+    rows = acceptance.onto_steps(rows, owner_of_row)
     lengths = acceptance.lengths_of(rows, owner_of_row)
     order = np.lexsort((lengths, choice_of_row))
     first, codes = first_accepted(

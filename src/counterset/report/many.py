@@ -25,7 +25,9 @@ from counterset.report.tables import plain_table
 from counterset.report.texts import TEXTS, counted
 from counterset.results.context import versions
 from counterset.results.explanations import Explanations
-from counterset.tables.table import changed
+from counterset.tables.table import Table, changed
+from counterset.words.templates import Templates
+from counterset.words.values import Writer
 
 __all__ = ["group_figures", "report_of_many"]
 
@@ -68,7 +70,7 @@ def report_of_many(
         figures["groups"] = {"by": name, "figures": group_figures(explanations, values)}
         sections.append(_by_group(name, figures["groups"]["figures"]))
     if stability is not None:
-        sections.append(_stability(stability, figures))
+        sections.append(_stability(stability, figures, explanations.context.table))
     record = record_of_many(explanations, figures)
     sections += [making_section(explanations.context, record), check_section()]
     status = Counter(explanations.status)
@@ -209,7 +211,7 @@ def _by_group(name: str, figures: Mapping[str, Mapping[str, Any]]) -> Section:
     return Section(TEXTS["groups"].format(name=name), table)
 
 
-def _stability(table: pd.DataFrame, figures: dict[str, Any]) -> Section:
+def _stability(table: pd.DataFrame, figures: dict[str, Any], columns: Table) -> Section:
     known = StabilityDisplay.from_evaluation(table).table
     moved, mean, most = (
         float(known["input_distance"].mean()),
@@ -225,6 +227,11 @@ def _stability(table: pd.DataFrame, figures: dict[str, Any]) -> Section:
         copies=f"{len(known):,}", count=f"{count:,}", moved=f"{moved:.3g}", mean=f"{mean:.3g}",
         most=f"{most:.3g}",
     )  # fmt: skip
+    differences = Writer(Templates.read(None)).differences(
+        table.attrs.get("differences", {}), columns
+    )
+    if differences:
+        told += TEXTS["stability_differences"].format(differences=differences)
     return Section(TEXTS["stability"], paragraphs(told))
 
 

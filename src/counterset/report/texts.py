@@ -105,6 +105,8 @@ TEXTS = {
     "stability": "Stability",
     "stability_told": "{copies} noisy copies of {count} inputs were explained too. Copies were "
     "moved by {moved} on average, their sets by {mean} on average and by {most} at most.",
+    "stability_differences": " Copies differ from their inputs by small amounts, on average: "
+    "{differences}.",
 }
 
 

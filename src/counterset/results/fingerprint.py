@@ -114,7 +114,7 @@ def probe_rows(table: Table, count: int = PROBES) -> Matrix:
             matrix[:, j] = seen[(shares[:, j] * len(seen)).astype(np.intp)]
         else:
             matrix[:, j] = feature.low + shares[:, j] * (feature.high - feature.low)
-    return table.snap_inside(matrix)
+    return table.snap(matrix)
 
 
 def hash_rows(table: Table, matrix: Matrix, order: Indices | None = None) -> str:

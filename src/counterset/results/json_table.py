@@ -118,6 +118,7 @@ def _feature_to_json(feature: Feature) -> dict[str, Any]:
         "low": to_json_number(feature.low),
         "high": to_json_number(feature.high),
         "step": feature.step,
+        "finest_step": feature.finest_step,
         "can_be_missing": feature.can_be_missing,
         "values": None if feature.values is None else [to_json_value(v) for v in feature.values],
         "seen": None if feature.seen is None else list(feature.seen),
@@ -152,6 +153,7 @@ def _feature_from_json(data: Mapping[str, Any]) -> Feature:
         low=from_json_number(data["low"]),
         high=from_json_number(data["high"]),
         step=float(data["step"]),
+        finest_step=float(data.get("finest_step", 0.0)),  # older files have one step only
         can_be_missing=data["can_be_missing"],
         values=None if data["values"] is None else tuple(map(from_json_value, data["values"])),
         seen=None if data["seen"] is None else tuple(map(float, data["seen"])),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from counterset._base.arrays import Counts, Vector
@@ -29,6 +30,9 @@ class Steadiness:
         The number of copies that have all of the input's ways and no others.
     moved
         The mean distance from the input to the copies; NaN if there are none.
+    differences
+        How much the copies differ from the input on average, in the units of each number, by its
+        name.
 
     Examples
     --------
@@ -46,6 +50,7 @@ class Steadiness:
     kept: Counts
     same: int
     moved: float
+    differences: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def shares(self) -> Vector:
@@ -68,6 +73,7 @@ class Steadiness:
             "kept": self.kept.tolist(),
             "same": self.same,
             "moved": self.moved if self.copies else None,
+            "differences": dict(self.differences),
         }
 
     def __str__(self) -> str:

@@ -18,6 +18,8 @@ from counterset.serve.case_requests import (
     row_of,
 )
 from counterset.serve.served import Served
+from counterset.words.templates import Templates
+from counterset.words.values import Writer
 
 __all__ = ["ask_nearby"]
 
@@ -33,7 +35,7 @@ def ask_nearby(request: NearbyRequest, served: Served) -> dict[str, Any]:
     dict
         ``people``: how many copies of the same class were found; ``kept``: for each way, by which
         of them it is kept; ``differ``: the mean distance between their sets and this one, None if
-        there is none.
+        there is none; ``differences``: by how much these people differ from this one, in words.
     """
     explainer = explainer_of(request, served, anchored=request.anchored)
     row = row_of(codes_of(request.values, served.table), served)
@@ -44,7 +46,8 @@ def ask_nearby(request: NearbyRequest, served: Served) -> dict[str, Any]:
         **goal_of(request, served),
     )
     if not len(explanation):
-        return {"people": 0, "kept": [], "ways": [], "differ": None, "moved": None}
+        nothing = {"people": 0, "kept": [], "ways": [], "differ": None, "moved": None}
+        return nothing | {"differences": ""}
     compared = compare_with_copies(
         explainer,
         explanation,
@@ -58,6 +61,7 @@ def ask_nearby(request: NearbyRequest, served: Served) -> dict[str, Any]:
         "ways": Cards(explanation, served).ways(),
         "differ": _mean(compared.set_distances),
         "moved": _mean(compared.distances),
+        "differences": Writer(Templates.read(None)).differences(compared.differences, served.table),
     }
 
 

@@ -112,7 +112,7 @@ def _scale(feature: Feature, codes: Vector) -> dict[str, Any]:
         low, high = first, last
     known = codes[feature.is_known(codes)]
     counts, _ = np.histogram(known, bins=BARS, range=(low, high if high > low else low + 1))
-    step = feature.step or _round_step((high - low) / PLACES)
+    step = feature.finest_step or feature.step or _round_step((high - low) / PLACES)
     # Sliders count from their low end: it is put on a step.
     on_step = math.floor(low / step) * step if step else low
     return {

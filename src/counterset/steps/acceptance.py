@@ -181,13 +181,27 @@ class Acceptance:
             possible[possible] = required.support.has(self.distance.coordinates(rows[possible]))
         return possible
 
-    def move_onto_constraints(self, rows: Matrix, owners: Indices) -> Matrix:
+    def within_constraints(self, rows: Matrix, owners: Indices) -> Matrix:
+        """Move rows to where the constraints of their inputs hold, as far as that goes."""
+        x = self.inputs[owners]
+        return self.distance.table.hold(self.requirements.rules.project(x, rows), x)
+
+    def onto_steps(self, rows: Matrix, owners: Indices, *, away: bool = False) -> Matrix:
         """Move rows to values that counterfactuals of their inputs may take, as far as that goes.
 
-        They are moved onto the steps of the features, then onto the constraints.
+        They are moved onto the steps of the features, then onto the constraints. Features that
+        change together take values of a training row, which have no steps.
+
+        Parameters
+        ----------
+        away
+            Whether to move numbers away from the inputs' own, in place of to the nearest step.
         """
         table, x = self.distance.table, self.inputs[owners]
-        return table.hold(self.requirements.rules.project(x, table.snap(rows, x)), x)
+        snapped = table.snap_away(rows, x) if away else table.snap(rows, x)
+        for group in self.requirements.rules.groups:
+            snapped[:, group] = rows[:, group]
+        return self.within_constraints(snapped, owners)
 
     def meets_goal(self, rows: Matrix, owners: Indices) -> Mask:
         """Return for which rows the model's label is acceptable, whatever constraint they break."""

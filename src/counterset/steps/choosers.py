@@ -206,7 +206,7 @@ def moved_onto_rules(
     codes = pool.codes[pool_index]
     as_they_are = not rules or (rules.moves_gaps_only and not pool.has_gaps[pool_index].any())
     if not as_they_are:
-        moved = acceptance.move_onto_constraints(rows, owners)
+        moved = acceptance.within_constraints(rows, owners)
         # A row that stays where it is has the class that it had in fit.
         apart = changed(rows, moved).any(axis=1)
         rows, codes = moved, np.where(apart, UNASKED, codes)

@@ -81,18 +81,15 @@ class TrainingData:
         read_costs = Costs.read(costs, table)
         inner = read_costs.weigh(distances.get(distance))
         space = Space.learn(matrix, table, scale, read_costs.factors)
-        count, rows = len(matrix), table.snap_inside(matrix)
-        del matrix  # large tables must not be held more often than needed
-        # The model is asked about what counterfactuals may be.
-        classes, codes = Classes.learn(ModelAdapter(model, table).labels(rows))
+        classes, codes = Classes.learn(ModelAdapter(model, table).labels(matrix))
         if len(classes) == 1:
             raise NoCounterfactualError(
-                f"The model predicts {to_python(classes.labels[0])!r} for all {count} "
+                f"The model predicts {to_python(classes.labels[0])!r} for all {len(matrix)} "
                 f"training rows, so there is nothing to move towards. Fit on data in which the "
                 f"model predicts at least two classes."
             )
         measure = TableDistance(table, space, inner)
-        pool = CandidatePool.build(rows, codes, measure)
+        pool = CandidatePool.build(matrix, codes, measure)
         support = _support(plausibility, pool)
         return cls(model, table, measure, classes, pool, support, read_costs)
 

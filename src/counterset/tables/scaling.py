@@ -7,8 +7,8 @@ billion must not make all others equal.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any, TypeAlias
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,20 +16,36 @@ from numpy.typing import ArrayLike
 from counterset._base.arrays import Mask, Matrix, Vector
 from counterset._base.checks import numbers
 from counterset.exceptions import InvalidInputError, UnsuitableScaleWarning
-from counterset.tables.spread import usual_range
+from counterset.tables.spread import usual_range, without_far_out
 from counterset.tables.table import Table
 
-__all__ = ["ScaleLike", "by_position", "learn_scaling", "medians_of", "warn_of_scale"]
+__all__ = ["ScaleLike", "Scaling", "by_position", "learn_scaling", "medians_of", "warn_of_scale"]
 
 ScaleLike: TypeAlias = str | ArrayLike | Mapping[Any, float] | None
 
 #: Outliers ruin a range that is more than 100 times the usual range: from one end of the usual
 #: values to the other counts less than 0.01 then, a hundredth of a changed category.
 RUINED = 100
+#: Few values that stretch a scale are looked for among 100,000 rows, evenly spread.
+MOST_ROWS = 100_000
 
 
-def learn_scaling(matrix: Matrix, table: Table, scale: ScaleLike) -> tuple[Vector, Vector]:
-    """Learn the offset and the factor of each feature, ``(x - offset) * factor``.
+class Scaling(NamedTuple):
+    """How each feature is scaled, ``(x - offset) * factor``.
+
+    Attributes
+    ----------
+    unit
+        The difference that counts 1: the inverse of the factor, before that was rounded.
+    """
+
+    offset: Vector
+    factor: Vector
+    unit: Vector
+
+
+def learn_scaling(matrix: Matrix, table: Table, scale: ScaleLike) -> Scaling:
+    """Learn how each feature is scaled.
 
     Parameters
     ----------
@@ -45,17 +61,18 @@ def learn_scaling(matrix: Matrix, table: Table, scale: ScaleLike) -> tuple[Vecto
     """
     low, high = _ranges(table)
     if scale is None:
-        return np.zeros_like(low), np.ones_like(low)
+        return Scaling(np.zeros_like(low), np.ones_like(low), np.ones_like(low))
     if not isinstance(scale, str):
-        return np.zeros_like(low), _weights(scale, table)
-    if scale == "robust":
-        low, high = _usual_ranges(matrix, table)
-        return low, 1 / _spread(low, high)
-    if scale == "range":
-        return low, 1 / _spread(low, high)
+        weights = _weights(scale, table)
+        return Scaling(np.zeros_like(low), weights, 1 / weights)
+    if scale in ("robust", "range"):
+        low, high = _usual_ranges(matrix, table) if scale == "robust" else (low, high)
+        unit = _spread(low, high)
+        return Scaling(low, 1 / unit, unit)
     if scale == "mad":
         medians, deviations = medians_of(matrix), _deviations(matrix)
-        return medians, 1 / np.where(deviations > 0, deviations, _spread(low, high))
+        unit = np.where(deviations > 0, deviations, _spread(low, high))
+        return Scaling(medians, 1 / unit, unit)
     raise InvalidInputError(
         f"Unknown scale {scale!r}. Choose 'robust', 'range', 'mad', None, or one weight per "
         f"feature."
@@ -67,16 +84,21 @@ def medians_of(matrix: Matrix) -> Vector:
     return np.array([_median(column) for column in matrix.T])
 
 
-def warn_of_scale(matrix: Matrix, table: Table, scale: ScaleLike, stacklevel: int) -> None:
-    """Warn where a scale means nothing: outliers stretch the range, or the deviation is 0.
+def warn_of_scale(
+    matrix: Matrix, table: Table, scale: ScaleLike, stacklevel: int, but: Collection[str] = ()
+) -> None:
+    """Warn where a scale means little: few values stretch it, or the deviation is 0.
 
     Parameters
     ----------
     stacklevel
         As for :func:`warnings.warn`, counted from the caller.
+    but
+        The names of features to pass over.
     """
     if not isinstance(scale, str):
         return
+    way_out = "Use scale='robust', or weights of your own"
     if scale == "range":
         (low, high), (usual_low, usual_high) = _ranges(table), _usual_ranges(matrix, table)
         ruined = high - low > RUINED * (usual_high - usual_low)
@@ -90,16 +112,29 @@ def warn_of_scale(matrix: Matrix, table: Table, scale: ScaleLike, stacklevel: in
             "most values are equal, so that the median absolute deviation is 0 and the whole "
             "range is taken in its place"
         )
+    elif scale == "robust":
+        some = matrix[:: 1 + len(matrix) // MOST_ROWS]
+        stretched = np.array([without_far_out(column) is not None for column in some.T])
+        ruined = stretched | np.array([not each.grid.is_uniform for each in table.features])
+        why = (
+            "a few values lie far out, or all are of very different sizes, so that differences "
+            "between the small ones hardly count"
+        )
+        way_out = (
+            "Cap these values, take their logarithms, declare codes with Schema(special=...), or "
+            "use scale='mad'"
+        )
     else:
         return
     # The ranks of an ordinal are as they are, and a changed category counts 1 with any scale.
     are_numbers = np.array([feature.values is None for feature in table.features])
     names = [table.names[i] for i in np.flatnonzero(ruined & are_numbers)]
+    names = [name for name in names if name not in but]
     if names:
         shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
         warnings.warn(
             f"scale={scale!r} means little for {len(names)} of {len(ruined)} features ({shown}): "
-            f"{why}. Use scale='robust', or weights of your own.",
+            f"{why}. {way_out}.",
             UnsuitableScaleWarning,
             stacklevel=stacklevel + 1,
         )

@@ -40,9 +40,10 @@ class Schema:
         column. 0 switches it off: then every number that the dtype holds will do, and nothing is
         learned from the values. A single 0 does so for all features.
     special
-        From names of numbers to codes that are no numbers, such as -9 for "no record". They are
-        states of their own, as a missing value is: an input keeps such a code or gets a number, a
-        number never becomes a code, and no average or scale takes it for a number.
+        From names of numbers to codes that are no numbers, such as -9 for "no record"; a list of
+        codes is for all numbers. They are states of their own, as a missing value is: an input
+        keeps such a code or gets a number, a number never becomes a code, and no average or scale
+        takes it for a number. :meth:`suggest` finds what looks like codes.
 
     labels
         From names of features, or of one-hot groups, to how people call them. A feature without a
@@ -68,7 +69,7 @@ class Schema:
     binary: Sequence[Any] = ()
     one_hot: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     step: Mapping[Any, float] | Literal[0] = field(default_factory=dict)
-    special: Mapping[Any, Sequence[float]] = field(default_factory=dict)
+    special: Mapping[Any, Sequence[float]] | Sequence[float] = field(default_factory=dict)
     labels: Mapping[Any, str] = field(default_factory=dict)
     units: Mapping[Any, Unit] = field(default_factory=dict)
     texts: Mapping[Any, Mapping[Any, str]] = field(default_factory=dict)
@@ -89,11 +90,10 @@ class Schema:
             check_mapping(self.step, "step", "numbers (or a single 0)")
         for name, step in self.steps.items():
             check_at_least(step, 0, f"step[{name!r}]")
-        check_mapping(self.special, "special", "lists of codes")
-        for name, codes in self.special.items():
-            check_list(codes, f"special[{name!r}]", "codes")
-            for code in codes:
-                check_number(code, f"A code in special[{name!r}]")
+        if not isinstance(self.special, Mapping):
+            _check_codes(self.special, "special")
+        for name, codes in self.special_by_name.items():
+            _check_codes(codes, f"special[{name!r}]")
         self._check_wording()
         names = [str(name) for name in self.declared]
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -125,6 +125,40 @@ class Schema:
         """The declared steps by name; none if a single 0 stands for all."""
         return self.step if isinstance(self.step, Mapping) else {}
 
+    @property
+    def special_by_name(self) -> Mapping[Any, Sequence[float]]:
+        """The special codes that are declared by name; none if one list is for all numbers."""
+        return self.special if isinstance(self.special, Mapping) else {}
+
+    def special_of(self, name: Any) -> tuple[float, ...]:
+        """Return the codes that are declared for a column of numbers."""
+        if isinstance(self.special, Mapping):
+            return tuple(self.special.get(name, ()))
+        return tuple(self.special)
+
+    @classmethod
+    def suggest(cls, X: Any) -> Schema:
+        """Return a schema that declares values which look like codes; print it and paste the line.
+
+        Such values are repeated, and lie far from all others, such as 98 in a count of delays or
+        -9 among numbers from 0 on. Whether they are codes is for people to say.
+
+        Parameters
+        ----------
+        X
+            The training rows.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> delays = [0] * 20 + [1, 2, 3] * 5 + [96, 98] * 3
+        >>> Schema.suggest(pd.DataFrame({"delays": delays, "age": range(20, 61)}))
+        Schema(special={'delays': [96, 98]})
+        """
+        from counterset.tables.codes import suggest_schema  # noqa: PLC0415 - it imports this module
+
+        return suggest_schema(X)
+
     def without_steps(self) -> Schema:
         """Return the schema with a step of 0 for all features, unless it declares steps."""
         return self if self.step else replace(self, step=0)
@@ -143,3 +177,9 @@ class Schema:
         """Return the declared kind of a column, None if the user declared none."""
         kinds: tuple[Kind, ...] = ("ordinal", "categorical", "continuous", "integer", "binary")
         return next((kind for kind in kinds if name in getattr(self, kind)), None)
+
+
+def _check_codes(codes: Any, name: str) -> None:
+    check_list(codes, name, "codes")
+    for code in codes:
+        check_number(code, f"A code in {name}")

@@ -39,6 +39,8 @@ class Space:
     ----------
     offset, scale
         The scaling of each feature, without costs: ``(x - offset) * scale``.
+    unit
+        The difference of each number that counts 1, without costs.
     middle
         The median of each feature, which stands for a missing number.
     value_counts
@@ -53,6 +55,7 @@ class Space:
 
     offset: Vector
     scale: Vector
+    unit: Vector
     middle: Vector
     value_counts: Counts
     can_be_missing: Indices
@@ -75,7 +78,7 @@ class Space:
         """
         matrix = table.without_special(matrix)
         medians = medians_of(matrix)
-        offset, factor = learn_scaling(matrix, table, scale)
+        offset, factor, unit = learn_scaling(matrix, table, scale)
         categories = np.array([feature.is_category for feature in table.features])
         if isinstance(scale, str) or scale is None:
             factor = np.where(categories, 1.0, factor)
@@ -83,6 +86,7 @@ class Space:
         return cls(
             np.where(categories, 0.0, offset),
             factor,
+            unit,
             medians,
             np.array([_value_count(feature) for feature in table.features], dtype=np.intp),
             np.flatnonzero([feature.can_be_missing for feature in table.features]),

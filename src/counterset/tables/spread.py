@@ -6,7 +6,7 @@ import numpy as np
 
 from counterset._base.arrays import Vector
 
-__all__ = ["usual_range"]
+__all__ = ["usual_range", "without_far_out"]
 
 #: One value in 100 is left out at each end: the range from the 1st to the 99th percentile.
 ONE_IN = 100
@@ -59,17 +59,41 @@ def usual_range(codes: Vector) -> tuple[float, float]:
     return _without(_near(known), ONE_IN)
 
 
+def without_far_out(codes: Vector) -> tuple[float, float] | None:
+    """Return the usual range without values that are far out, if these are too many to leave out.
+
+    They stretch the usual range then, though they are few. None if there are no such values.
+
+    Examples
+    --------
+    >>> without_far_out(np.array([*range(93), *range(7000, 7007)]))
+    (1.0, 91.0)
+    >>> without_far_out(np.arange(100.0)) is None
+    True
+    """
+    ordered = np.sort(codes[~np.isnan(codes)]).astype(np.float64)
+    below, above, most = _far_out(ordered)
+    if max(below, above) <= most:
+        return None
+    return _without(ordered[below : len(ordered) - above], ONE_IN)
+
+
 def _near(ordered: Vector) -> Vector:
     """Return sorted values without those that are far out."""
-    others = _beside_the_most_common(ordered)
+    below, above, most = _far_out(ordered)
+    return ordered[min(below, most) : len(ordered) - min(above, most)]
+
+
+def _far_out(ordered: Vector) -> tuple[int, int, int]:
+    """Count the sorted values that are far out at each end, and how many may be left out."""
+    others = _beside_the_most_common(ordered) if len(ordered) else 0
     if others < ENOUGH_TO_TELL:
-        return ordered
+        return 0, 0, 0
     low, high = _without(ordered, 10)
     reach = FAR_OUT * (high - low)
-    most = others // ONE_IN + 1
-    first = min(int(np.searchsorted(ordered, low - reach, "left")), most)
-    beyond = len(ordered) - int(np.searchsorted(ordered, high + reach, "right"))
-    return ordered[first : len(ordered) - min(beyond, most)]
+    below = int(np.searchsorted(ordered, low - reach, "left"))
+    above = len(ordered) - int(np.searchsorted(ordered, high + reach, "right"))
+    return below, above, others // ONE_IN + 1
 
 
 def _without(ordered: Vector, one_in: int) -> tuple[float, float]:

@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from counterset._base.arrays import Mask, Matrix, Vector, row_blocks, unmasked
+from counterset._base.arrays import Mask, Matrix, Vector, unmasked
 from counterset.exceptions import InvalidInputError
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.learning import learn_features
-from counterset.tables.features.number import decode_numbers
+from counterset.tables.features.number import Number, decode_numbers
 from counterset.tables.frames import Container, Decoder, Rows, is_frame, to_pandas
 from counterset.tables.mappings import are_mappings, cells_of, frame_of
 from counterset.tables.names import find_name, positions_by_name
@@ -62,7 +62,7 @@ class Table:
         >>> table, matrix = Table.learn(frame)
         >>> table
         2 features
-          age   integer      31 to 52
+          age   integer      31 to 52, usually 31 to 52, in steps of 1
           home  binary       2 values: 'own', 'rent'
         >>> matrix
         array([[31.,  1.],
@@ -119,11 +119,23 @@ class Table:
     def _ratios(self) -> Matrix:
         """The step of each feature as two whole numbers, ``(2, n_features)``, if all are numbers.
 
-        A step of 0 stands for no step, unless the column holds whole numbers only.
+        A step of 0 stands for no step, unless the column holds whole numbers only. Small values of
+        some features have a finer one.
         """
         ratios = np.array([each.grid.ratio for each in self.features]).T
         ratios[0] = np.where(ratios[0] == 0, self._units, ratios[0])
         return ratios
+
+    @cached_property
+    def _ends(self) -> Matrix:
+        """The ends of each feature's training range, and the outermost codes in it to take."""
+        ends = [(f.low, f.high, *f.inner_ends) for f in self.features if isinstance(f, Number)]
+        return np.array(ends).T
+
+    @cached_property
+    def _with_finer_steps(self) -> list[int]:
+        """The positions of the features whose small values have a finer step."""
+        return [i for i, each in enumerate(self.features) if not each.grid.is_uniform]
 
     @cached_property
     def _limits(self) -> Matrix:
@@ -247,6 +259,8 @@ class Table:
     def snap(self, matrix: Matrix, *kept: Matrix) -> Matrix:
         """Move a matrix to the nearest values that counterfactuals take.
 
+        What lies within the training range stays within it.
+
         Parameters
         ----------
         kept
@@ -259,6 +273,11 @@ class Table:
             above, below = self._ratios
             count = np.rint(matrix * below / np.where(above == 0, 1.0, above))
             snapped = np.where(above == 0, matrix, count * above / below + 0.0)
+            low, high, first, last = self._ends
+            inside = (matrix >= low) & (matrix <= high)
+            snapped = np.where(inside, np.clip(snapped, first, last), snapped)
+            for i in self._with_finer_steps:
+                snapped[:, i] = self.features[i].snap(matrix[:, i])
         else:
             columns = [feature.snap(matrix[:, i]) for i, feature in enumerate(self.features)]
             snapped = np.column_stack(columns)
@@ -266,18 +285,16 @@ class Table:
             snapped = np.where(matrix == rows, rows, snapped)
         return snapped
 
-    def snap_inside(self, matrix: Matrix) -> Matrix:
-        """Move training rows to values that counterfactuals take, within the training range."""
-        if self.is_plain:
-            return matrix
-        snapped = np.empty_like(matrix)
-        for block in row_blocks(len(matrix)):
-            snapped[block] = self.snap(matrix[block])
+    def snap_away(self, matrix: Matrix, inputs: Matrix) -> Matrix:
+        """Move numbers to the next values that counterfactuals take, away from the inputs' own.
+
+        The nearest such value may lie on the other side of what a model tells apart. What lies
+        within the training range stays within it, as long as a value is left there.
+        """
+        snapped = self.snap(matrix, inputs)
         for i, feature in enumerate(self.features):
-            low, high = feature.ends(feature.low, feature.high)
-            if low <= high and feature.values is None:
-                known = feature.is_known(snapped[:, i])
-                snapped[known, i] = np.clip(snapped[known, i], low, high)
+            if isinstance(feature, Number):
+                snapped[:, i] = feature.snap_away(matrix[:, i], inputs[:, i], snapped[:, i])
         return snapped
 
     def without_special(self, matrix: Matrix) -> Matrix:

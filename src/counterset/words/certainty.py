@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,10 @@ from counterset.exceptions import InvalidInputError
 from counterset.results.certificate import Certificate, rounded_down
 from counterset.results.explanation import Explanation
 from counterset.results.steadiness import Steadiness
+from counterset.tables.table import Table
 from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.templates import Templates
+from counterset.words.values import Writer
 
 __all__ = ["how_far", "how_sure", "measured"]
 
@@ -141,7 +144,7 @@ def _listed(certificate: Certificate, templates: Templates) -> list[str]:
 
 
 def measured(
-    stability: pd.DataFrame | Steadiness | None, templates: Templates, ways: int
+    stability: pd.DataFrame | Steadiness | None, templates: Templates, ways: int, table: Table
 ) -> list[str]:
     """Return what was measured on noisy copies of the input; nothing if nothing was.
 
@@ -151,6 +154,8 @@ def measured(
         What ``evaluate`` or ``steadiness`` returned for this input.
     ways
         How many ways the explanation has.
+    table
+        The features, to say how different the copies are.
     """
     if stability is None:
         return []
@@ -160,7 +165,7 @@ def measured(
                 f"stability was measured on {len(stability.kept)} ways, but this explanation has "
                 f"{ways}. Pass what steadiness returns for this explanation."
             )
-        return _kept(stability, templates)
+        return [*_kept(stability, templates), *_slightly(stability.differences, table, templates)]
     columns = getattr(stability, "columns", ())
     if any(name not in columns for name in MEASURED) or not len(stability):
         raise InvalidInputError(
@@ -169,7 +174,16 @@ def measured(
         )
     near, differ, far = (rounded(np.nanmean(stability[name]), 2) for name in MEASURED)
     count = len(stability)
-    return [templates("sure.measured", count=count, near=near, differ=differ, far=far)]
+    return [
+        templates("sure.measured", count=count, near=near, differ=differ, far=far),
+        *_slightly(stability.attrs.get("differences", {}), table, templates),
+    ]
+
+
+def _slightly(differences: Mapping[str, float], table: Table, templates: Templates) -> list[str]:
+    """Return how different slightly different inputs are, in the units of the reader."""
+    text = Writer(templates).differences(differences, table)
+    return [templates("sure.slightly", differences=text)] if text else []
 
 
 def _kept(steadiness: Steadiness, templates: Templates) -> list[str]:

@@ -77,7 +77,7 @@ class Description:
             far=tuple(how_far(explanation, texts)),
             sure=(
                 *how_sure(explanation, texts, told),
-                *measured(stability, texts, len(explanation)),
+                *measured(stability, texts, len(explanation), explanation.context.table),
             ),
         )
 

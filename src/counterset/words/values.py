@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from counterset._base.arrays import to_python
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number, format_number
+from counterset.tables.features.time import DAY
+from counterset.tables.table import Table
 from counterset.words.templates import Templates
 
 __all__ = ["Writer"]
@@ -23,6 +26,8 @@ WORD = re.compile(r"[^\W\d_]{3}")
 #: A person's own number with more than 6 digits, such as 0.39283923300581075, is told with 4. What
 #: options propose has all its digits: typed in with fewer, it might not do.
 MOST_DIGITS, SHOWN_DIGITS = 6, 4
+#: What is only about so large is written with 2 digits, and of many numbers 5 are named.
+ABOUT_DIGITS, MOST_DIFFERENCES = 2, 5
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,42 @@ class Writer:
     def pair_turned(self, feature: Feature, before: float, after: float) -> tuple[str, str]:
         """Return a person's own value and another, for "24 instead of 48 months"."""
         return self._pair(feature, before, after, unit_on_own=True)
+
+    def amount(self, feature: Feature, difference: float) -> str:
+        """Return about how large a difference of two values is, with its unit."""
+        if feature.is_time:
+            days = float(f"{difference / DAY:.{ABOUT_DIGITS}g}")
+            return self.templates("value.days", days=format_number(days))
+        about = float(f"{difference:.{ABOUT_DIGITS}g}")
+        text = format_number(about)
+        if feature.wording is None:
+            return text
+        return feature.wording.with_unit(text, is_one=about == 1)
+
+    def differences(self, differences: Mapping[str, float], table: Table) -> str:
+        """Return by how much slightly different inputs differ, number by number.
+
+        Parameters
+        ----------
+        differences
+            From the names of features to how much they differ on average.
+        """
+        named = [
+            (table.features[at], difference)
+            for name, difference in differences.items()
+            if difference > 0 and (at := table.find(name)) is not None
+        ]
+        items = [
+            self.templates(
+                "sure.difference", feature=self.feature(feature), amount=self.amount(feature, by)
+            )
+            for feature, by in named
+        ]
+        if len(items) > MOST_DIFFERENCES + 1:
+            more = len(items) - MOST_DIFFERENCES
+            rest = self.templates("sure.more_differences", count=more)
+            items = [*items[:MOST_DIFFERENCES], rest]
+        return self.templates.join(items) if items else ""
 
     def _pair(
         self, feature: Feature, before: float, after: float, *, unit_on_own: bool

@@ -31,7 +31,10 @@ def test_a_missing_value_is_refused_where_the_training_data_has_none(kind: str) 
 
 def test_a_missing_value_is_called_missing() -> None:
     assert learn([1.0, np.nan]).describe(np.nan) == "missing"
-    assert str(learn([1.5, np.nan], step=0)) == "continuous   1.5 to 1.5, may be missing"
+    assert (
+        str(learn([1.5, np.nan], step=0))
+        == "continuous   1.5 to 1.5, usually 1.5 to 1.5, may be missing"
+    )
 
 
 def test_single_precision_is_respected_in_values_that_users_write() -> None:

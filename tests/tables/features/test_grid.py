@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from counterset._base.arrays import Vector
-from counterset.tables.features.grid import Grid, learn_step
+from counterset.tables.features.grid import Grid, learn_grid
 
 STEPS = st.sampled_from([0.001, 0.05, 0.1, 0.25, 0.3, 1.0, 2.5, 5.0, 100.0, 1e6])
 NUMBERS = st.floats(-1e9, 1e9)
@@ -82,20 +82,78 @@ COLUMNS: dict[str, tuple[Any, float]] = {
 @pytest.mark.parametrize("name", COLUMNS)
 def test_the_learned_step_is_how_people_speak_of_it(name: str) -> None:
     column, step = COLUMNS[name]
-    assert learn_step(np.array(column, dtype=np.float64)) == step
+    assert learn_grid(np.array(column, dtype=np.float64)) == Grid(step)
 
 
 def test_a_few_odd_entries_and_one_outlier_change_nothing() -> None:
     amounts: Vector = np.array(RANDOM.integers(20, 90, 300) * 100, dtype=np.float64)
     odd = np.append(amounts, [1234.5, 777.77, 1e9])
-    assert learn_step(odd) == learn_step(amounts) == 100
+    assert learn_grid(odd) == learn_grid(amounts) == Grid(100)
 
 
 def test_what_the_values_are_multiples_of_can_be_passed_over() -> None:
-    assert learn_step(np.arange(1.0, 10.0)) == 1
-    assert learn_step(np.arange(1.0, 10.0), significant_only=True) == 0.01
+    assert learn_grid(np.arange(1.0, 10.0)) == Grid(1)
+    assert learn_grid(np.arange(1.0, 10.0), significant_only=True) == Grid(0.01)
 
 
 def test_steps_beyond_the_powers_of_ten_that_floats_hold_are_not_learned() -> None:
-    assert learn_step(RANDOM.random(50) * 1e-30) == 0
-    assert learn_step(RANDOM.random(50) * 1e300) == 0
+    assert learn_grid(RANDOM.random(50) * 1e-30) == Grid(0)
+    assert learn_grid(RANDOM.random(50) * 1e300) == Grid(0)
+
+
+# Small values of a column of many sizes --------------------------------------------------------
+
+
+def step_at(number: float, grid: Grid) -> float:
+    """The literal version: two significant digits, within the finest and the coarsest step."""
+    if not number:
+        return grid.finest
+    digits = Decimal(repr(abs(number))).adjusted() - 1
+    return min(grid.step, max(grid.finest, float(f"1e{digits}")))
+
+
+LADDERS = st.sampled_from([Grid(10.0, 0.01), Grid(1.0, 0.001), Grid(100.0, 10.0), Grid(1e6, 1e-6)])
+
+
+@given(NUMBERS | st.floats(-1, 1) | st.integers(-200, 200).map(float), LADDERS)
+def test_a_value_has_two_digits_of_its_own(number: float, grid: Grid) -> None:
+    snapped = float(grid.snap(np.array([number]))[0])
+    step = step_at(number, grid)
+    assert snapped in {in_decimals(number, step, how) for how in (ROUND_FLOOR, ROUND_CEILING)}
+    assert abs(snapped - number) <= step / 2 * (1 + 1e-6)
+    assert grid.snap(np.array([snapped]))[0] == snapped
+
+
+@given(st.floats(-2000, 2000), st.floats(-2000, 2000), LADDERS)
+def test_ends_are_values_inside(low: float, high: float, grid: Grid) -> None:
+    assume(low <= high)
+    first, last = (float(end[0]) for end in grid.ends(np.array([low]), np.array([high])))
+    assert first >= low
+    assert last <= high
+    assert first - low <= step_at(low, grid)
+    assert high - last <= step_at(high, grid)
+    assert grid.snap(np.array([first, last])).tolist() == [first, last]
+
+
+MANY_SIZES: dict[str, tuple[Any, Grid]] = {
+    "ratios, of which one in five is an amount": (
+        np.append(RANDOM.random(800), RANDOM.uniform(100, 3000, 200)),
+        Grid(10, 0.01),
+    ),
+    "ratios with two digits, and amounts": (
+        np.append(np.round(RANDOM.random(800), 2), RANDOM.integers(100, 3000, 200)),
+        Grid(10, 0.01),
+    ),
+    "ratios, of which half are amounts": (
+        np.append(RANDOM.uniform(0.2, 1, 500), RANDOM.uniform(100, 3000, 500)),
+        Grid(10, 0.01),
+    ),
+    "incomes with a long tail": (np.exp(RANDOM.normal(8.5, 0.8, 1000)), Grid(100)),
+    "counts with a long tail": (np.rint(np.exp(RANDOM.normal(3, 1.5, 1000))) + 1, Grid(1)),
+}
+
+
+@pytest.mark.parametrize("name", MANY_SIZES)
+def test_ratios_and_amounts_can_live_in_one_column(name: str) -> None:
+    column, grid = MANY_SIZES[name]
+    assert learn_grid(np.array(column, dtype=np.float64)) == grid

@@ -22,14 +22,21 @@ export function shakePanel(state) {
       h("label", { for: "noise" }, "How much"),
       h("input", { id: "noise", type: "range", min: "1", max: String(most), step: "1",
         value: String(Math.round(asked.noise * 100)),
-        "aria-valuetext": `${percent(asked.noise)} of each number's range`,
+        "aria-valuetext": `${percent(asked.noise)} of each number's usual range`,
         oninput: (event) => set({ noise: Number(event.target.value) / 100 }) }),
-      h("output", { for: "noise" }, `each number moves by about ${percent(asked.noise)} of its range`),
+      h("output", { for: "noise" }, `each number moves by about ${percent(asked.noise)} of its usual range`),
       h("button", { type: "button", id: "others", onclick: () => set({ seed: asked.seed + 1 }) }, "Draw other people")),
+    howDifferent(state),
     answer?.ways.length
       ? h("div", { class: "views" }, VIEWS.map((view) => column(state, ...view)))
       : h("p", { class: "note" }, answer ? "There is no way to compare." : "…"),
   ];
+}
+
+// By how much these people differ from this one, in the units of the page.
+function howDifferent({ nearby }) {
+  const differences = (nearby.own ?? nearby.anchored)?.differences;
+  return differences ? h("p", { class: "note", id: "differences" }, `They differ, on average: ${differences}.`) : null;
 }
 
 function column(state, view, title, told) {

@@ -90,6 +90,9 @@ class Feature(ABC):
     step
         The difference between two neighbouring codes that counterfactuals take; 0 if every number
         will do.
+    finest_step
+        The same between the smallest codes, where they need a finer one, see
+        :class:`~counterset.tables.features.grid.Grid`; else 0.
     can_be_missing
         Whether the training data has missing values here.
     values
@@ -115,6 +118,7 @@ class Feature(ABC):
     seen: tuple[float, ...] | None = None
     special: tuple[float, ...] = ()
     wording: Wording | None = None
+    finest_step: float = 0.0
 
     @classmethod
     @abstractmethod
@@ -275,7 +279,7 @@ class Feature(ABC):
     @cached_property
     def grid(self) -> Grid:
         """The multiples of the step: the codes that counterfactuals take."""
-        return Grid(self.step)
+        return Grid(self.step, self.finest_step)
 
     #: What a user writes for a difference of two values.
     _amounts = "number"

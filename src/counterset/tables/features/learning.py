@@ -80,7 +80,7 @@ def _one_column(frame: pd.DataFrame, position: int, name: str, schema: Schema) -
     """Return what is known of a feature of one column before its values are learned."""
     column, order = frame.iloc[:, position], schema.ordinal.get(name)
     step = 0.0 if schema.step == 0 else schema.steps.get(name)
-    special = tuple(schema.special.get(name, ()))
+    special = schema.special_of(name)
     declared = schema.kind_of(name)
     kind = declared or _kind_of_dtype(column.dtype, name)
     if declared is None and step is None:  # look at the values
@@ -105,7 +105,7 @@ def _one_column(frame: pd.DataFrame, position: int, name: str, schema: Schema) -
 def _check_is_number(training: TrainingColumns, schema: Schema) -> None:
     """Check that only numbers have a declared step or special codes."""
     name = training.name
-    for parameter, declared in (("step", schema.steps), ("special", schema.special)):
+    for parameter, declared in (("step", schema.steps), ("special", schema.special_by_name)):
         is_number = Number.takes(training) and not Time.takes(training)
         if name in declared and not is_number:
             kind = "a time" if Time.takes(training) else training.kind
@@ -117,7 +117,7 @@ def _check_is_number(training: TrainingColumns, schema: Schema) -> None:
 def _by_text(schema: Schema, frame: pd.DataFrame) -> Schema:
     """Return the schema with the columns' labels as text; check its names."""
     names, positions = [str(name) for name in frame.columns], positions_by_name(frame.columns)
-    named = [*schema.declared, *schema.steps, *schema.special]
+    named = [*schema.declared, *schema.steps, *schema.special_by_name]
     worded = [*schema.labels, *schema.units, *schema.texts]
     named += [name for name in worded if name not in schema.one_hot]
     unknown = [name for name in named if find_name(name, positions) is None]
@@ -139,7 +139,7 @@ def _by_text(schema: Schema, frame: pd.DataFrame) -> Schema:
         binary=texts(schema.binary),
         one_hot={group: texts(columns) for group, columns in schema.one_hot.items()},
         step=by_text(schema.steps) or schema.step,
-        special=by_text(schema.special),
+        special=by_text(schema.special_by_name) or schema.special,
         labels=by_text(schema.labels),
         units=by_text(schema.units),
         texts=by_text(schema.texts),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from pandas.api import types
 from counterset._base.arrays import Labels, Matrix, Vector
 from counterset.exceptions import InvalidInputError
 from counterset.tables.features.feature import Feature, TrainingColumns, range_of
-from counterset.tables.features.grid import learn_step
+from counterset.tables.features.grid import Grid, learn_grid
 from counterset.tables.schema import Kind
 from counterset.tables.spread import usual_range
 
@@ -22,6 +23,8 @@ __all__ = ["Number", "decode_numbers", "format_number", "numpy_dtype", "read_num
 LARGEST_EXACT = 2.0**53
 #: Numbers from 1e-9 to 1e16 are written out: beyond, people count zeros, and floats skip numbers.
 SMALLEST_ORDINARY, LARGEST_ORDINARY = 1e-9, 1e16
+#: The ends of a range are shown with 4 digits, unless they are whole.
+SHOWN_DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -41,17 +44,18 @@ class Number(Feature):
     def learn(cls, training: TrainingColumns) -> tuple[Self, Vector]:
         name, kind, dtype = training.name, training.kind, training.first.dtype
         codes = cls._read(training.first, name, training.what)
-        special = _special_codes(training, codes)
+        special = _special_codes(training)
         numbers = np.where(np.isin(codes, special), np.nan, codes)
         _check_exact(numbers, dtype, kind, name)
-        step = _step_of(training, numbers)
+        grid = _grid_of(training, numbers)
         feature = cls(
             name,
             kind,
             training.positions,
             dtype,
             *range_of(numbers),
-            step=step,
+            step=grid.step,
+            finest_step=grid.finest,
             can_be_missing=bool(np.isnan(codes).any()),
             special=special,
             usual_range=usual_range(numbers),
@@ -130,7 +134,32 @@ class Number(Feature):
         return self._keep_special(codes, self._in_dtype(whole))
 
     def snap(self, codes: Vector) -> Vector:
-        return self._keep_special(codes, self.hold(self.grid.snap(codes)))
+        snapped = self.grid.snap(codes)
+        inside = (codes >= self.low) & (codes <= self.high)
+        snapped = np.where(inside, np.clip(snapped, *self.inner_ends), snapped)
+        return self._keep_special(codes, self.hold(snapped))
+
+    def snap_away(self, codes: Vector, own: Vector, snapped: Vector) -> Vector:
+        """Move codes to the next ones that counterfactuals take, away from the inputs' own.
+
+        Parameters
+        ----------
+        snapped
+            The nearest such codes: they stay where an input has no number of its own.
+        """
+        up, down = self.grid.ends(codes, codes)
+        away = self.hold(np.where(codes > own, up, down))
+        inside = (away >= self.low) & (away <= self.high)
+        moves = self.is_known(codes) & self.is_known(own) & (codes != own) & inside
+        return np.where(moves, away, snapped)
+
+    @cached_property
+    def inner_ends(self) -> tuple[float, float]:
+        """The smallest and the largest code of the training range that counterfactuals take.
+
+        The nearest multiple of a step to a value of the training data can lie beyond all of them.
+        """
+        return self.ends(self.low, self.high)
 
     def _in_dtype(self, codes: Vector) -> Vector:
         """Return numbers as the column's dtype holds them."""
@@ -172,10 +201,24 @@ class Number(Feature):
         return f"Feature {self.name!r} holds numbers, got {value!r}."
 
     def _content(self) -> str:
-        steps = f" in steps of {format_number(self.step)}" if self.step != self.resolution else ""
         held = f", held as {self.dtype}" if self.is_whole and not self._holds_integers else ""
         special = f", special {', '.join(map(self.format, self.special))}" if self.special else ""
-        return f"{self.format(self.low)} to {self.format(self.high)}{steps}{held}{special}"
+        (low, high), (first, last) = (
+            map(self._short, ends) for ends in ((self.low, self.high), self.usual)
+        )
+        return f"{low} to {high}, usually {first} to {last}{self._steps()}{held}{special}"
+
+    def _short(self, code: float) -> str:
+        """Return a number with the few digits that tell its size."""
+        return self.format(code if code.is_integer() else float(f"{code:.{SHOWN_DIGITS}g}"))
+
+    def _steps(self) -> str:
+        """Describe the steps in a few words; nothing where every number will do."""
+        if not self.step:
+            return ""
+        if self.grid.is_uniform:
+            return f", in steps of {format_number(self.step)}"
+        return f", in steps of {format_number(self.finest_step)} to {format_number(self.step)}"
 
 
 def format_number(value: float) -> str:
@@ -238,8 +281,8 @@ def read_numbers(column: pd.Series, name: str, what: str) -> Vector:
     return codes
 
 
-def _step_of(training: TrainingColumns, numbers: Vector) -> float:
-    """Return the declared step of a column, or learn it."""
+def _grid_of(training: TrainingColumns, numbers: Vector) -> Grid:
+    """Return the declared step of a column, or learn its steps."""
     declared, kind, dtype = training.step, training.kind, training.first.dtype
     is_whole = kind != "continuous" or types.is_integer_dtype(dtype)
     least = 1.0 if is_whole else 0.0
@@ -249,21 +292,25 @@ def _step_of(training: TrainingColumns, numbers: Vector) -> float:
             f"only. Declare a whole step, or the feature continuous and its column floats."
         )
     if declared is not None or training.is_flag:
-        return max(declared or 0.0, least)
+        return Grid(max(declared or 0.0, least))
     # A number that is declared continuous may take fractions, though no training row has one.
     significant_only = kind == "continuous" and not (numbers % 1 > 0).any()
-    return max(learn_step(numbers, significant_only=significant_only), least)
+    grid = learn_grid(numbers, significant_only=significant_only)
+    if not is_whole:
+        return grid
+    return Grid(max(grid.step, least), 0.0 if grid.is_uniform else max(grid.finest, least))
 
 
-def _special_codes(training: TrainingColumns, codes: Vector) -> tuple[float, ...]:
-    """Return the declared special codes of a column, and check that it has them."""
-    for code in training.special:
-        if not np.isin(code, codes):
-            raise InvalidInputError(
-                f"The special code {code!r} of {training.name!r} is not in the training data. "
-                f"Leave it out, or fit on rows that have it."
-            )
-    return tuple(sorted(float(code) for code in training.special))
+def _special_codes(training: TrainingColumns) -> tuple[float, ...]:
+    """Return the declared special codes of a column, as far as its dtype can hold them."""
+    dtype = numpy_dtype(training.first.dtype)
+    special = sorted({float(code) for code in training.special})
+    if isinstance(dtype, np.dtype) and dtype.kind == "f":
+        special = [float(dtype.type(code)) for code in special]
+    if types.is_integer_dtype(training.first.dtype):
+        least, most = float(np.iinfo(dtype).min), float(np.iinfo(dtype).max)
+        special = [code for code in special if code.is_integer() and least <= code <= most]
+    return tuple(special)
 
 
 def _check_exact(codes: Vector, dtype: Any, kind: Kind, name: str) -> None:

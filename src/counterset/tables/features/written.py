@@ -60,8 +60,10 @@ class WrittenNumber(Number):
         decimals = max(map(_decimals_of, known), default=0)
         finest = float(Decimal(1).scaleb(-decimals))
         form = form_of(column)
-        if form == "text" and feature.step < finest:  # a text has no place for more digits
-            feature = replace(feature, step=finest)
+        if form == "text":  # a text has no place for more digits
+            grid = feature.grid
+            finer = 0.0 if grid.is_uniform else max(grid.finest, finest)
+            feature = replace(feature, step=max(grid.step, finest), finest_step=finer)
         blank = next(iter(column[column.isna()]), None)
         return replace(feature, form=form or "float", decimals=decimals, blank=blank), codes
 
