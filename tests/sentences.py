@@ -274,16 +274,23 @@ def _judge(
     raise AssertionError(f"cannot read {sentence!r}")
 
 
+ENDS = (
+    r"(?:at least (?P<a>.+)|(?P<b>.+) or later|at most (?P<c>.+)|(?P<d>.+) or earlier|"
+    r"between (?P<e>.+) and (?P<f>.+))"
+)
+#: From kinds of limits to the sentences about them.
 KEPT = {
     "only": r"Only (?P<names>.+) may change; everything else stays as it is\.",
     "nothing": r"Nothing may change\.",
-    "stays": r"(?P<names>.+) stays? as (?:it is|they are)\.",
-    "increase_only": r"(?P<names>.+) may only rise\.",
-    "decrease_only": r"(?P<names>.+) may only fall\.",
-    "ranges": r"(?P<names>.+?) stays (?P<ends>at least .+|at most .+|between .+ and .+)\.",
-    "max_increase": r"(?P<names>.+) rises by at most (?P<amount>.+)\.",
-    "max_decrease": r"(?P<names>.+) falls by at most (?P<amount>.+)\.",
-    "allowed": r"(?P<names>.+) is one of these: (?P<values>.+)\.",
+    "stays": r"(?P<names>.+) (?:stays? as (?:it is|they are)|may not change)\.",
+    "increase_only": r"(?P<names>.+) may only (?:rise|become later)\.",
+    "decrease_only": r"(?P<names>.+) may only (?:fall|become earlier)\.",
+    "allowed": r"(?P<names>.+) (?:is|must be) one of these: (?P<values>.+)\.",
+    "ranges": rf"(?P<names>.+?) (?:stays|must be) {ENDS}\.",
+    "max_increase": r"(?P<names>.+?) (?:rises|may rise|may become) (?:by )?at most "
+    r"(?P<amount>(?:(?! earlier).)+?)(?: later)?\.",
+    "max_decrease": r"(?P<names>.+?) (?:falls|may fall|may become) (?:by )?at most "
+    r"(?P<amount>.+?)(?: earlier)?\.",
     "all_or_none": r"(?P<names>.+) change together or not at all\.",
     "together": r"(?P<names>.+) may only change to values that occur together in the data\.",
     "relations": r"These relations hold: (?P<relations>.+)\.",
@@ -324,11 +331,7 @@ def _is_true(
 
 def _limit(kind: str, parts: Mapping[str, str], reader: Reader, column: Column, like: Any) -> Any:
     if kind == "ranges":
-        ends = re.fullmatch(
-            r"at least (?P<a>.+)|at most (?P<b>.+)|between (?P<c>.+) and (?P<d>.+)", parts["ends"]
-        )
-        assert ends
-        texts = (ends["a"] or ends["c"], ends["b"] or ends["d"])
+        texts = [parts["a"] or parts["b"] or parts["e"], parts["c"] or parts["d"] or parts["f"]]
         return tuple(None if text is None else reader.typed(column, text, like) for text in texts)
     if kind == "allowed":
         found = re.findall(r'"([^"]*)"|((?:[^,"]|,(?! ))+)(?:, |$)', parts["values"])
