@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from mixed_tables import ORDER, is_missing
+from literal_checker import is_missing
+from mixed_tables import ORDER
 from oracles_mixed import MixedOracle, RawFeature, RawRule, Row
 
 from counterset import (

@@ -32,6 +32,7 @@ from counterset.exceptions import (
     DomainError,
     InvalidInputError,
     ModelError,
+    NoCounterfactualError,
     UnsupportedDistanceError,
     UnsupportedModelError,
 )
@@ -41,9 +42,11 @@ from counterset.models.goals import (
     AnyOther,
     Goal,
     InInterval,
+    OneOf,
     check_probability,
     is_reached,
     read_goal,
+    why_out_of_reach,
 )
 from counterset.results.bounds import DistanceBounds
 from counterset.tables.frames import is_frame, row_at
@@ -314,7 +317,11 @@ def _read_goal(model: Any, target: Any, interval: tuple[float, float] | None) ->
             return AnyOther()  # of a regression: refused when its prediction is seen
         several = isinstance(target, Iterable) and not isinstance(target, str | bytes)
         known = list(target) if several else [0.0 if target is None else target]
-    return read_goal(Classes(np.asarray(known)), target, interval)
+    classes = Classes(np.asarray(known))
+    goal = read_goal(classes, target, interval)
+    if isinstance(goal, OneOf) and (missing := why_out_of_reach(goal, classes)) is not None:
+        raise NoCounterfactualError(missing)
+    return goal
 
 
 def _compiled(constraints: Constraints, domain: Domain) -> Callable[[Table], Rules]:
