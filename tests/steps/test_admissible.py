@@ -54,9 +54,9 @@ def heavy_tails(seed: int, n: int = 4000) -> tuple[pd.DataFrame, Any]:
 def random_rows(x: pd.Series, frame: pd.DataFrame, count: int) -> pd.DataFrame:
     """Draw rows within the constraints, the simple way: each value from the training column."""
     rng = np.random.default_rng(1)
-    rows = pd.DataFrame({name: np.full(count, x[name]) for name in frame})
+    rows = pd.DataFrame({name: np.full(count, x[name]) for name in frame.columns})
     share = rng.random(count)
-    for name in frame.columns.drop("age"):
+    for name in map(str, frame.columns.drop("age")):
         drawn = rng.choice(frame[name].dropna().to_numpy(), count)
         allowed = {
             "lines": drawn <= 30,
