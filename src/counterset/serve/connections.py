@@ -93,12 +93,7 @@ class Connection(H11Protocol):
     def _is_idle(self) -> bool:
         """Whether the client is to do something: send a head or a body, or read an answer."""
         cycle = self.cycle
-        return (
-            cycle is None
-            or cycle.response_complete
-            or cycle.more_body
-            or (self.flow is not None and self.flow.write_paused)
-        )
+        return cycle is None or cycle.response_complete or cycle.more_body or self.flow.write_paused
 
     def _follow(self) -> None:
         """Set the time limit of what comes next, if that is something else than before."""
