@@ -26,33 +26,23 @@ RELATIONS: dict[str, Callable[[Fraction, Fraction], bool]] = {
 def keeps(x: Row, c: Row, asked: dict[str, Any], rows: set[Row]) -> bool:
     """Whether a row keeps constraints, by the letter of their documentation."""
     old, new = dict(zip(NAMES, x, strict=True)), dict(zip(NAMES, c, strict=True))
-    rule: dict[str, Any] = {name: asked.get(name, ()) for name in ("immutable", "relations")}
-    if any(new[name] != old[name] for name in rule["immutable"]):
-        return False
-    if any(new[name] < old[name] for name in asked.get("increase_only", ())):
-        return False
-    if any(new[name] > old[name] for name in asked.get("decrease_only", ())):
-        return False
+    a, b = Fraction(new["a"]), Fraction(new["b"])
+    kept = [new[name] == old[name] for name in asked.get("immutable", ())]
+    kept += [new[name] >= old[name] for name in asked.get("increase_only", ())]
+    kept += [new[name] <= old[name] for name in asked.get("decrease_only", ())]
     for name, (low, high) in asked.get("ranges", {}).items():
-        if (low is not None and new[name] < low) or (high is not None and new[name] > high):
-            return False
+        kept += [low is None or new[name] >= low, high is None or new[name] <= high]
     for name, most in asked.get("max_increase", {}).items():
-        if Fraction(new[name]) - Fraction(old[name]) > Fraction(most):
-            return False
+        kept.append(Fraction(new[name]) - Fraction(old[name]) <= Fraction(most))
     for name, most in asked.get("max_decrease", {}).items():
-        if Fraction(old[name]) - Fraction(new[name]) > Fraction(most):
-            return False
-    if any(new[name] not in values for name, values in asked.get("allowed", {}).items()):
-        return False
-    for text in rule["relations"]:
-        if not RELATIONS[text](Fraction(new["a"]), Fraction(new["b"])):
-            return False
+        kept.append(Fraction(old[name]) - Fraction(new[name]) <= Fraction(most))
+    kept += [new[name] in values for name, values in asked.get("allowed", {}).items()]
+    kept += [RELATIONS[text](a, b) for text in asked.get("relations", ())]
     for group in asked.get("together", ()):
         at = [NAMES.index(name) for name in group]
         own, taken = tuple(x[i] for i in at), tuple(c[i] for i in at)
-        if taken != own and taken not in {tuple(row[i] for i in at) for row in rows}:
-            return False
-    return True
+        kept.append(taken == own or taken in {tuple(row[i] for i in at) for row in rows})
+    return all(kept)
 
 
 def plain(row: Any) -> Row:

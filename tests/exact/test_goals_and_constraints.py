@@ -52,7 +52,7 @@ CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "searched": lambda: SVC(probability=True, random_state=0),
 }
 REGRESSIONS: dict[str, Callable[[], Any]] = {
-    "linear": lambda: LinearRegression(),
+    "linear": LinearRegression,
     "tree": lambda: DecisionTreeRegressor(max_depth=4, random_state=0),
     "forest": lambda: RandomForestRegressor(4, max_depth=3, random_state=0),
     "boosting": lambda: GradientBoostingRegressor(n_estimators=4, max_depth=2, random_state=0),
@@ -179,7 +179,7 @@ DISTANCES = st.sampled_from(["l1", "l2", "linf", "l0", "gower"])
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 5),
     n_classes=st.integers(2, 3),
@@ -203,7 +203,7 @@ def test_classes_probabilities_and_constraints(
 
 
 @pytest.mark.parametrize("kind", REGRESSIONS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 5),
     x=st.sampled_from(EVERY),
@@ -217,7 +217,7 @@ def test_ranges_of_predictions_and_constraints(
 ) -> None:
     model, frame = fitted(kind, seed, 0), data(seed)
     predicted = np.sort(model.predict(frame))
-    low = float(np.quantile(predicted, share))
+    low = float(np.quantile(predicted, share)) - 0.01  # no prediction is just at an end
     asked = Asked(None, None, (low, low + width), kept)
     bounds = solve(model, x, asked, distance, Box.of(frame))
     if bounds is None:
@@ -228,7 +228,7 @@ def test_ranges_of_predictions_and_constraints(
         assert bounds.none_exists == np.isinf(best)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(
     seed=st.integers(0, 5),
     x=st.sampled_from(EVERY),
@@ -306,7 +306,7 @@ def with_letters(given: dict[str, Any]) -> dict[str, Any]:
     return renamed
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     model=float_models(),
     x=st.tuples(st.sampled_from(HALVES), st.sampled_from(HALVES)),
