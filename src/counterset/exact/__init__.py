@@ -3,8 +3,8 @@
 Begin with ``distance`` (the public function) and ``query`` (a model, a distance and a domain, ready
 for any input). For each input the query makes a ``problem`` and hands it to one of the ``solvers``.
 
-- ``domains`` and ``arguments`` read what users pass, ``norms`` reads distances. ``limits`` says what
-  constraints leave of a domain, and ``targets`` what a goal asks of a model's scores.
+- ``domains`` and ``arguments`` read what users pass, ``norms`` reads distances. ``limits`` says
+  what constraints leave of a domain, and ``targets`` what a goal asks of a model's scores.
 - ``preprocessing`` reads the steps of a pipeline before the model, with ``column_sources``,
   ``scalers`` and ``category_codes``.
 - ``finite``, ``sampling``, ``neighbours``, ``linear``, ``networks`` and ``trees`` are the solvers.
