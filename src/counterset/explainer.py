@@ -350,8 +350,9 @@ class DiverseExplainer(ModelEstimator):
             Where counterfactuals may lie, as for :func:`counterfactual_distance`; by default the
             range of the training data, widened where the input or an option lies outside it.
         time_limit
-            In seconds, for the input and again for all counterfactuals together; when they are up,
-            less may be proved.
+            In seconds, for each distance of the input (a second one is computed if what others may
+            do differs) and again for all counterfactuals together; when they are up, less may be
+            proved.
 
         Notes
         -----

@@ -23,7 +23,7 @@ from counterset.exact.arguments import changeable_mask, number_rows
 from counterset.exact.domains import Box, Domain, DomainLike, Points, as_domain
 from counterset.exact.finite import solve_finite
 from counterset.exact.limits import Limits
-from counterset.exact.networks.models import as_model
+from counterset.exact.networks.models import ReluNetwork, as_model
 from counterset.exact.norms import read_norm
 from counterset.exact.problem import Clock, Problem, SolverResult
 from counterset.exact.sampling import solve_by_sampling
@@ -310,7 +310,7 @@ def _reason(result: SolverResult) -> str:
 
 def _read_goal(model: Any, target: Any, interval: tuple[float, float] | None) -> Goal:
     """Return what the user wants of a model; its classes are checked where they are known."""
-    known = getattr(model, "classes_", getattr(model, "labels", None))
+    known = model.labels if isinstance(model, ReluNetwork) else getattr(model, "classes_", None)
     if known is None or np.ndim(known) != 1:
         if target is None and interval is None:
             return AnyOther()  # of a regression: refused when its prediction is seen
