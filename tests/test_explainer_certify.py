@@ -1,5 +1,6 @@
 """Certificates, as an explainer proves them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -25,8 +31,11 @@ from counterset import (
     DistanceBounds,
     DiverseExplainer,
     ExhaustiveExplainer,
+    Explanation,
     InvalidInputError,
+    NearData,
     UnsupportedDistanceError,
+    counterfactual_distance,
 )
 from counterset.distances import CustomDistance
 
@@ -171,8 +180,10 @@ def test_whole_numbers_and_constraints_are_certified() -> None:
     assert any_ is not None
     assert kept.distance_bounds is not None
     assert any_.distance_bounds is not None
-    # The optimum is that of the whole domain either way: nothing that keeps more is nearer.
-    assert kept.distance_bounds.upper == pytest.approx(any_.distance_bounds.upper, abs=1e-6)
+    # The age stays, so the optimum is farther.
+    assert kept.distance_bounds.exact
+    assert kept.distance_bounds.witness["age"] == x["age"]
+    assert kept.distance_bounds.lower > any_.distance_bounds.upper
     assert kept.distance_bounds.method == "mixed-integer programme of a linear model"
     assert kept.distance_bounds.witness["count"] == int(kept.distance_bounds.witness["count"])
     assert kept.safety is not None
@@ -204,3 +215,168 @@ def test_an_input_that_misses_a_value_is_named() -> None:
     explainer = DiverseExplainer(lambda rows: rows["b"] > 0.5, max_counterfactuals=1).fit(frame)
     with pytest.raises(UnsupportedDistanceError, match=r"no value for \['a'\]"):
         explainer.certify(explainer.explain(frame.iloc[0]), epsilon=0.5)
+
+
+WINE, KIND = load_wine(return_X_y=True, as_frame=True)
+PEOPLE, DISEASE = load_diabetes(return_X_y=True, as_frame=True)
+
+
+def bounds_of(explanation: Explanation) -> DistanceBounds:
+    assert explanation.certificate is not None
+    assert explanation.certificate.distance_bounds is not None
+    return explanation.certificate.distance_bounds
+
+
+def label_of(model: Any, row: pd.Series) -> Any:
+    return model.predict(row.to_frame().T)[0]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        DecisionTreeClassifier(max_depth=4, random_state=0),
+        RandomForestClassifier(8, max_depth=4, random_state=0),
+        GradientBoostingClassifier(n_estimators=4, max_depth=2, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_wanted_class_and_constraints_are_certified(model: Any) -> None:
+    # The witness used to be of any other class, and to move what may not change.
+    model.fit(WINE, KIND)
+    explainer = DiverseExplainer(model, max_counterfactuals=1).fit(WINE)
+    kept = Constraints(
+        immutable=["alcohol"],
+        increase_only=["magnesium"],
+        max_increase={"color_intensity": 6.0},
+        ranges={"proline": (None, 900)},
+        relations=["flavanoids <= total_phenols"],
+    )
+    x = WINE.iloc[0]
+    assert label_of(model, x) == 0
+    free = explainer.certify(explainer.explain(x), 0.5)
+    explanation = explainer.explain(x, target=2, constraints=kept)
+    certified = explainer.certify(explanation, 0.5)
+    bounds = bounds_of(certified)
+    assert bounds.exact
+    witness = bounds.witness
+    assert label_of(model, witness) == 2
+    assert witness["alcohol"] == x["alcohol"]
+    assert witness["magnesium"] >= x["magnesium"]
+    assert witness["color_intensity"] <= x["color_intensity"] + 6.0
+    assert witness["proline"] <= 900
+    assert witness["flavanoids"] <= witness["total_phenols"]
+    assert bounds_of(free).upper < bounds.lower <= explanation.distances[0]
+    assert certified.certificate is not None
+    assert certified.certificate.constrained
+    assert "who asks for the same and may take this option" in repr(certified)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearRegression(),
+        GradientBoostingRegressor(n_estimators=10, max_depth=2, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_range_of_predictions_is_certified(model: Any) -> None:
+    # The witness used to predict what the input does: 0 <= cfd <= 1.9e-16.
+    model.fit(PEOPLE, DISEASE)
+    explainer = DiverseExplainer(
+        model, max_counterfactuals=1, costs={"age": float("inf"), "sex": float("inf")}
+    ).fit(PEOPLE)
+    x = PEOPLE.iloc[0]
+    assert label_of(model, x) > 130
+    explanation = explainer.explain(x, interval=(90, 130))
+    bounds = bounds_of(explainer.certify(explanation, 0.5))
+    assert bounds.exact
+    assert 90 <= label_of(model, bounds.witness) <= 130
+    assert bounds.witness[["age", "sex"]].tolist() == x[["age", "sex"]].tolist()
+    assert 0.01 < bounds.lower <= explanation.distances[0]
+    with pytest.raises(InvalidInputError, match="interval="):
+        explainer.certify(explanation, options=True)
+    with pytest.raises(InvalidInputError, match="predicts numbers"):
+        counterfactual_distance(model, x, domain=explainer)
+
+
+def test_the_constraints_of_the_row_and_the_call_count() -> None:
+    explainer = DiverseExplainer(
+        MODEL, max_counterfactuals=1, constraints=Constraints(immutable=["x0"])
+    ).fit(X)
+    rows = X[(MODEL.predict(X) == 0) & (X.min(axis=1) > 0.35)][:3]
+    own = [None, Constraints(immutable=["x1"]), Constraints(ranges={"x0": (0.7, 0.8)})]
+    many = explainer.explain_many(rows, constraints=own)
+    found = [bounds_of(explainer.certify(each, 0.5)).witness for each in many]
+    assert found[0][0] == rows[0, 0]
+    assert found[1][1] == rows[1, 1]
+    assert 0.7 <= found[2][0] <= 0.8
+    called = explainer.explain(rows[0], constraints=Constraints(immutable=["x1"]))
+    assert bounds_of(explainer.certify(called, 0.5)).witness[1] == rows[0, 1]
+    loaded = Explanation.from_json(called.to_json())
+    assert bounds_of(explainer.certify(loaded, 0.5)).witness[1] == rows[0, 1]
+
+
+def test_a_probability_is_certified() -> None:
+    explainer = DiverseExplainer(MODEL, max_counterfactuals=1).fit(X)
+    x = X[MODEL.predict(X) == 0][0]
+    bounds = bounds_of(explainer.certify(explainer.explain(x, target_probability=0.9), 0.5))
+    assert bounds.exact
+    assert MODEL.predict_proba([bounds.witness])[0, 1] >= 0.9
+    assert bounds.upper > bounds_of(explainer.certify(explainer.explain(x), 0.5)).upper
+
+
+def test_that_there_is_none_is_proved() -> None:
+    # Within reach nothing is approved: the search finds none, and there is none.
+    explainer = DiverseExplainer(MODEL, max_counterfactuals=1).fit(X)
+    x = X[np.argmin(X.sum(axis=1))][None, :]
+    stuck = Constraints(max_increase={"x0": 0.01, "x1": 0.01})
+    (nothing,) = explainer.explain_many(x, constraints=stuck, if_none="ignore")
+    assert nothing.status == "none_found"
+    certified = explainer.certify(nothing)
+    assert bounds_of(certified).none_exists
+    assert bounds_of(certified).exact
+    assert "It is proved that nothing in the domain does what is asked for." in str(certified)
+    assert bounds_of(Explanation.from_json(certified.to_json())).none_exists
+    assert bounds_of(explainer.certify(nothing, epsilon=0.5)).none_exists
+    told = "Proved: no change within the constraints and the range that was looked at leads to True"
+    assert told in certified.describe(width=None)
+
+
+def test_what_was_not_found_may_exist() -> None:
+    explainer = DiverseExplainer(MODEL, max_counterfactuals=1).fit(X)
+    explanation = explainer.explain(X[MODEL.predict(X) == 0][0])
+    # As if the search had found none.
+    nothing = replace(
+        explanation,
+        status="none_found",
+        labels=explanation.labels[:0],
+        distances=explanation.distances[:0],
+        examples=explanation.examples[:0],
+        _matrix=explanation._matrix[:0],
+    )
+    certified = explainer.certify(nothing)
+    assert not bounds_of(certified).none_exists
+    assert MODEL.predict([bounds_of(certified).witness])[0]
+    assert "Proved: there is a way, no farther than" in certified.describe(width=None)
+
+
+def test_an_input_that_has_what_is_wanted_needs_no_certificate() -> None:
+    explainer = DiverseExplainer(MODEL, max_counterfactuals=1).fit(X)
+    approved = X[MODEL.predict(X) == 1][:1]
+    (there,) = explainer.explain_many(approved, target=True, skip=True)
+    with pytest.raises(InvalidInputError, match="already"):
+        explainer.certify(there)
+
+
+def test_an_implausible_witness_is_not_reported() -> None:
+    explainer = DiverseExplainer(
+        MODEL, max_counterfactuals=1, plausibility=NearData(3, share=0.3)
+    ).fit(X)
+    x = X[MODEL.predict(X) == 0][3]
+    bounds = bounds_of(explainer.certify(explainer.explain(x), 0.5))
+    assert bounds.lower <= bounds.upper
+    coordinates = explainer.distance_.embed(np.array([bounds.witness])).coordinates
+    assert explainer.support_ is not None
+    assert explainer.support_.has(coordinates).all()
+    assert bounds.exact or bounds.reason == "the lower bound does not consider plausibility"

@@ -372,8 +372,9 @@ class DiverseExplainer(ModelEstimator):
             Where counterfactuals may lie, as for :func:`counterfactual_distance`; by default the
             range of the training data, widened where the input or an option lies outside it.
         time_limit
-            In seconds, for the input and again for all counterfactuals together; when they are up,
-            less may be proved.
+            In seconds, for each distance of the input (a second one is computed if what others may
+            do differs) and again for all counterfactuals together; when they are up, less may be
+            proved.
 
         Notes
         -----
@@ -397,8 +398,9 @@ class DiverseExplainer(ModelEstimator):
         explanation
             The same with a :class:`~counterset.Certificate`. A counterfactual of safety delta is
             within epsilon of the optimum of every input of the same class that is nearer than
-            delta / 2, asks for the same and may take it (proposition 2). With ``options``, ``certificate.option_radii`` says how near
-            an input must be to get the same class by the same change.
+            delta / 2, asks for the same and may take it (proposition 2). With ``options``,
+            ``certificate.option_radii`` says how near an input must be to get the same class by the
+            same change.
 
         Examples
         --------

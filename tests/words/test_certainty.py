@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -173,3 +174,36 @@ def test_without_copies_nothing_is_told_as_measured() -> None:
 def test_copies_of_another_explanation_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="measured on 2 ways, but this explanation has 3"):
         measured(Steadiness(20, np.array([19, 20]), 18, 0.05), ENGLISH, 3, TABLE)
+
+
+def none_found(bounds: DistanceBounds | None) -> list[str]:
+    explanation = by_hand()
+    nothing = replace(
+        explanation,
+        status="none_found",
+        labels=explanation.labels[:0],
+        distances=explanation.distances[:0],
+        examples=explanation.examples[:0],
+        _matrix=explanation._matrix[:0],
+        _certificate=Lazy(lambda: bounds and Certificate(distance_bounds=bounds)),
+    )
+    return how_sure(nothing, ENGLISH, Outcomes(nothing, ENGLISH, {}))
+
+
+def test_whether_there_is_none_is_proved_or_not() -> None:
+    assert none_found(None) == []
+    (proved,) = none_found(DistanceBounds(np.inf, np.inf, True, None, 0.0, "by hand"))
+    assert proved.startswith("Proved: no change within the constraints and the range that was")
+    (unknown,) = none_found(DistanceBounds(0.5, np.inf, False, None, 60.0, "by hand"))
+    assert unknown == "Not proved: there may be a way that was not found."
+    (found,) = none_found(DistanceBounds(0.5, 0.71234, False, [1.0], 0.0, "by hand"))
+    assert found == "Proved: there is a way, no farther than 0.713, that was not found here."
+
+
+def test_with_a_goal_or_constraints_safety_is_about_those_who_ask_for_the_same() -> None:
+    bounds = DistanceBounds(1.0, 1.0, True, None, 0.0, "by hand")
+    certificate = Certificate(0.5, bounds, np.array([0.5]), constrained=True)
+    assert any(
+        "nearer than 0.25, asks for the same and may make these changes." in sentence
+        for sentence in sure(certificate)
+    )

@@ -267,9 +267,10 @@ def _warn_of_few(sets: list[Matrix], wanted: int | None) -> None:
     sizes = np.array([len(each) for each in sets])
     none, few = int((sizes == 0).sum()), int((sizes < (wanted or 0)).sum())
     if few:
+        missing = f" {none} have none: their distances are missing in the table." if none else ""
         warn_caller(
-            f"Of {len(sets)} inputs and copies, {few} have fewer than {wanted} counterfactuals, "
-            f"and {none} of these have none: their distances are missing in the table.",
+            f"Of {len(sets)} inputs and copies, {few} have fewer than {wanted} counterfactuals."
+            f"{missing}",
             FewerCounterfactualsWarning,
         )
 

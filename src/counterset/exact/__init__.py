@@ -1,9 +1,10 @@
-"""Exact counterfactual distances: how near another class is, proved.
+"""Exact counterfactual distances: how near a counterfactual is, proved.
 
 Begin with ``distance`` (the public function) and ``query`` (a model, a distance and a domain, ready
 for any input). For each input the query makes a ``problem`` and hands it to one of the ``solvers``.
 
-- ``domains`` and ``arguments`` read what users pass, ``norms`` reads distances.
+- ``domains`` and ``arguments`` read what users pass, ``norms`` reads distances. ``limits`` says
+  what constraints leave of a domain, and ``targets`` what a goal asks of a model's scores.
 - ``preprocessing`` reads the steps of a pipeline before the model, with ``column_sources``,
   ``scalers`` and ``category_codes``.
 - ``finite``, ``sampling``, ``neighbours``, ``linear``, ``networks`` and ``trees`` are the solvers.
@@ -12,9 +13,9 @@ for any input). For each input the query makes a ``problem`` and hands it to one
 - The paper's theory stands beside it: ``definitions``, ``exhaustive`` (the exhaustive explainer)
   and ``certify``.
 
-The room imports models, tables, distances and results, and nothing of the explainer. Inside it,
-``linear``, ``milp`` and ``trees`` import no other sub-package; ``networks`` uses ``milp``;
-``neighbours`` uses ``milp`` and ``linear``; ``solvers`` uses them all.
+The room imports models, tables, constraints, distances and results, and nothing of the explainer.
+Inside it, ``linear`` and ``milp`` import no other sub-package; ``networks`` and ``trees`` use
+``milp``; ``neighbours`` uses ``milp`` and ``linear``; ``solvers`` uses them all.
 """
 
 from counterset.exact.batch import ManyBounds, counterfactual_distances

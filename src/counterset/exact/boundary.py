@@ -39,6 +39,14 @@ def past_boundary(
     features = problem.model.table.features
     numbers = np.array([feature.values is None for feature in features])
     moves = [np.where(numbers, move, 0.0) for move in (point - problem.x, *directions)]
+    relations = [each for each in problem.limits.relations if not each.equal]
+    if relations:
+        # A point on the line of a relation may have to leave it, besides passing the boundary.
+        size = float(np.abs(moves[0]).max()) or 1.0
+        inward = sum(
+            -size * relation.weights / np.abs(relation.weights).max() for relation in relations
+        )
+        moves += [move + inward for move in (*moves, np.zeros_like(point))]
     rows = np.concatenate([point + STEPS[:, None] * move for move in moves])
     found = problem.nearest_flip(problem.project(rows))
     if found is None:

@@ -80,8 +80,10 @@ def certify(
 def _range_of_data(explanation: Explanation, explainer: Any) -> Box:
     """Return the range of the training data, widened to hold the input and the options."""
     box = Box.of(explainer).holding(explanation.input)
-    low, high = box.bounds(explanation._matrix.shape[1])
-    rows = np.vstack([low, high, explanation._matrix])
+    if not len(explanation):
+        return box
+    options = explainer.schema_.encode(explanation.counterfactuals)[0]
+    rows = np.vstack([*box.bounds(options.shape[1]), options])
     return replace(box, low=np.nanmin(rows, axis=0), high=np.nanmax(rows, axis=0))
 
 
@@ -107,8 +109,12 @@ class _Asked:
         )
         self._shared = replace(rules, rules=tuple(filter(_is_shared, rules.rules)))
         self._is_all_shared = len(self._shared.rules) == len(rules.rules)
-        asks = not isinstance(context.goal, AnyOther) or context.probability is not None
-        self._constrained = asks or any(not isinstance(r, NothingLost) for r in rules.rules)
+        self._constrained = (
+            not isinstance(context.goal, AnyOther)
+            or context.probability is not None
+            or getattr(self._plain.domain, "may_change", None) is not None
+            or any(not isinstance(rule, NothingLost) for rule in rules.rules)
+        )
         self._problem = self._query.problem_of(explanation.input)
         table = self._problem.model.table
         self._rows = np.empty((0, len(table.features)))

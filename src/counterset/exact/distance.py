@@ -52,8 +52,8 @@ def counterfactual_distance(
     Parameters
     ----------
     model
-        A fitted classifier or regression, a function from rows to labels, a list of pairs of weights and biases
-        (a ReLU network), or a torch ``Sequential`` of ``Linear`` and ``ReLU``.
+        A fitted classifier or regression, a function from rows to labels, a list of pairs of
+        weights and biases (a ReLU network), or a torch ``Sequential`` of ``Linear`` and ``ReLU``.
     x
         One row.
     distance

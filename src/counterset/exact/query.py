@@ -23,7 +23,7 @@ from counterset.exact.arguments import changeable_mask, number_rows
 from counterset.exact.domains import Box, Domain, DomainLike, Points, as_domain
 from counterset.exact.finite import solve_finite
 from counterset.exact.limits import Limits
-from counterset.exact.networks.models import as_model
+from counterset.exact.networks.models import ReluNetwork, as_model
 from counterset.exact.norms import read_norm
 from counterset.exact.problem import Clock, Problem, SolverResult
 from counterset.exact.sampling import solve_by_sampling
@@ -136,7 +136,11 @@ class DistanceQuery:
     def bounds_of(self, problem: Problem, known: Vector | None) -> DistanceBounds:
         """Bound the distance of one problem; ``known`` is a counterfactual, or None."""
         result = self._solve(problem, known)
-        result = replace(result, ignored=(*problem.ignored, *result.ignored))
+        witnesses = [row for row in (result.witness, known) if row is not None]
+        lengths = problem.lengths(np.array(witnesses).reshape(-1, len(problem.x)))
+        nearest = witnesses[int(lengths.argmin())] if witnesses else None
+        ignored = (*problem.ignored, *result.ignored)
+        result = replace(result, witness=nearest, ignored=ignored)
         if self.method == "exact" and result.ignored:
             raise UnsupportedModelError(
                 f"No exact method considers {' and '.join(result.ignored)} for this model. Leave "
@@ -283,13 +287,11 @@ class DistanceQuery:
             _check_deterministic(problem, result.witness)
             upper = float(problem.lengths(result.witness[None, :])[0])
             witness = row_at(problem.model.table.decode(result.witness[None, :]), 0)
-        lower = np.inf if result.none_exists else min(result.lower, upper)
+        lower = min(result.lower, upper)
         # No closer than the model's own rounding lets the distance be known.
         blur = result.blur / upper if upper > 0 else 0.0
         tolerance = self.tolerance + blur
-        exact = result.none_exists
-        if witness is not None:
-            exact = upper - lower <= tolerance * upper
+        exact = result.none_exists if witness is None else upper - lower <= tolerance * upper
         return DistanceBounds(
             lower=lower,
             upper=upper,
@@ -311,7 +313,7 @@ def _reason(result: SolverResult) -> str:
 
 def _read_goal(model: Any, target: Any, interval: tuple[float, float] | None) -> Goal:
     """Return what the user wants of a model; its classes are checked where they are known."""
-    known = getattr(model, "classes_", getattr(model, "labels", None))
+    known = model.labels if isinstance(model, ReluNetwork) else getattr(model, "classes_", None)
     if known is None or np.ndim(known) != 1:
         if target is None and interval is None:
             return AnyOther()  # of a regression: refused when its prediction is seen

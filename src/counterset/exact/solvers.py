@@ -146,7 +146,8 @@ def _solve_linear(
         # Of a range, the nearest point beyond one end may lie beyond the other one too.
         strip = any(len(target.least) > 1 for target in targets.each)
         if result.witness is not None or result.none_exists or not strip:
-            return replace(result, ignored=targets.ignored)
+            result = replace(result, ignored=targets.ignored)
+            return _with_witness(result, problem) if problem.ignored else result
     return _solve_network(seen, problem, norm, start)
 
 

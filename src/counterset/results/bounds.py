@@ -65,7 +65,7 @@ class DistanceBounds:
 
     @property
     def none_exists(self) -> bool:
-        """Whether it is proved that there is no counterfactual, in the domain that was asked for."""
+        """Whether it is proved that there is no counterfactual in the domain."""
         return self.lower == math.inf
 
     def __repr__(self) -> str:

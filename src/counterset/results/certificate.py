@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -87,7 +88,7 @@ class Certificate:
 
     def of_nearest(self, count: int) -> Certificate:
         """Return what is proved about the nearest counterfactuals only."""
-        cut = {
+        cut: dict[str, Any] = {
             name: None if getattr(self, name) is None else getattr(self, name)[:count]
             for name in ("safety", "from_list", "option_radii")
         }

@@ -70,7 +70,7 @@ def test_a_small_ball_has_fewer_cells_and_leaves() -> None:
     for radius in (0.05, 0.3, 2.0):
         region = Region(axes_of(ensemble, problem, problem.norm, radius), problem.norm, radius)
         for tree in ensemble.trees:
-            region.add(tree, np.arange(len(tree.left))[:, None])  # no two leaves are equal
+            region.add(tree, np.arange(len(tree.left), dtype=float)[:, None])  # none are equal
         sizes.append(sum(len(leaves) for leaves in region.trees))
     assert sizes[0] < sizes[1] < sizes[2]
     assert sizes[2] == sum(int((tree.left == -1).sum()) for tree in ensemble.trees)

@@ -1,11 +1,15 @@
 """Descent through cells: never farther, and always of the other class."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from toys_exact import problem_of, tree_data
 
-from counterset import Box
+from counterset import Box, DiverseExplainer
 from counterset.distances import L0, L1, L2, Distance, LInf
 from counterset.exact.problem import Clock
 from counterset.exact.trees.cells import Leads, Region, axes_of
@@ -42,3 +46,18 @@ def test_descent_ends_no_farther_and_still_flips(distance: Distance, depth: int 
             assert problem.confirms(end)
             nearer += after < before
     assert nearer
+
+
+def test_trees_with_one_leaf_each_in_the_ball() -> None:
+    # There is nothing to move then, which was an IndexError for categories.
+    X = pd.DataFrame({"n": [2, -5, 6, 7], "c": list("rrpq")})
+    encode = make_column_transformer((OneHotEncoder(), ["c"]), remainder="passthrough")
+    x = pd.DataFrame({"n": [5], "c": ["r"]})
+    for classes in ([0, 1, 1, 0], [0, 0, 1, 1]):
+        boosting = GradientBoostingClassifier(n_estimators=6, max_depth=2, random_state=0)
+        model = make_pipeline(encode, boosting).fit(X, classes)
+        explainer = DiverseExplainer(model, distance="linf", max_counterfactuals=1).fit(X)
+        certificate = explainer.certify(explainer.explain(x), epsilon=0.5).certificate
+        assert certificate is not None
+        assert certificate.distance_bounds is not None
+        assert certificate.distance_bounds.exact

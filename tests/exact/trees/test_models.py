@@ -39,6 +39,7 @@ def test_the_scores_that_are_read_predict_as_the_model_does(model: Any, n_classe
     rows = np.random.default_rng(0).random((200, 2))
     scores = np.array([ensemble.scores(row) for row in rows])
     clear = np.diff(np.sort(scores, axis=1)[:, -2:], axis=1).ravel() > ensemble.rounding
+    assert ensemble.labels is not None
     predicted = ensemble.labels[scores.argmax(axis=1)]
     assert clear.mean() > 0.9
     np.testing.assert_array_equal(predicted[clear], model.predict(rows)[clear])

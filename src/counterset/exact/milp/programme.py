@@ -15,7 +15,7 @@ from counterset.exact.milp.quiet import quiet_solver
 
 __all__ = ["Programme", "Result"]
 
-_OPTIMAL, _INFEASIBLE = 0, 2
+_OPTIMAL, _INFEASIBLE, _FAILED = 0, 2, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,14 +105,18 @@ class Programme:
         if self._rows:
             constraints = LinearConstraint(self._matrix(), self._lower, self._upper)
         # Only programmes with whole numbers make HiGHS write.
+        options = {"time_limit": max(seconds, 1e-3), "mip_rel_gap": 1e-7}
         with quiet_solver() if whole.any() else nullcontext():
-            result = milp(
-                objective,
-                integrality=whole.astype(np.intp),
-                bounds=Bounds(low, high),
-                constraints=constraints,
-                options={"time_limit": max(seconds, 1e-3), "mip_rel_gap": 1e-7},
-            )
+            for presolve in (True, False):
+                result = milp(
+                    objective,
+                    integrality=whole.astype(np.intp),
+                    bounds=Bounds(low, high),
+                    constraints=constraints,
+                    options={**options, "presolve": presolve},
+                )
+                if result.status != _FAILED:  # HiGHS 1.12 may fail on what its presolve makes
+                    break
         if result.status == _INFEASIBLE:
             return Result(None, np.inf, infeasible=True)
         bound = result.mip_dual_bound

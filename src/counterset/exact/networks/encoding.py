@@ -101,7 +101,8 @@ class Encoding:
         # By rounding, the model may compute a lead where there is none.
         errors = rounding.after(weights, bias, np.zeros(len(bias))).error
         errors = errors + SOFTMAX_ERRORS * self._network.roundoff
-        self._errors, self._lead_rows = [], []
+        self._errors: list[float] = []
+        self._lead_rows: list[int] = []
         for row, least in zip(self._target.weights, self._target.least, strict=True):
             self._add_lead(values, row, float(least), float(errors @ np.abs(row)))
 

@@ -144,18 +144,20 @@ def read_network(model: Any) -> ReluNetwork | None:
         return model
     if isinstance(model, TorchModel):
         return _read_torch(model.module)
-    if not isinstance(model, MLPClassifier | MLPRegressor) or not hasattr(model, "coefs_"):
-        return None
-    hidden = len(model.coefs_) > 1
-    if hidden and model.activation != "relu":
+    return _read_sklearn(model) if isinstance(model, MLPClassifier | MLPRegressor) else None
+
+
+def _read_sklearn(model: MLPClassifier | MLPRegressor) -> ReluNetwork | None:
+    """Read a network of scikit-learn with one class or number for each row."""
+    if not hasattr(model, "coefs_"):
         return None
     layers = list(zip(model.coefs_, model.intercepts_, strict=True))
-    if isinstance(model, MLPRegressor):
-        one = layers[-1][0].shape[1] == 1 and model.out_activation_ == "identity"
-        return ReluNetwork(layers) if one else None
-    if model.classes_ is None:
+    if len(layers) > 1 and model.activation != "relu":
         return None
-    if model.out_activation_ == "logistic" and layers[-1][0].shape[1] != 1:
+    single = layers[-1][0].shape[1] == 1
+    if isinstance(model, MLPRegressor):
+        return ReluNetwork(layers) if single and model.out_activation_ == "identity" else None
+    if model.classes_ is None or (model.out_activation_ == "logistic" and not single):
         return None  # several labels for each row
     return ReluNetwork(layers, model.classes_)
 
