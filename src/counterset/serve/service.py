@@ -209,10 +209,12 @@ def _explain(served: Served, asked: Sequence[_Asked]) -> list[_Answered]:
     """
     (first_rows, first), *others = asked
     ways = first.ways or served.explainer.max_counterfactuals
+    goal = _goal(served, first)
+    served.explainer._check_goal(goal.get("target"), goal.get("interval"))
     found = served.with_ways(ways, anchored=first.anchored).explain_many(
         # Each row keeps the number that it has in its own request.
         pd.concat([first_rows, *(rows for rows, _ in others)]) if others else first_rows,
-        **_goal(served, first),
+        **goal,
         constraints=None if first.constraints is None else first.constraints.constraints(),
         if_none="warn",
         skip=True,
