@@ -42,6 +42,7 @@ def test_report_of_some_rows_by_group_with_stability(
     [
         (["--rows", "3", "200"], "There is no row 200 in "),
         (["--groups", "sex"], "--groups names no column of "),
+        (["--target", "refunded"], "No training row is predicted 'refunded'"),
     ],
 )
 def test_what_is_not_in_the_file_is_told(

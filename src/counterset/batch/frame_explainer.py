@@ -200,6 +200,7 @@ class FrameExplainer:
         learns when it is first asked is learned before it is sent to others.
         """
         explainer, request = self.explainer, self._request
+        explainer._check_goal(self.target, self.interval)
         if callable(self.constraints):
             request |= {"constraints": None}  # the function may fail for single rows
         ends = explainer.schema_.decode(explainer.pool_.matrix[[0, -1]])  # sorted by class

@@ -107,6 +107,7 @@ class Served:
         What explainers learn when they are first asked is learned then. A goal that no row can
         reach, or that the model cannot have, is an error now.
         """
+        self.explainer._check_goal(self.goal.get("target"), self.goal.get("interval"))
         pool = self.explainer.pool_
         _, first = np.unique(pool.codes, return_index=True)
         rows = self.table.decode(pool.matrix[first[:WARM_UP_ROWS]])

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from counterset.exceptions import NotFittedError
+from counterset.models.goals import set_goal
 from counterset.steps.parameters import check_parameters, used_by_fit
 from counterset.steps.training import TrainingData
 
@@ -45,6 +46,10 @@ class ModelEstimator(BaseEstimator):
         if any(now[name] is not value for name, value in self._checked.items()):
             check_parameters(self, self._fitted_with)  # set_params may have come after fit
             self._checked = now
+
+    def _check_goal(self, target: Any = None, interval: tuple[float, float] | None = None) -> None:
+        """Raise if no training row has what is wanted: it is wrong for every row that is asked."""
+        set_goal(self._training.classes, target, interval)
 
     def _parameters(self) -> dict[str, Any]:
         """Return the parameters as they are now; faster than ``get_params``."""
