@@ -224,8 +224,8 @@ def an_input(table: UglyTable, model: Sum, column: Column, *, known: bool) -> in
     return next((i for i, fit in enumerate(fits) if fit and labels[i] == "no"), int(len(fits) / 2))
 
 
-#: The other strategies are given every third request each, the default all of them.
-SHARE = 3
+#: The other strategies are given every fifth request each, the default all of them.
+SHARE = 5
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
