@@ -138,6 +138,13 @@ def test_a_signal_loses_no_request_that_was_accepted(end: signal.Signals, tmp_pa
     assert lines[-1]["event"].startswith("Finished server process")
 
 
+def test_the_page_tells_the_options_for_which_the_help_has_no_lines() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "deploying.md").read_text(encoding="utf-8")
+    for name in serve.LIMITS:
+        default = getattr(Limits(), name)
+        assert f"| `--{name.replace('_', '-')}` | {default:g} |" in page
+
+
 def test_limits_are_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[Limits] = []
     monkeypatch.setattr(serve, "run_server", lambda *arguments: given.append(arguments[-1]))

@@ -199,8 +199,6 @@ def test_many_explanations_are_an_array_of_what_each_writes(tmp_path: Path) -> N
     assert json.loads(text) == [each.to_dict() for each in explanations]
     assert [json.loads(line.rstrip(",")) for line in text.splitlines()[1:-1]] == json.loads(text)
     assert json.loads(explanations.to_json(indent=2)) == json.loads(text)
-    many = VALIDATOR.schema["$defs"]["explanations"]
-    assert (many["type"], many["items"]) == ("array", {"$ref": "#"})
     for each in json.loads(text):
         VALIDATOR.validate(each)
 

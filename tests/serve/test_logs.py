@@ -10,13 +10,13 @@ import pytest
 from fastapi.testclient import TestClient
 from served_loans import DECLINED
 
-from counterset.serve.logs import LOGGER, JsonLines, write_logs
+from counterset.serve.logs import LOGGER, JsonLines, OnceInAWhile, write_logs
 
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """What the server logs."""
-    for name in (LOGGER.name, "uvicorn.error"):
+    for name in (LOGGER.name, "uvicorn.error", "asyncio"):
         logger = logging.getLogger(name)
         monkeypatch.setattr(logger, "handlers", logger.handlers)
         monkeypatch.setattr(logger, "propagate", logger.propagate)
@@ -64,3 +64,27 @@ def test_of_an_error_the_type_and_the_place_are_told_but_not_the_message() -> No
     assert told["error"] == "ValueError"
     assert "test_logs.py" in told["at"][0]
     assert "Eve" not in json.dumps(told)
+
+
+def test_what_others_log_is_repeated_once_in_a_while(written: io.StringIO) -> None:
+    """Without descriptors, asyncio logs some thousand errors in a second."""
+    asyncio_ = logging.getLogger("asyncio")
+    for _ in range(1000):
+        asyncio_.error("out of resource\nsocket: <of Eve>")
+    asyncio_.error("another place")
+    for _ in range(3):
+        LOGGER.info("request")
+    lines = [json.loads(line) for line in written.getvalue().splitlines()]
+    assert [line["event"] for line in lines] == [
+        "out of resource",
+        "another place",
+        *["request"] * 3,
+    ]
+    assert "Eve" not in written.getvalue()
+
+
+def test_a_line_that_is_repeated_tells_how_often_it_was_not() -> None:
+    once = OnceInAWhile(interval=10)
+    records = [logging.makeLogRecord({"created": at}) for at in (0, 1, 2, 11)]
+    assert [once.filter(each) for each in records] == [True, False, False, True]
+    assert records[-1].counts == {"repeated": 2}  # type: ignore[attr-defined]

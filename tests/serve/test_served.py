@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from counterset import DiverseExplainer, InvalidInputError
+from counterset.serve.errors import ServerBusyError
 from counterset.serve.served import Served
 
 
@@ -24,6 +25,15 @@ def test_another_number_of_ways_leaves_the_explainer_as_it_is(served: Served) ->
     assert len(served.with_ways(1).explain(row)) == 1
     assert len(served.with_ways(1, anchored=True).explain(row)) == 1
     assert served.explainer.max_counterfactuals == served.anchored.max_counterfactuals == 3
+
+
+def test_nobody_waits_long_for_anchors_that_another_thread_fits(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests used to wait for as long as it took, in threads that others needed."""
+    monkeypatch.setattr("counterset.serve.served.FITTING_SECONDS", 0.01)
+    with served._lock, pytest.raises(ServerBusyError, match="still being fitted"):
+        served.with_ways(1, anchored=True)
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "a:explain", "my loans"])

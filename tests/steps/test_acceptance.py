@@ -94,7 +94,7 @@ class TestRowLimit:
         with pytest.warns(FewerCounterfactualsWarning, match=told):
             explainer.explain(x)
         stuck = Constraints(immutable=[f"x{i}" for i in range(5)], ranges={"x5": (0, 0.1)})
-        with pytest.raises(NoCounterfactualError, match="ended at max_model_rows=40. Allow more"):
+        with pytest.raises(NoCounterfactualError, match=r"ended at max_model_rows=40\. Allow"):
             explainer.explain(x, constraints=stuck)
 
     def test_a_limit_that_is_not_reached_changes_nothing(self) -> None:

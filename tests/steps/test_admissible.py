@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from toys import Recorder
 
-from counterset import Constraints, DiverseExplainer, NoCounterfactualError, Schema
+from counterset import Constraints, DiverseExplainer, Explanations, NoCounterfactualError, Schema
 
 STEPS = {"use": 0.01, "debt": 0.01, "income": 100}
 CONSTRAINTS = Constraints(
@@ -51,12 +54,29 @@ def heavy_tails(seed: int, n: int = 4000) -> tuple[pd.DataFrame, Any]:
     return frame, model.fit(frame, np.where(bad, "bad", "good"))
 
 
+@cache
+def explained(
+    seed: int,
+) -> tuple[pd.DataFrame, Any, DiverseExplainer, pd.DataFrame, Explanations]:
+    """Explain 150 people who were declined."""
+    frame, model = heavy_tails(seed)
+    explainer = DiverseExplainer(model, schema=Schema(step=STEPS), constraints=CONSTRAINTS)
+    people = frame[model.predict(frame) == "bad"][:150]
+    return (
+        frame,
+        model,
+        explainer,
+        people,
+        explainer.fit(frame).explain_many(people, if_none="ignore"),
+    )
+
+
 def random_rows(x: pd.Series, frame: pd.DataFrame, count: int) -> pd.DataFrame:
     """Draw rows within the constraints, the simple way: each value from the training column."""
     rng = np.random.default_rng(1)
-    rows = pd.DataFrame({name: np.full(count, x[name]) for name in frame})
+    rows = pd.DataFrame({name: np.full(count, x[name]) for name in frame.columns})
     share = rng.random(count)
-    for name in frame.columns.drop("age"):
+    for name in map(str, frame.columns.drop("age")):
         drawn = rng.choice(frame[name].dropna().to_numpy(), count)
         allowed = {
             "lines": drawn <= 30,
@@ -69,10 +89,7 @@ def random_rows(x: pd.Series, frame: pd.DataFrame, count: int) -> pd.DataFrame:
 @pytest.mark.parametrize("seed", [3, 7])
 def test_nobody_has_nothing_for_whom_20_000_random_rows_find_an_option(seed: int) -> None:
     # Constraints were applied after the cut to the nearest 1000 candidates, and that was all.
-    frame, model = heavy_tails(seed)
-    explainer = DiverseExplainer(model, schema=Schema(step=STEPS), constraints=CONSTRAINTS)
-    people = frame[model.predict(frame) == "bad"][:150]
-    found = explainer.fit(frame).explain_many(people, if_none="ignore")
+    frame, model, _, people, found = explained(seed)
     nobody = np.flatnonzero(found.counts == 0)
     assert 0 < len(nobody) < 40
     for i in nobody:
@@ -81,10 +98,7 @@ def test_nobody_has_nothing_for_whom_20_000_random_rows_find_an_option(seed: int
 
 
 def test_what_is_found_further_keeps_the_constraints_and_does_not_depend_on_the_batch() -> None:
-    frame, model = heavy_tails(3)
-    explainer = DiverseExplainer(model, schema=Schema(step=STEPS), constraints=CONSTRAINTS)
-    people = frame[model.predict(frame) == "bad"][:150]
-    found = explainer.fit(frame).explain_many(people, if_none="ignore")
+    frame, model, explainer, people, found = explained(3)
     further = [one for one in found if len(one) and (one.examples == -1).all()]
     assert further
     for one in further:
@@ -133,3 +147,38 @@ def test_only_inputs_that_have_nothing_are_asked_about_further() -> None:
     assert free.model_rows < 2000
     assert 2000 < mixed.model_rows < 35_000
     np.testing.assert_array_equal(mixed[0].values, free[0].values)
+
+
+def without(text: str) -> Constraints:
+    """Return the constraints without one, given as a message names it."""
+    kept: dict[str, Any] = {
+        each.name: getattr(CONSTRAINTS, each.name) for each in fields(CONSTRAINTS)
+    }
+    found = re.fullmatch(r"(\w+)(?: |\[)'(\w+)'\]?", text)
+    assert found is not None
+    parameter, name = found.groups()
+    left = kept[parameter]
+    kept[parameter] = (
+        {key: value for key, value in left.items() if key != name}
+        if isinstance(left, dict)
+        else [each for each in left if each != name]
+    )
+    return Constraints(**kept)
+
+
+def test_without_a_constraint_that_is_named_there_is_an_option() -> None:
+    # The last one in the order of the rules used to be named, whether it mattered or not.
+    _, _, explainer, people, found = explained(3)
+    assert len(found.why_none) > 5
+    checked = 0
+    for i, reason in found.why_none.items():
+        assert "plausibility" not in reason
+        assert "candidates=" not in reason
+        named = re.search(r"constraints? (.*) rules out all", reason)
+        for text in [] if named is None else named.group(1).split("; "):
+            looser = explainer.explain_many(
+                people.iloc[[i]], constraints=without(text), if_none="ignore"
+            )
+            assert looser.counts[0] > 0
+            checked += 1
+    assert checked > 5

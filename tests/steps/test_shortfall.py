@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def test_what_may_change_is_named_where_that_is_little() -> None:
     told = "immutable 'a' rules out all that was found, because of 3 features only 'b' may change"
     with pytest.raises(NoCounterfactualError, match=told):
         explainer.explain(frame.iloc[0], constraints=Constraints(immutable=["a", "c"]))
-    with pytest.raises(NoCounterfactualError, match="immutable 'a'.* because no feature may"):
+    with pytest.raises(NoCounterfactualError, match=r"immutable 'a'.* because no feature may"):
         explainer.explain(frame.iloc[0], constraints=Constraints(immutable=["a", "b", "c"]))
     with pytest.raises(NoCounterfactualError, match=r"found; without it alone there is an option"):
         explainer.explain(frame.iloc[0], constraints=Constraints(immutable=["a"]))
@@ -150,7 +151,7 @@ def test_where_each_of_several_constraints_is_enough_they_are_named() -> None:
     frame = pd.DataFrame({"a": [0.0, 0.0, 9.0, 9.0], "b": [0.0, 9.0, 0.0, 9.0]})
     explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 5, max_counterfactuals=1)
     with pytest.raises(
-        NoCounterfactualError, match="each of the constraints ranges.'a'.; immutable 'b' rules"
+        NoCounterfactualError, match=r"each of the constraints ranges\['a'\]; immutable 'b' rules"
     ):
         explainer.fit(frame).explain(
             frame.iloc[0], constraints=Constraints(ranges={"a": (0, 1)}, immutable=["b"])
@@ -199,7 +200,7 @@ def test_all_that_falls_short_is_one_warning_at_the_line_of_the_caller() -> None
     # There were up to three, and those of evaluate pointed into the library.
     explainer = DiverseExplainer(lambda rows: rows["a"] > 1.5).fit(FRAME)
     stuck = Constraints(immutable=["a"])
-    calls = {
+    calls: dict[str, Callable[[], Any]] = {
         "explain": lambda: explainer.explain(FRAME.iloc[0]),
         "many": lambda: explainer.explain_many(
             FRAME, target=True, if_none="warn", constraints=[stuck, None, None, None]

@@ -218,7 +218,7 @@ class CsvFormat:
         for at, dtype in enumerate(frame.dtypes):
             if not (types.is_numeric_dtype(dtype) or types.is_datetime64_any_dtype(dtype)):
                 column = frame.iloc[:, at].astype(object)
-                cells.isetitem(at, column.map(as_text, na_action="ignore"))
+                cells.isetitem(at, column.map(as_text, na_action="ignore").to_numpy())
         cells.columns = pd.Index([as_text(name) for name in cells.columns])
         # In quotes, since a spreadsheet may take a semicolon or a tab for the end of a cell.
         cells.to_csv(file, index=False, header=header, quoting=csv.QUOTE_NONNUMERIC)

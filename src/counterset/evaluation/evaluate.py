@@ -268,8 +268,8 @@ def _warn_of_few(sets: list[Matrix], wanted: int | None) -> None:
     none, few = int((sizes == 0).sum()), int((sizes < (wanted or 0)).sum())
     if few:
         warn_caller(
-            f"Of {len(sets)} inputs and copies, {few} have fewer than {wanted} counterfactuals, and "
-            f"{none} of these have none: their distances are missing in the table.",
+            f"Of {len(sets)} inputs and copies, {few} have fewer than {wanted} counterfactuals, "
+            f"and {none} of these have none: their distances are missing in the table.",
             FewerCounterfactualsWarning,
         )
 

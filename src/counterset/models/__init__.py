@@ -2,7 +2,8 @@
 
 Begin with ``adapter``, which asks the model. ``frameworks`` knows the models of torch, keras and
 ONNX, ``answers`` checks what a model answered, ``classes`` numbers the labels, and ``goals`` says
-which labels an explanation may lead to. ``files`` loads models from files.
+which labels an explanation may lead to. ``files`` loads models from files, and ``unused_columns``
+finds columns that a model does not look at.
 
 Modules here import ``counterset.tables`` and what lies below it: no constraint, no step.
 """

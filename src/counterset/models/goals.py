@@ -126,10 +126,11 @@ def why_out_of_reach(goal: Goal, classes: Classes) -> str | None:
                 f"choose another target of {known[:10]}."
             )
     if isinstance(goal, InInterval) and not goal.accepts(classes.labels, classes.labels).any():
+        low, high = to_python(classes.labels[0]), to_python(classes.labels[-1])
         return (
-            f"No training row is predicted in ({goal.low:g}, {goal.high:g}), so there is nothing to "
-            f"move towards. Fit on data that reaches it, or choose another interval; the "
-            f"predictions go from {to_python(classes.labels[0])} to {to_python(classes.labels[-1])}."
+            f"No training row is predicted in ({goal.low:g}, {goal.high:g}), so there is nothing "
+            f"to move towards. Fit on data that reaches it, or choose another interval; the "
+            f"predictions go from {low} to {high}."
         )
     return None
 

@@ -30,8 +30,9 @@ ACCEPTED_AT_ONCE = 8
 #: rounds until one of them is counted and another is closed; and 32 for logs, the event loop, the
 #: files of the page, and the model.
 SPARE_DESCRIPTORS = 4 * ACCEPTED_AT_ONCE + 32
-#: What arrived is parsed 16 kB at a time, so that a head has 32 kB at most.
-PART = 16_384
+#: asyncio reads up to 256 kB at once. In chunks of a single byte, they take more than a second to
+#: parse; 4 kB take some 20 ms. h11 allows for a head of 16 kB, and what comes with its end.
+PART = 4096
 #: With fewer than 8 connections, health checks would compete with requests.
 FEWEST_CONNECTIONS = 8
 
@@ -51,6 +52,7 @@ class Connection(H11Protocol):
         self._stage: tuple[Any, bool] | None = None
         self._since = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self._unparsed = bytearray()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -59,11 +61,24 @@ class Connection(H11Protocol):
             self._make_room()
 
     def data_received(self, data: bytes) -> None:
-        # asyncio reads up to 256 kB, and h11 bounds a head only while it is not complete.
-        for start in range(0, len(data), PART):
-            if not self.transport.is_closing():
-                super().data_received(data[start : start + PART])
+        is_parsed = not self._unparsed
+        self._unparsed += data
+        if is_parsed:
+            self._parse()
+
+    def _parse(self) -> None:
+        """Parse a part of what arrived, and let others have their turn before the next."""
+        if self.transport.is_closing():
+            return
+        part = bytes(self._unparsed[:PART])
+        del self._unparsed[:PART]
+        super().data_received(part)
         self._follow()
+        if self._unparsed:
+            self.transport.pause_reading()
+            self.loop.call_soon(self._parse)
+        elif not self.flow.read_paused:
+            self.transport.resume_reading()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -78,12 +93,7 @@ class Connection(H11Protocol):
     def _is_idle(self) -> bool:
         """Whether the client is to do something: send a head or a body, or read an answer."""
         cycle = self.cycle
-        return (
-            cycle is None
-            or cycle.response_complete
-            or cycle.more_body
-            or (self.flow is not None and self.flow.write_paused)
-        )
+        return cycle is None or cycle.response_complete or cycle.more_body or self.flow.write_paused
 
     def _follow(self) -> None:
         """Set the time limit of what comes next, if that is something else than before."""

@@ -14,12 +14,15 @@ from sklearn.base import clone
 
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
+from counterset.serve.errors import ServerBusyError
 from counterset.tables.table import Table
 
 __all__ = ["Served"]
 
 #: The warm-up explains at most 10 rows: a regression has a class for every number.
 WARM_UP_ROWS = 10
+#: A request waits for anchors for 5 s: as long as they take to fit on a small table.
+FITTING_SECONDS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +124,17 @@ class Served:
             The most ways for one input.
         anchored
             Whether to return the explainer with anchors.
+
+        Raises
+        ------
+        ServerBusyError
+            If anchors are wanted, and another thread will take a while to fit them.
         """
+        if anchored:
+            # A thread that waited for longer would seem to hang.
+            if not self._lock.acquire(timeout=FITTING_SECONDS):
+                raise ServerBusyError("The anchors are still being fitted. Come back in a minute.")
+            self._lock.release()
         fitted = copy.copy(self.anchored if anchored else self.explainer)
         fitted.max_counterfactuals = ways
         return fitted

@@ -194,22 +194,36 @@ class Workers:
 
     def _work(self) -> None:
         """Work on what waits, until the end or until this thread was given up."""
-        while (batch := self._take()) is not None:
-            outcome = _outcome(batch.tasks)
-            with self._changed:
-                if batch.is_given_up:
-                    self._hung -= 1
-                    self._start_threads()  # it may be replaced now
-                    return
-                self._running.remove(batch)
-                if isinstance(outcome, Exception) and len(batch.tasks) > 1:
-                    self._work_alone(batch.tasks)
-                    continue
-            if isinstance(outcome, Exception):
-                self._fail(batch.tasks, outcome)
-                continue
-            for task, result in outcome:
-                task.result.set_result(result)
+        while self._work_once():
+            pass
+
+    def _work_once(self) -> bool:
+        """Work on a batch, of which nothing is kept; return whether to go on."""
+        batch = self._take()
+        if batch is None:
+            return False
+        try:
+            results = _results(batch.tasks)
+        except Exception as error:
+            for task in self._release(batch, has_failed=True):
+                task.result.set_exception(error)
+        else:
+            for task in self._release(batch):
+                task.result.set_result(results[task])
+        return not batch.is_given_up
+
+    def _release(self, batch: _Batch, *, has_failed: bool = False) -> list[_Task]:
+        """End the work on a batch, and return the tasks whose outcome is known now."""
+        with self._changed:
+            if batch.is_given_up:  # its tasks have failed already
+                self._hung -= 1
+                self._start_threads()  # it may be replaced now
+                return []
+            self._running.remove(batch)
+            if has_failed and len(batch.tasks) > 1:
+                self._work_alone(batch.tasks)
+                return []
+            return batch.tasks
 
     def _take(self) -> _Batch | None:
         """Wait for a task, and take it with the others of its key; None: the end."""
@@ -276,17 +290,16 @@ class Workers:
             each.result.set_exception(error)
 
 
-def _outcome(tasks: Sequence[_Task]) -> list[tuple[_Task, Any]] | Exception:
-    """Return each task of a batch with its result, or what failed.
+def _results(tasks: Sequence[_Task]) -> dict[_Task, Any]:
+    """Return the result of each task of a batch.
 
-    Only an ``Exception`` can be handed to the event loop: others would end it, too.
+    What is raised is always an ``Exception``: others would end the thread, and the event loop, too.
     """
     try:
         results = tasks[0].work([each.item for each in tasks])
-        return list(zip(tasks, results, strict=True))
-    except BaseException as error:  # also SystemExit and KeyboardInterrupt
+        return dict(zip(tasks, results, strict=True))
+    except BaseException as error:
+        # A future cannot hold StopIteration.
         if isinstance(error, Exception) and not isinstance(error, StopIteration):
-            return error
-        failed = ThreadExitError("What the thread called would have ended it.")
-        failed.__cause__ = error
-        return failed
+            raise
+        raise ThreadExitError("What the thread called would have ended it.") from error

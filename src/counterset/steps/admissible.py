@@ -31,8 +31,8 @@ MOST_VALUES, SINGLE_ROWS, LEAST_VALUES = 40, 4000, 4
 #: Rows that change many features are tried in blocks of 256, 1024 and 4096 rows and so on, up to
 #: 20,000, until one leads to the goal. A block has 4 million numbers at most, 32 MB.
 FIRST_BLOCK, GROWTH, MOST_ROWS, MOST_NUMBERS = 256, 4, 20_000, 4_000_000
-#: Of 4 rows, 2 change all features and 1 changes some, to values of training rows; 1 changes some to
-#: values that the constraints allow alone, half of them the least or the most. Each kind finds
+#: Of 4 rows, 2 change all features and 1 changes some, to values of training rows; 1 changes some
+#: to values that the constraints allow alone, half of them the least or the most. Each kind finds
 #: options that the others miss.
 KINDS, EXTREME = 4, 0.5
 #: The draws are the same for all inputs.

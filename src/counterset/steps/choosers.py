@@ -32,8 +32,8 @@ __all__ = [
 #: Of candidates that stay as they are, the nearest 64 are looked at first.
 NEAREST = 64
 
-#: Where no candidate that step 2 leaves stays acceptable when it is moved onto the constraints, up to
-#: 10,000 are moved first, the nearest, and step 2 is taken among those that stay so. Some inputs are
+#: Where no candidate that step 2 leaves stays acceptable when it is moved onto the constraints, the
+#: nearest 10,000 are moved first, and step 2 is taken among those that stay so. Some inputs are
 #: taken at a time: 4 million numbers, 32 MB.
 MOST_MOVED, NUMBERS_AT_ONCE = 10_000, 4_000_000
 

@@ -40,8 +40,8 @@ __all__ = [
 MOST_ASKED, ASKED_EACH, MOST_LIFTED = 10_000, 300, 40
 #: A third of them are the nearest training rows that lead to the goal.
 NEAREST_ASKED = 100
-#: After the first, the reasons of 32 inputs are found out at once: a call of the model costs as much
-#: as many rows.
+#: After the first, the reasons of 32 inputs are found out at once: a call of the model costs as
+#: much as many rows.
 INPUTS_AT_ONCE = 32
 #: Three constraints are named: each of them is enough.
 MOST_NAMED = 3

@@ -13,8 +13,8 @@ from counterset.tables.table import changed
 __all__ = ["MANY_CHANGES", "partly_undone", "undo_needless_changes"]
 
 
-#: A candidate with more than 32 changes is undone by halves first: to ask about each change alone, in
-#: every round, takes rows that grow with the square of the number of features.
+#: A candidate with more than 32 changes is undone by halves first: to ask about each change alone,
+#: in every round, takes rows that grow with the square of the number of features.
 MANY_CHANGES = 32
 
 
@@ -115,7 +115,7 @@ def _undo_some(
     some = np.flatnonzero(changed(starts[who], rows).any(axis=1))
     if not len(some):
         return some
-    alone = some[ask(rows[some], who[some]) != REFUSED]
+    alone: Indices = some[ask(rows[some], who[some]) != REFUSED]
     if not len(alone):
         return alone
     who, undone = who[alone], undone[alone]

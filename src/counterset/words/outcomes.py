@@ -58,7 +58,7 @@ class Outcomes:
         explanation, context = self.explanation, self.explanation.context
         known = [] if context.classes is None else context.classes.labels.tolist()
         known += np.ravel(getattr(context.model, "classes_", [])).tolist()
-        goal = context.goal.wanted if isinstance(context.goal, OneOf) else []
+        goal: Any = context.goal.wanted if isinstance(context.goal, OneOf) else []
         known += [to_python(label) for label in (explanation.label, *explanation.labels, *goal)]
         return list(dict.fromkeys(known))
 
