@@ -27,6 +27,7 @@ from counterset import (
     Explanations,
     FeatureDiversity,
     NearData,
+    Schema,
 )
 
 #: What every table has beside the column in question: a number, a count and a word.
@@ -92,9 +93,13 @@ def explainer_of(
     make: Any = DiverseExplainer
     if given_.pop("paper", False):
         # With the paper's settings nothing is learned from the values: kinds must be declared.
-        make, names = DiverseExplainer.paper, [column.name for column in table.columns]
-        declared = [*schema.continuous, *({"decimal"} & {*names})]
-        schema = replace(schema, integer=[*({"whole_float"} & {*names})], continuous=declared)
+        make, names = DiverseExplainer.paper, {column.name for column in table.columns}
+        schema = replace(
+            schema,
+            integer=[*({"whole_float"} & names)],
+            binary=[*({"flag"} & names)],
+            continuous=[*({"decimal", "price"} & names)],
+        )
     explainer = make(model, schema=schema, **given_)
     with warnings.catch_warnings():  # ugly columns are warned of, which is not the matter here
         warnings.simplefilter("ignore", CountersetWarning)
@@ -224,8 +229,8 @@ def an_input(table: UglyTable, model: Sum, column: Column, *, known: bool) -> in
     return next((i for i, fit in enumerate(fits) if fit and labels[i] == "no"), int(len(fits) / 2))
 
 
-#: The other strategies are given every third request each, the default all of them.
-SHARE = 3
+#: The other strategies are given every fifth request each, the default all of them.
+SHARE = 5
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -287,3 +292,50 @@ def merged(several: list[dict[str, Any]]) -> dict[str, Any]:
             else:
                 together[name] = [*together.get(name, []), *value]
     return together
+
+
+def none_or_options(
+    model: Any, X: pd.DataFrame, limits: dict[str, Any], **more: Any
+) -> pd.DataFrame:
+    """Return the options of the first row, none if there are none."""
+    explainer = DiverseExplainer(model, **more).fit(X)
+    asked = Constraints(**limits)
+    options: pd.DataFrame = explainer.explain_many(
+        X.iloc[[0]], constraints=asked, if_none="ignore"
+    )[0].counterfactuals
+    return options
+
+
+def test_an_open_range_leads_to_no_value_beyond_the_table() -> None:
+    # The open end used to be the largest number that the dtype holds, and "a" became 15.
+    X = pd.DataFrame({"a": np.tile(np.arange(10), 4), "b": np.repeat([0, 1], 20)})
+
+    def model(rows: pd.DataFrame) -> np.ndarray:
+        return np.where(rows["a"] + 15 * rows["b"] > 14, "yes", "no")
+
+    options = none_or_options(model, X, {"immutable": ["b"], "ranges": {"a": (2, None)}})
+    assert options.empty
+
+
+def test_a_code_and_a_value_that_occur_with_another_code_do_not_occur_together() -> None:
+    # The training data has 0.9 beside -8 only; an input with -9 used to keep its -9 and get 0.9.
+    X = pd.DataFrame({"a": [-9, -9, -8, 5, 6, 7] * 5, "b": [0.1, 0.2, 0.9, 0.3, 0.8, 0.7] * 5})
+    options = none_or_options(
+        lambda rows: np.where(rows["b"] > 0.5, "yes", "no"),
+        X,
+        {"together": [["a", "b"]]},
+        schema=Schema(special={"a": [-9, -8]}),
+        max_counterfactuals=1,
+    )
+    assert len(options)
+    for option in records(options):
+        assert any(same_row(option, row) for row in records(X)), option
+
+
+def test_a_group_that_no_training_row_knows_leads_to_no_option() -> None:
+    # There were no values to put together, and a number of them to divide by.
+    X = pd.DataFrame({"a": [0.0] * 12 + [np.nan] * 4, "b": np.nan, "c": False})
+    options = none_or_options(
+        lambda rows: np.where(rows["a"].isna(), "yes", "no"), X, {"together": [["a", "c"]]}
+    )
+    assert options.empty
