@@ -185,7 +185,7 @@ def none_found(bounds: DistanceBounds | None) -> list[str]:
         distances=explanation.distances[:0],
         examples=explanation.examples[:0],
         _matrix=explanation._matrix[:0],
-        _certificate=Lazy(lambda: bounds and Certificate(distance_bounds=bounds)),
+        _certificate=Lazy(lambda: None if bounds is None else Certificate(None, bounds)),
     )
     return how_sure(nothing, ENGLISH, Outcomes(nothing, ENGLISH, {}))
 
