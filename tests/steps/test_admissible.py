@@ -15,7 +15,9 @@ from toys import Recorder
 
 from counterset import Constraints, DiverseExplainer, Explanations, NoCounterfactualError, Schema
 
-STEPS = {"use": 0.01, "debt": 0.01, "income": 100}
+pytestmark = pytest.mark.filterwarnings("ignore::counterset.UnsuitableScaleWarning")
+#: The codes 98 are taken for numbers here: random rows have them too.
+SCHEMA = Schema(integer=["late_30", "late_90"])
 CONSTRAINTS = Constraints(
     immutable=["age"],
     decrease_only=["use", "debt"],
@@ -60,7 +62,7 @@ def explained(
 ) -> tuple[pd.DataFrame, Any, DiverseExplainer, pd.DataFrame, Explanations]:
     """Explain 150 people who were declined."""
     frame, model = heavy_tails(seed)
-    explainer = DiverseExplainer(model, schema=Schema(step=STEPS), constraints=CONSTRAINTS)
+    explainer = DiverseExplainer(model, schema=SCHEMA, constraints=CONSTRAINTS)
     people = frame[model.predict(frame) == "bad"][:150]
     return (
         frame,

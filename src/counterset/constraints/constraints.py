@@ -173,8 +173,7 @@ class Constraints:
 
     def _together(self, names: Sequence[Any], table: Table, matrix: Matrix) -> Rule:
         members = np.array([table.position(name) for name in names], dtype=np.intp)
-        known = table.without_special(matrix)
-        return Together.learn(members, known, f"together {list(names)!r}")
+        return Together.learn(members, matrix, f"together {list(names)!r}")
 
 
 def _position_with_order(name: Any, parameter: str, table: Table) -> int:

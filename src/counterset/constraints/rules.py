@@ -274,18 +274,25 @@ class Rules:
         """Move candidates to where the constraints of their inputs hold, row by row."""
         own, moved = self._known(x), self._known(c).copy()
         for rule in self.rules:
-            moved = rule.project(own, moved)
-        return moved if self.without_special is None else np.where(np.isnan(moved), x, moved)
+            if isinstance(rule, Together):  # which code occurs with what, it must see
+                moved = self._known(rule.project(x, self._with_codes(x, moved)))
+            else:
+                moved = rule.project(own, moved)
+        return self._with_codes(x, moved)
 
     def hold(self, x: Matrix, c: Matrix) -> Mask:
         """Return which candidates keep all constraints of their inputs."""
         own, new = self._known(x), self._known(c)
         hold = np.ones(len(c), dtype=bool)
         for rule in self.rules:
-            hold &= rule.holds(own, new)
+            hold &= rule.holds(x, c) if isinstance(rule, Together) else rule.holds(own, new)
         if self.without_special is not None:  # one special code does not become another
             hold &= ~(np.isnan(new) & changed(x, c)).any(axis=1)
         return hold
+
+    def _with_codes(self, x: Matrix, moved: Matrix) -> Matrix:
+        """Return candidates with the input's own codes, which rules took for missing."""
+        return moved if self.without_special is None else np.where(np.isnan(moved), x, moved)
 
     def _known(self, matrix: Matrix) -> Matrix:
         return matrix if self.without_special is None else self.without_special(matrix)

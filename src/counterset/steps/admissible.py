@@ -50,7 +50,7 @@ def search_admissible(selector: Selector, acceptance: Acceptance) -> Chosen:
     for members, eligible in selector.eligible(acceptance):
         proposals, open_ = Proposals.of(selector.pool, eligible, acceptance), members
         for draws in [None, *proposals.draws()]:
-            count = proposals.count if draws is None else len(draws.values)
+            count = max(1, proposals.count if draws is None else len(draws.values))
             at_once = max(1, MOST_NUMBERS // (count * acceptance.inputs.shape[1]))
             for start in range(0, len(open_), at_once):
                 found.append(_accepted(proposals, open_[start : start + at_once], draws))
@@ -210,7 +210,9 @@ class Proposals:
             if isinstance(rule, Allowed) and rule.at == feature:
                 values += rule.codes.tolist()
             if isinstance(rule, InRange) and rule.at == feature:
-                values += [end for end in (rule.first, rule.last) if np.isfinite(end)]
+                # An open end is no value: of whole numbers it is the largest of their dtype.
+                ends = (rule.first, rule.low), (rule.last, rule.high)
+                values += [end for end, declared in ends if np.isfinite(declared)]
         return np.array(values)
 
     @property
