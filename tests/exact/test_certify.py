@@ -56,6 +56,18 @@ def test_what_only_others_may_do_counts_for_their_optimum() -> None:
     assert certificate.safety.tolist() == [1 + 4 - 3]
 
 
+def test_an_option_outside_a_finite_domain_is_no_witness() -> None:
+    explainer = DiverseExplainer.paper(LINEAR, max_counterfactuals=1).fit(SQUARE)
+    x = SQUARE[LINEAR.predict(SQUARE) == 0][0]
+    far_away = np.array([[0.99, 0.99]])
+    certificate = explainer.certify(explainer.explain(x), 0.3, domain=far_away).certificate
+    assert certificate is not None
+    assert certificate.distance_bounds is not None
+    assert certificate.distance_bounds.witness.tolist() == [0.99, 0.99]
+    assert certificate.safety is not None
+    assert np.isneginf(certificate.safety).all()
+
+
 GRID = list(itertools.product(range(5), range(4)))
 
 

@@ -349,3 +349,49 @@ def test_numbers_with_fractions(
     if good:
         assert not bounds.none_exists
         assert bounds.witness is not None
+
+
+@settings(max_examples=100)
+@given(
+    seed=st.integers(0, 20),
+    x=st.tuples(st.sampled_from(HALVES), st.sampled_from(HALVES)),
+    low=st.floats(-6, 6),
+    width=st.sampled_from([1e-3, 0.5, np.inf]),
+    given_=float_constraints(),
+    distance=st.sampled_from(["l1", "l2", "linf", "l0"]),
+)
+def test_a_linear_regression_of_numbers_with_fractions(
+    seed: int,
+    x: tuple[float, float],
+    low: float,
+    width: float,
+    given_: dict[str, Any],
+    distance: str,
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.random((10, 2))
+    model = LinearRegression().fit(X, X @ rng.normal(size=2) + rng.normal())
+    interval = (low, low + width)
+    if interval[0] <= model.predict([x])[0] <= interval[1]:
+        return
+    bounds = counterfactual_distance(
+        model, x, distance, Box(0, 4), interval=interval, constraints=Constraints(**given_)
+    )
+    grid = np.array(list(itertools.product(np.arange(33) / 8, repeat=2)))
+    kept = with_letters(given_)
+
+    def good(row: Any, predicted: float) -> bool:
+        within = interval[0] <= predicted <= interval[1]
+        return bool(within and keeps((*x, "-"), (*plain(row), "-"), kept, set()))
+
+    lengths = [
+        mixed_distance(distance, x, row, (1.0, 1.0))
+        for row, predicted in zip(grid, model.predict(grid), strict=True)
+        if good(row, predicted)
+    ]
+    assert bounds.lower <= min(lengths, default=np.inf) * (1 + 1e-12)
+    if bounds.witness is not None:
+        assert good(bounds.witness, model.predict([bounds.witness])[0])
+    assert not (lengths and bounds.witness is None)
+    if not given_.get("relations"):
+        assert bounds.exact, bounds

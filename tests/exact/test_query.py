@@ -93,3 +93,9 @@ def test_times_and_missing_inputs_are_refused() -> None:
     assert counterfactual_distance(model, numbers.iloc[[0]], "l1", Box.of(numbers)).exact
     with pytest.raises(UnsupportedDistanceError, match="times"):
         counterfactual_distance(lambda X: X["n"] > 2, frame.iloc[[0]], "l1", Box.of(frame))
+
+
+def test_a_start_outside_a_finite_domain_is_refused() -> None:
+    # It would be nearer than any point of the domain.
+    with pytest.raises(InvalidInputError, match="start is no counterfactual"):
+        counterfactual_distance(LINEAR, [0.2, 0.2], domain=[[0.9, 0.9]], start=[[0.7, 0.7]])

@@ -178,6 +178,7 @@ def test_copies_of_another_explanation_are_refused() -> None:
 
 def none_found(bounds: DistanceBounds | None) -> list[str]:
     explanation = by_hand()
+    certificate = None if bounds is None else Certificate(distance_bounds=bounds)
     nothing = replace(
         explanation,
         status="none_found",
@@ -185,7 +186,7 @@ def none_found(bounds: DistanceBounds | None) -> list[str]:
         distances=explanation.distances[:0],
         examples=explanation.examples[:0],
         _matrix=explanation._matrix[:0],
-        _certificate=Lazy(lambda: None if bounds is None else Certificate(None, bounds)),
+        _certificate=Lazy(lambda: certificate),
     )
     return how_sure(nothing, ENGLISH, Outcomes(nothing, ENGLISH, {}))
 

@@ -46,7 +46,8 @@ def certify(
     explainer
         The fitted explainer that made the explanation: its model, its distance and its data.
     domain
-        Where counterfactuals may lie; None: the range of the data, widened to hold the input.
+        Where counterfactuals may lie; None: the range of the data, widened to hold the input and
+        the options.
     """
     check_explanation(explanation)
     found = len(explanation) > 0
@@ -124,7 +125,7 @@ class _Asked:
 
     def bounded(self, certificate: Certificate, epsilon: float | None) -> Certificate:
         """Return the certificate with the bounds on the distance, and the safety of each option."""
-        known = self._problem.nearest_flip(self._rows) if len(self._rows) else None
+        known = self._query.nearest_known(self._problem, self._rows)
         bounds = self._query.bounds_of(self._problem, known)
         certificate = replace(certificate, distance_bounds=bounds, constrained=self._constrained)
         if epsilon is None:

@@ -253,10 +253,15 @@ class DistanceQuery:
             return bool(((row >= problem.low) & (row <= problem.high)).all())
         return self.domain.holds(row, problem.x, problem.model.table.names)
 
+    def nearest_known(self, problem: Problem, rows: Matrix) -> Vector | None:
+        """Return the nearest of these rows that is a counterfactual in the domain, or None."""
+        inside = np.array([self.holds(problem, row) for row in rows], dtype=bool)
+        return problem.nearest_flip(rows[inside])
+
     def _check_start(self, problem: Problem, start: Any) -> Vector:
         """Return the nearest of the known counterfactuals."""
         table = problem.model.table
-        known = problem.nearest_flip(table.encode_any(start))
+        known = self.nearest_known(problem, table.encode_any(start))
         if known is None:
             raise InvalidInputError(
                 "start is no counterfactual: it lies outside the domain, breaks a constraint, or "
