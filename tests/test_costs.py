@@ -145,7 +145,8 @@ def test_an_infinite_cost_holds_with_the_constraints_of_a_call() -> None:
 
 def test_the_error_names_the_cost_that_leaves_nothing() -> None:
     explainer = fitted(FRAME, costs=dict.fromkeys(FRAME.columns, INFINITE))
-    with pytest.raises(NoCounterfactualError, match=r"the constraint 'costs\['income'\] = inf'"):
+    named = r"the constraints .*costs\['income'\] = inf rules"
+    with pytest.raises(NoCounterfactualError, match=named):
         explainer.explain(FRAME.iloc[0])
 
 

@@ -19,6 +19,7 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     Examples
     --------
     >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
     ...     warn_caller("look here", UserWarning)
     >>> str(caught[0].message)
     'look here'
