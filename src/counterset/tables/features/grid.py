@@ -28,8 +28,8 @@ NEARLY_ALL = 0.95
 DIGITS_OF_RANGE, DIGITS_OF_VALUE = 3, 2
 #: The finest step is for all but the smallest tenth of the values, and is used if it is at least
 #: 100 times finer than the other: values near 0 that are mere chance, as a normal column has them,
-#: get no digits of their own.
-SMALLEST, LEAST_FINER = 0.1, 2
+#: get no digits of their own. Of fewer than 20 values it cannot be told.
+SMALLEST, LEAST_FINER, ENOUGH_TO_TELL = 0.1, 2, 20
 #: Float64 holds the powers of ten up to 1e22 exactly; steps finer than 1e-22, or coarser than 1e22,
 #: are not learned.
 LARGEST_POWER = 22
@@ -159,7 +159,8 @@ def learn_grid(codes: Vector, *, significant_only: bool = False) -> Grid:
         return Grid(0.0)
     small = float(np.quantile(spoken, SMALLEST))
     finest = max(math.floor(math.log10(small)) + 1 - DIGITS_OF_VALUE, -LARGEST_POWER)
-    if exponent > least or finest > exponent - LEAST_FINER:
+    few = len(spoken) < ENOUGH_TO_TELL
+    if few or exponent > least or finest > exponent - LEAST_FINER:
         return Grid(float(f"1e{exponent}"))
     if not significant_only:
         finest = _held_by(spoken, range(exponent, finest, -1), finest)
