@@ -21,7 +21,7 @@ from counterset.serve.case_requests import (
     row_of,
     to_wire,
 )
-from counterset.serve.errors import RefusedError
+from counterset.serve.refusals import RefusedError
 from counterset.serve.served import Served
 from counterset.tables.table import Table
 

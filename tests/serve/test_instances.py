@@ -9,8 +9,8 @@ import pytest
 
 from counterset import Schema
 from counterset.serve import instances
-from counterset.serve.errors import RefusedError
 from counterset.serve.instances import InstanceReader
+from counterset.serve.refusals import RefusedError
 from counterset.tables.table import Table
 
 FRAME = pd.DataFrame(

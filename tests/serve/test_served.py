@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from counterset import DiverseExplainer, InvalidInputError
-from counterset.serve.errors import ServerBusyError
+from counterset.serve.refusals import ServerBusyError
 from counterset.serve.served import Served
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterset.serve.errors import ServerBusyError, TooSlowError
 from counterset.serve.limits import Limits
+from counterset.serve.refusals import ServerBusyError, TooSlowError
 from counterset.serve.workers import MOST_ITEMS, ThreadExitError, Workers
 
 

@@ -18,7 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from counterset._base.arrays import Vector, to_python
 from counterset.constraints.constraints import Constraints
 from counterset.explainer import DiverseExplainer
-from counterset.serve.errors import RefusedError, shortened
+from counterset.serve.errors import shortened
+from counterset.serve.refusals import RefusedError
 from counterset.serve.served import Served
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number, format_number

@@ -5,30 +5,25 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from counterset.exceptions import CountersetError, InvalidInputError, NoCounterfactualError
+from counterset.exceptions import InvalidInputError, NoCounterfactualError
+from counterset.serve.refusals import FieldError, RefusedError, ServerBusyError
 
 __all__ = [
     "MOST_FAULTS",
-    "FieldError",
     "Json",
-    "RefusedError",
-    "ServerBusyError",
-    "TooSlowError",
     "add_error_handlers",
     "error_answer",
     "field_error",
     "shortened",
 ]
 
-#: What is wrong with one field of a request: where it is, and what would do.
-FieldError: TypeAlias = Mapping[str, Any]
 #: An answer lists the first 20 faults of a request.
 MOST_FAULTS = 20
 #: Texts of a request are repeated up to their 100th letter.
@@ -42,36 +37,6 @@ class Json(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
-
-
-class RefusedError(CountersetError):
-    """A request that is refused.
-
-    Attributes
-    ----------
-    status
-        The HTTP status.
-    details
-        What is wrong with which field.
-    """
-
-    status = 422
-
-    def __init__(self, message: str, details: Sequence[FieldError] = ()) -> None:
-        super().__init__(message)
-        self.details = list(details)
-
-
-class ServerBusyError(RefusedError):
-    """Too many requests wait already."""
-
-    status = 503
-
-
-class TooSlowError(RefusedError):
-    """A request took too long."""
-
-    status = 504
 
 
 def error_answer(

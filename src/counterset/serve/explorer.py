@@ -27,12 +27,12 @@ from counterset.serve.case_requests import (
     row_of,
     to_wire,
 )
-from counterset.serve.errors import RefusedError
 from counterset.serve.lifting import find_in_the_way
 from counterset.serve.limits import Limits
 from counterset.serve.nearby import ask_nearby
 from counterset.serve.page_features import describe_start
 from counterset.serve.page_map import draw_map
+from counterset.serve.refusals import RefusedError
 from counterset.serve.served import Served
 from counterset.serve.workers import Workers
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from counterset.serve.errors import RefusedError, error_answer
+from counterset.serve.errors import error_answer
 from counterset.serve.limits import Limits
+from counterset.serve.refusals import RefusedError
 
 __all__ = ["LOOPBACK_HOSTS", "Gate"]
 

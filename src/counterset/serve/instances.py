@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from counterset.exceptions import InvalidInputError
-from counterset.serve.errors import MOST_FAULTS, FieldError, RefusedError, field_error, shortened
+from counterset.serve.errors import MOST_FAULTS, field_error, shortened
 from counterset.serve.fields import fields_of
+from counterset.serve.refusals import FieldError, RefusedError
 from counterset.tables.features.one_hot import OneHotGroup
 from counterset.tables.table import Table
 

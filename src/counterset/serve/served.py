@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
-from counterset.serve.errors import ServerBusyError
+from counterset.serve.refusals import ServerBusyError
 from counterset.tables.table import Table
 
 __all__ = ["Served"]

@@ -17,7 +17,7 @@ from counterset.results.context import as_written
 from counterset.results.explanation import Explanation
 from counterset.results.json_values import from_json_value, to_json_value
 from counterset.serve.bodies import StrictRoute
-from counterset.serve.errors import Json, RefusedError, field_error, shortened
+from counterset.serve.errors import Json, field_error, shortened
 from counterset.serve.fields import instance_schema
 from counterset.serve.instances import InstanceReader
 from counterset.serve.limits import Limits
@@ -32,6 +32,7 @@ from counterset.serve.messages import (
     PredictResponse,
     SchemaResponse,
 )
+from counterset.serve.refusals import RefusedError
 from counterset.serve.served import Served
 from counterset.serve.workers import Workers
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from threading import Condition, Thread
 from typing import Any, TypeVar
 
-from counterset.serve.errors import ServerBusyError, TooSlowError
 from counterset.serve.limits import Limits
 from counterset.serve.logs import LOGGER
+from counterset.serve.refusals import ServerBusyError, TooSlowError
 
 __all__ = ["ThreadExitError", "Workers"]
 
