@@ -27,8 +27,9 @@ LEAST_OTHERS, LEAST_ROWS = 3, 20
 #: nines, as codes often are, need only be farther than their range. No code is smaller than 9.
 FAR, FAR_WITH_NINES, LEAST_CODE = 3.0, 1.0, 9
 NINES = re.compile(r"9+[6-9]")
-#: Whole numbers below 0 beside 10 or more different values from 0 on are taken for codes.
-LEAST_FROM_0 = 10
+#: Whole numbers below 0, farther from the other values than twice their usual gap, are taken for
+#: codes; a -1 right before 0 only if there are 10 or more different values from 0 on.
+GAPS, LEAST_BESIDE_ONE = 2, 10
 #: Codes are looked for among 100,000 rows, evenly spread: a code is not rare.
 MOST_ROWS = 100_000
 #: So many columns are named in the text of a warning. The line to paste has all.
@@ -84,15 +85,15 @@ def _are_codes_below_0(values: Vector, counts: Counts) -> bool:
 
     A single -1 may stand right before 0.
     """
-    negative = values[values < 0]
-    few = 0 < len(negative) <= MOST_CODES and len(values) - len(negative) >= LEAST_FROM_0
-    if not few or counts[len(negative) :].sum() < LEAST_ROWS:
+    negative, others = values[values < 0], values[values >= 0]
+    if not 0 < len(negative) <= MOST_CODES or len(others) < LEAST_OTHERS:
         return False
-    if (counts[: len(negative)] < LEAST_REPEATED).any():
+    own, rest = counts[: len(negative)], counts[len(negative) :]
+    if (own < LEAST_REPEATED).any() or rest.sum() < LEAST_ROWS or (negative % 1).any():
         return False
-    whole = bool((negative == np.rint(negative)).all())
-    apart = negative[-1] < -1 or (len(negative) == 1 and (values == np.rint(values)).all())
-    return bool(whole and apart)
+    if negative.tolist() == [-1]:
+        return len(others) >= LEAST_BESIDE_ONE and not (others % 1).any()
+    return bool(others[0] - negative[-1] > GAPS * np.median(np.diff(others)))
 
 
 def _far_out(values: Vector, counts: Counts) -> list[float]:
