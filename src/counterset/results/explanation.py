@@ -274,7 +274,8 @@ class Explanation:
         return len(self._matrix)
 
     def __repr__(self) -> str:
-        return f"{self._heading()}\n{self._options().to_string()}{self._rest()}"
+        table = f"\n{self._options().to_string()}" if len(self) else ""
+        return f"{self._heading()}{table}{self._rest()}"
 
     def _repr_html_(self) -> str:
         from counterset.words.notebook import notebook_html  # noqa: PLC0415 - a room above

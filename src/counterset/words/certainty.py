@@ -71,7 +71,7 @@ def _none(explanation: Explanation, templates: Templates, outcomes: Outcomes) ->
     if bounds is None:
         return []
     if bounds.none_exists:
-        return [templates("sure.none_exists", wanted=outcomes.wanted())]
+        return [templates("sure.none_exists", wanted=outcomes.aim())]
     if math.isinf(bounds.upper):
         return [templates("sure.none_unproved")]
     return [templates("sure.none_but_one", distance=rounded_up(bounds.upper))]
