@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles_constraints import NAMES, RELATIONS, Row, constraints, keeps, plain
 from oracles_exact import mixed_distance
@@ -178,8 +178,13 @@ def check(
 DISTANCES = st.sampled_from(["l1", "l2", "linf", "l0", "gower"])
 
 
+#: Older solvers called another point of the linear model optimal.
+LOST = Asked([0, 1], None, None, {"ranges": {"b": (1, None)}})
+
+
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 @settings(max_examples=30)
+@example(seed=4, n_classes=3, x=(0, 0, "p"), asked=LOST, distance="linf")
 @given(
     seed=st.integers(0, 5),
     n_classes=st.integers(2, 3),
@@ -202,8 +207,13 @@ def test_classes_probabilities_and_constraints(
         assert bounds.none_exists == np.isinf(best)
 
 
+#: No leaf of a tree was left in the ball, which has no point then.
+FAR = {"ranges": {"a": (0, 2), "b": (0, 2)}, "decrease_only": ["a"], "relations": ["a <= b + 1"]}
+
+
 @pytest.mark.parametrize("kind", REGRESSIONS)
 @settings(max_examples=25)
+@example(seed=1, x=(4, 3, "p"), share=0.0, width=0.0, kept=FAR, distance="l0")
 @given(
     seed=st.integers(0, 5),
     x=st.sampled_from(EVERY),
@@ -322,7 +332,8 @@ def test_numbers_with_fractions(
     wanted = [k for k in range(3) if k != own]
     if target is not None:
         wanted = target if isinstance(target, list) else [target]
-    if own in wanted or not set(wanted) & set(model.classes_):
+    known = set(model.classes_)
+    if own in wanted or not set(wanted) & known or (target is not None and set(wanted) - known):
         return
     grid = np.array(list(itertools.product(np.arange(33) / 8, repeat=2)))
     kept, none = with_letters(given_), ("-",)

@@ -37,9 +37,19 @@ def test_values_go_through_json_and_back(value: Any) -> None:
     assert comes_back(value)
 
 
-@pytest.mark.parametrize("value", [b"raw", 1 + 2j, frozenset({1}), object(), LOCAL_TIME])
+@pytest.mark.parametrize("value", [b"raw", 1 + 2j, frozenset({1}), object()])
 def test_what_does_not_come_back_is_known(value: Any) -> None:
     assert not comes_back(value)
+
+
+def test_whether_a_time_of_other_clocks_comes_back_is_known() -> None:
+    # That depends on the library of time zones.
+    try:
+        again = from_json_value(json.loads(json.dumps(to_json_value(LOCAL_TIME))))
+        equal = repr(again) == repr(LOCAL_TIME)
+    except InvalidInputError:
+        equal = False
+    assert comes_back(LOCAL_TIME) == equal
 
 
 def test_a_feature_called_type_is_no_value() -> None:

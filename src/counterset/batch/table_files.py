@@ -212,7 +212,10 @@ class CsvFormat:
 
     def _write(self, frame: pd.DataFrame, file: Path, *, header: bool) -> None:
         if not self.safe:
-            frame.to_csv(file, index=False, header=header)
+            # Before Python 3.13, a cell with a mere carriage return is not put in quotes by itself.
+            returns = any("\r" in cell for cell in _texts(frame))
+            quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+            frame.to_csv(file, index=False, header=header, quoting=quoting)
             return
         cells = frame.copy(deep=False)
         for at, dtype in enumerate(frame.dtypes):
@@ -222,6 +225,14 @@ class CsvFormat:
         cells.columns = pd.Index([as_text(name) for name in cells.columns])
         # In quotes, since a spreadsheet may take a semicolon or a tab for the end of a cell.
         cells.to_csv(file, index=False, header=header, quoting=csv.QUOTE_NONNUMERIC)
+
+
+def _texts(frame: pd.DataFrame) -> Iterator[str]:
+    """Yield the names of the columns, and each different text of a frame."""
+    yield from map(str, frame.columns)
+    for at, dtype in enumerate(frame.dtypes):
+        if not (types.is_numeric_dtype(dtype) or types.is_datetime64_any_dtype(dtype)):
+            yield from (cell for cell in frame.iloc[:, at].unique() if isinstance(cell, str))
 
 
 def as_text(cell: Any) -> Any:

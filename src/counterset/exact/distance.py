@@ -108,8 +108,8 @@ def counterfactual_distance(
     >>> bounds = counterfactual_distance(model, [0.0, 0.0], constraints=kept, **asked)
     >>> bounds.exact, bool(bounds.witness[0] <= bounds.witness[1])
     (True, True)
-    >>> model.predict_proba([bounds.witness])[0, 1].round(3)
-    np.float64(0.8)
+    >>> round(float(model.predict_proba([bounds.witness])[0, 1]), 3)
+    0.8
     >>> kept = Constraints(immutable=["x0"], max_increase={"x1": 0.5})
     >>> counterfactual_distance(model, [0.0, 0.0], constraints=kept, **asked).lower
     inf

@@ -72,7 +72,8 @@ def codes_in(column: Vector) -> list[float]:
     >>> codes_in(np.array([1, 2, 3, 4] * 9 + [99]))
     []
     """
-    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    known = column[~np.isnan(column)].astype(np.float64)
+    values, counts = np.unique(known, return_counts=True)
     if _are_codes_below_0(values, counts):
         from_0 = values >= 0
         return [*values[~from_0].tolist(), *_far_out(values[from_0], counts[from_0])]

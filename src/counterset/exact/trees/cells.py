@@ -244,7 +244,9 @@ class Region:
 
     def add(self, tree: Tree, values: Matrix) -> None:
         """Add a tree; ``values`` are what its leaves add to each lead, ``(nodes, leads)``."""
-        self.trees.append(self._walk(tree, values, 0, {}, {}))
+        leaves = self._walk(tree, values, 0, {}, {})
+        self.is_empty |= not leaves  # a tree has a leaf for every point
+        self.trees.append(leaves)
 
     def _walk(
         self,
