@@ -213,9 +213,10 @@ class CsvFormat:
     def _write(self, frame: pd.DataFrame, file: Path, *, header: bool) -> None:
         if not self.safe:
             # Before Python 3.13, a cell with a mere carriage return is not put in quotes by itself.
-            returns = any("\r" in cell for cell in _texts(frame))
-            quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-            frame.to_csv(file, index=False, header=header, quoting=quoting)
+            if any("\r" in cell for cell in _texts(frame)):
+                frame.to_csv(file, index=False, header=header, quoting=csv.QUOTE_NONNUMERIC)
+            else:
+                frame.to_csv(file, index=False, header=header)
             return
         cells = frame.copy(deep=False)
         for at, dtype in enumerate(frame.dtypes):
