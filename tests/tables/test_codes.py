@@ -14,6 +14,11 @@ from counterset.exceptions import UndeclaredCodesWarning, UnsuitableScaleWarning
 from counterset.tables.codes import codes_in
 from counterset.tables.table import Table
 
+#: What is warned of here is an error, unlike elsewhere.
+pytestmark = [
+    pytest.mark.filterwarnings("error::counterset.exceptions.UndeclaredCodesWarning"),
+    pytest.mark.filterwarnings("error::counterset.exceptions.UnsuitableScaleWarning"),
+]
 RANDOM = np.random.default_rng(5)
 COUNTS = RANDOM.poisson(0.6, 400)
 CODED: dict[str, tuple[Any, list[float]]] = {
