@@ -1,4 +1,4 @@
-"""Write files so that a name never stands for an incomplete one, and one process at a time."""
+"""Write files atomically, and let one process write at a time."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Tidy:
     table
         The columns.
     index, counts, status
-        The inputs' index, how many counterfactuals each has, and what became of it.
+        The inputs' index, how many counterfactuals each has, and its status.
     matrix, labels, distances
         The counterfactuals of all inputs, with their labels and distances.
     """

@@ -37,7 +37,7 @@ class Observer:
     measures: Measures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and tell what became of it."""
+        """Pass a request on, and record its status and its time."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -63,8 +63,8 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 #: A request of up to 4 rows gains from being worked on together with others.
 FEW_ROWS = 4
 
-#: A request, and its rows unless they are still to be read; the answer, and what became of how
-#: many rows.
+#: A request, and its rows unless they are still to be read; the answer, and the number of rows of
+#: each status.
 _Asked: TypeAlias = tuple[ExplainRequest, pd.DataFrame | None]
 _Answered: TypeAlias = tuple[bytes, Counter[str]]
 _REFUSALS_OF_READING: dict[int | str, dict[str, Any]] = {
@@ -214,7 +214,7 @@ def _key(asked: ExplainRequest) -> Hashable:
 def _explain(served: Served, reader: InstanceReader, asked: Sequence[_Asked]) -> list[_Answered]:
     """Explain the rows of requests that want the same; return the answer to each.
 
-    Beside an answer, it is returned what became of how many rows. Each row gets the explanation
+    Beside each answer stands the number of rows of each status. Each row gets the explanation
     that it would get alone. Nothing that is made here outlives the requests.
     """
     first, _ = asked[0]

@@ -60,8 +60,8 @@ class Workers:
     its items is worked on alone, so that it has its own result or its own error.
 
     A thread cannot be stopped from outside. One that works on a batch for too long is given up:
-    the requests fail, another thread takes its place, and what it returns later is dropped. Only
-    so many threads are replaced; then there are fewer, and at last none, until one returns.
+    the requests fail, another thread takes its place, and what it returns later is dropped. The
+    number of replaced threads is limited: beyond it, fewer threads work, until one returns.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class Workers:
         self._changed.notify_all()
 
     def _watch(self) -> None:
-        """Give up threads that work for too long, as long as there is any work."""
+        """Replace threads that work for too long, while there is work."""
         with self._changed:
             while self._running or self._waiting:
                 latest = time.monotonic() - self._limits.work_seconds
