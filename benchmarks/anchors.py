@@ -34,8 +34,8 @@ from counterset import (
     NearestCandidates,
     evaluate,
 )
-from counterset.benchmark.classifiers import Network
-from counterset.benchmark.data import prepare
+from counterset.paper.classifiers import Network
+from counterset.paper.data import prepare
 
 DATASETS = ("diabetes", "no2", "credit", "spambase", "news")
 SMALL = ("diabetes", "no2")

@@ -28,7 +28,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
 from counterset import DiverseExplainer, datasets
-from counterset.cli.credit import load_credit
+from counterset.cli.demo import load_credit
 from counterset.serve import app
 from counterset.serve.app import create_app
 from counterset.serve.served import Served

@@ -16,7 +16,7 @@ after the other; what is in the file already is run again only with --again.
 - optimum: `counterfactual_distance`, at most 20 seconds an input (--seconds); a lower bound where
   that is not enough. With --again, what is proved stays
 - counterset: the defaults; rows: options on the way to training rows only, without recipes
-- all others: names of peers, see `counterset.benchmark.peers`
+- all others: names of peers, see `counterset.paper.peers`
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from counterset import (
     Schema,
     counterfactual_distance,
 )
-from counterset.benchmark.peers import find_peer
+from counterset.paper.peers import find_peer
 
 FILE = Path(__file__).with_suffix(".csv")
 KEYS = ["data", "model", "method", "input"]

@@ -14,7 +14,7 @@ from the nearest possible is measured by `nearest.py`.
 - anchors: `anchors="auto"`
 - one list: `anchors=1`, the same list for the whole class
 - nearest rows: the five nearest training rows of another class
-- all others: names of peers, see `counterset.benchmark.peers`; NICE knows no constraints
+- all others: names of peers, see `counterset.paper.peers`; NICE knows no constraints
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from counterset import (
     datasets,
     evaluate,
 )
-from counterset.benchmark.peers import find_peer
+from counterset.paper.peers import find_peer
 
 MODELS: dict[str, Any] = {
     "boosting": lambda: GradientBoostingClassifier(random_state=0),

@@ -4,7 +4,8 @@
 
 Made-up candidates and inputs, uniform in [0, 1]; steps 1 to 3 of the paper with its settings: the
 nearest 1000 candidates, and five of them that differ. "All" ranks every candidate. "Scan" and
-"tree" find the nearest first, see `counterset.steps.nearest`; a tree is measured up to 8 features.
+"tree" find the nearest first, see `counterset.strategies.ranking`; a tree is measured up to 8
+features.
 "scikit-learn" is the brute force of its `NearestNeighbors` for the nearest 1000, and chooses
 nothing. Processor times, the best of 2, in one run. Prints a Markdown table of milliseconds for
 each input.
@@ -23,9 +24,9 @@ from sklearn.neighbors import NearestNeighbors
 
 from counterset import AngleDiversity, NearestCandidates
 from counterset.distances import L1, L2, Distance
-from counterset.steps import nearest
-from counterset.steps.pool import CandidatePool
-from counterset.steps.selection import Selector
+from counterset.strategies import ranking as nearest
+from counterset.strategies.selection import Selector
+from counterset.strategies.training import CandidatePool
 from counterset.tables.schema import Schema
 from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table

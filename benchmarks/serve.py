@@ -24,7 +24,7 @@ from statistics import median
 
 import numpy as np
 
-from counterset.cli.credit import load_credit
+from counterset.cli.demo import load_credit
 
 #: How many requests are asked one after the other, to know the time of a single one.
 SINGLE = 40

@@ -29,7 +29,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 
 from counterset import DiverseExplainer, FewerCounterfactualsWarning, LineSearch
-from counterset.benchmark.peers.literal import PAIR_DISTANCES, LiteralMethod
+from counterset.paper.peers.literal import PAIR_DISTANCES, LiteralMethod
 
 ALPHA, BATCH = 1000, 500
 Rows = np.ndarray[Any, np.dtype[np.float64]]

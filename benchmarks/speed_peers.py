@@ -10,7 +10,7 @@ has no faster call for many rows, so there the batch is the loop. Model calls an
 those of an explanation of one row; treecf reads the trees and asks nothing.
 
 - counterset: `DiverseExplainer(model)`, few changes; paper: `DiverseExplainer.paper(model)`
-- all others: names of peers, see `counterset.benchmark.peers`; literal (the paper read literally)
+- all others: names of peers, see `counterset.paper.peers`; literal (the paper read literally)
   takes arrays only, and a forest, asked one row at a time, takes it too long
 
 Inputs: 50 for what takes milliseconds, 5 for literal, treecf and DiCE's random method, 2 for the
@@ -29,7 +29,7 @@ import pandas as pd
 from recipes import TREES, fit_model, load, print_row
 
 from counterset import DiverseExplainer, FewerCounterfactualsWarning, Schema, evaluate
-from counterset.benchmark.peers import find_peer
+from counterset.paper.peers import find_peer
 
 #: How slow each method is: 0 fast, 1 tenths of seconds, 2 seconds.
 METHODS = {

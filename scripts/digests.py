@@ -59,8 +59,8 @@ from counterset import (
     metrics,
     weak_robustness,
 )
-from counterset.benchmark import Experiment, reproduce, tune
 from counterset.exact import ReluNetwork
+from counterset.paper import Experiment, reproduce, tune
 
 SETTINGS: dict[str, Callable[[], Any]] = {}
 

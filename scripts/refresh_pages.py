@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from pages import BLOCK, COMMAND, PAGES, run_block  # noqa: E402
+from support.pages import BLOCK, COMMAND, PAGES, run_block  # noqa: E402
 
 
 def refreshed(text: str, name: str) -> str:

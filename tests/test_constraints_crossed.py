@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal_checker import Column, broken, records, same_row, strange_values
-from ugly_tables import COLUMNS, NUMBERS, ORDERED, UglyTable, build, numbers_of
+from support.literal_checker import Column, broken, records, same_row, strange_values
+from support.ugly_tables import COLUMNS, NUMBERS, ORDERED, UglyTable, build, numbers_of
 
 from counterset import (
     Constraints,

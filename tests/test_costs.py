@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from mixed_tables import DTYPES, Case, Model, constrained, models
 from sklearn.linear_model import LogisticRegression
-from toys import FRAME, Recorder, X, fitted
+from support.mixed_tables import DTYPES, Case, Model, constrained, models
+from support.toys import FRAME, Recorder, X, fitted
 
 from counterset import (
     AngleDiversity,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import sklearn
-from pages import PAGES, ROOT, broken_links, run_page
+from support.pages import PAGES, ROOT, broken_links, run_page
 
 #: The pages whose links are checked.
 LINKING = [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from toys import FRAME, Recorder, Rows, X, approve, fitted
+from support.toys import FRAME, Recorder, Rows, X, approve, fitted
 
 from counterset import (
     AngleDiversity,

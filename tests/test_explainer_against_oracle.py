@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from oracles import PAIR_DISTANCES, Oracle
+from support.oracles import PAIR_DISTANCES, Oracle
 
 from counterset import (
     AngleDiversity,

@@ -16,7 +16,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
-from toys import FRAME, X, approve, fitted
+from support.toys import FRAME, X, approve, fitted
 
 from counterset import (
     AngleDiversity,

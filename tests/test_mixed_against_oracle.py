@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from literal_checker import is_missing
-from mixed_tables import ORDER
-from oracles_mixed import MixedOracle, RawFeature, RawRule, Row
+from support.literal_checker import is_missing
+from support.mixed_tables import ORDER
+from support.oracles_mixed import MixedOracle, RawFeature, RawRule, Row
 
 from counterset import (
     AngleDiversity,

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from literal_checker import broken, records, same_row, strange_values
-from mixed_tables import Case, Model, constrained, models
+from support.literal_checker import broken, records, same_row, strange_values
+from support.mixed_tables import Case, Model, constrained, models
 
 from counterset import (
     AngleDiversity,
@@ -29,7 +29,7 @@ from counterset import (
     NearestCandidates,
     NoCounterfactualError,
 )
-from counterset.steps.cutoffs import Cutoff
+from counterset.strategies.ranking import Cutoff
 
 
 @st.composite

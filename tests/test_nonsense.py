@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from toys import FRAME, X, fitted
+from support.toys import FRAME, X, fitted
 
 from counterset import Constraints, DiverseExplainer, InvalidInputError, ModelError, Schema
 

@@ -17,7 +17,7 @@ from counterset import (
     LineSearch,
     NearestCandidates,
 )
-from counterset.steps import Cutoff, Diversity, Ranking, Search, Segments, View
+from counterset.strategies import Cutoff, Diversity, Ranking, Search, Segments, View
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
 

@@ -108,11 +108,11 @@ def test_one_module_knows_the_containers_of_tables() -> None:
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             if {name.split(".")[0] for name in names} & {"narwhals", "polars", "pyarrow"}:
                 knowing.add(str(file.relative_to(SOURCE)))
-    assert knowing == {"tables/frames.py", "batch/parquet_files.py"}  # containers, and a format
+    assert knowing == {"tables/frames.py", "batch/table_files.py"}  # containers, and a format
 
 
 # DiCE draws from the global random state; its adapter seeds that of a process that is all its own.
-OWN_PROCESS = SOURCE / "benchmark" / "peers" / "dice.py"
+OWN_PROCESS = SOURCE / "paper" / "peers" / "dice.py"
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal_checker import Column, kept, records, same
-from sentences import KEPT, Reader, false_verbs, kept_sentences, share_is_true
-from ugly_tables import Encoded, fitted
+from support.literal_checker import Column, kept, records, same
+from support.sentences import KEPT, Reader, false_verbs, kept_sentences, share_is_true
+from support.ugly_tables import Encoded, fitted
 
 from counterset import Constraints, DiverseExplainer, Explanation, Schema
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 from sklearn.utils import estimator_checks
-from toys import Stripes
+from support.toys import Stripes
 
 from counterset import DiverseExplainer
 

@@ -11,9 +11,18 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from literal_checker import Column, Row, broken, is_missing, kept, records, same, strange_values
-from sentences import Reader, as_cell, false_verbs
-from ugly_tables import (
+from support.literal_checker import (
+    Column,
+    Row,
+    broken,
+    is_missing,
+    kept,
+    records,
+    same,
+    strange_values,
+)
+from support.sentences import Reader, as_cell, false_verbs
+from support.ugly_tables import (
     CLASSIFIERS,
     Encoded,
     UglyTable,

@@ -4,8 +4,9 @@ from counterset import datasets, distances, metrics
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.plausibility import NearData
 from counterset.evaluation.evaluate import evaluate
+from counterset.evaluation.noise import GaussianNoise
 from counterset.evaluation.robustness import empirical_robustness, weak_robustness
-from counterset.evaluation.steadiness import steadiness
+from counterset.evaluation.stability import steadiness
 from counterset.exact import (
     Box,
     DistanceBounds,
@@ -39,14 +40,13 @@ from counterset.exceptions import (
     UnusedColumnsWarning,
 )
 from counterset.explainer import DiverseExplainer
-from counterset.noise import GaussianNoise
-from counterset.results.certificate import Certificate
-from counterset.results.explanation import Explanation
-from counterset.results.explanations import Explanations
-from counterset.results.steadiness import Steadiness
-from counterset.steps.cutoffs import CandidatesWithin, NearestCandidates
-from counterset.steps.diversity import AngleDiversity, DistanceDiversity, FeatureDiversity
-from counterset.steps.line_search import LineSearch
+from counterset.explanations.certificate import Certificate
+from counterset.explanations.explanation import Explanation
+from counterset.explanations.explanations import Explanations
+from counterset.explanations.stability import Steadiness
+from counterset.strategies.diversity import AngleDiversity, DistanceDiversity, FeatureDiversity
+from counterset.strategies.line_search import LineSearch
+from counterset.strategies.ranking import CandidatesWithin, NearestCandidates
 from counterset.tables.schema import Schema
 
 __all__ = [

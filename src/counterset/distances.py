@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from counterset._base.arrays import Indices, Matrix, Stack, Vector
+from counterset._base.arrays import Indices, Matrix, Stack, Vector, squared_lengths
 from counterset._base.checks import read_distances, read_pair, read_weights
-from counterset._base.products import squared_lengths
 from counterset._base.threads import share_rows
 from counterset.exceptions import InvalidInputError
 

@@ -1,48 +1,211 @@
-"""DiverseExplainer: fit on training rows, then explain decisions."""
+"""What the parameters of an explainer may be."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Literal, Self
 
+import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from counterset._base.arrays import Matrix
-from counterset.anchors.chooser import anchored
-from counterset.anchors.fitting import find_anchors
-from counterset.constraints.constraints import Constraints
-from counterset.constraints.per_row import RowConstraints, is_per_row
+from counterset._base.checks import check_count
+from counterset.constraints.constraints import Constraints, RowConstraints, is_per_row
 from counterset.constraints.plausibility import NearData
 from counterset.distances import DistanceLike
 from counterset.exact.certify import certify
 from counterset.exact.domains import DomainLike
-from counterset.models.unused_columns import warn_of_unused
-from counterset.recipes.chooser import with_recipes
-from counterset.recipes.learning import RecipeBook
-from counterset.results.explanation import Explanation
-from counterset.results.explanations import Explanations
-from counterset.steps.acceptance import Requirements
-from counterset.steps.batch import explain_batch
-from counterset.steps.cutoffs import Cutoff, NearestCandidates
-from counterset.steps.diversity import AngleDiversity, Diversity
-from counterset.steps.estimator import ModelEstimator
-from counterset.steps.line_search import LineSearch, Search
-from counterset.steps.parameters import (
-    check_parameter,
-    check_parameters,
-    paper_settings,
-)
-from counterset.steps.pipeline import Pipeline, paper_pipeline
-from counterset.steps.requests import IfNone, Request
-from counterset.steps.training import TrainingData
-from counterset.steps.workload import Workload
+from counterset.exceptions import InvalidInputError, NotFittedError
+from counterset.explanations.explanation import Explanation
+from counterset.explanations.explanations import Explanations
+from counterset.models.adapter import warn_of_unused
+from counterset.models.goals import set_goal
+from counterset.strategies.batch import Requirements
+from counterset.strategies.calls import IfNone, Request, Workload, explain_batch
+from counterset.strategies.diversity import AngleDiversity, Diversity
+from counterset.strategies.line_search import LineSearch, Search
+from counterset.strategies.nearest import with_recipes
+from counterset.strategies.paper import Pipeline, paper_pipeline
+from counterset.strategies.ranking import Cutoff, NearestCandidates
+from counterset.strategies.recipes import RecipeBook
+from counterset.strategies.shared import anchored, find_anchors
+from counterset.strategies.training import TrainingData
 from counterset.tables.codes import warn_of_codes
 from counterset.tables.frames import is_dask_frame
 from counterset.tables.scaling import ScaleLike, warn_of_scale
 from counterset.tables.schema import Schema
 
-__all__ = ["DiverseExplainer"]
+__all__ = [
+    "DiverseExplainer",
+    "ModelEstimator",
+    "check_parameter",
+    "check_parameters",
+    "paper_settings",
+    "used_by_fit",
+]
+
+#: The type of each parameter, and what to say if it is something else.
+_ALLOWED: dict[str, tuple[Any, str]] = {
+    "candidates": (Cutoff, "NearestCandidates, CandidatesWithin or an object with cut(ranking)"),
+    "diversity": (
+        Diversity | None,
+        "AngleDiversity, DistanceDiversity, FeatureDiversity, an object with differ(view, a, b), "
+        "or None",
+    ),
+    "search": (
+        Search | None,
+        "LineSearch, an object with search(segments, ask) and needs_farthest, or None",
+    ),
+    "schema": (Schema | None, "Schema or None"),
+    "constraints": (Constraints | None, "Constraints or None"),
+    "costs": (Mapping | None, "a mapping from names to numbers above 0, or None"),
+    "sparsify": (bool | np.bool_, "True or False"),
+    "plausibility": (NearData | None, "NearData or None"),
+}
+
+
+#: Parameters that ``fit`` uses; the others are read when a row is explained.
+_USED_BY_FIT = ("model", "distance", "scale", "costs", "schema", "plausibility", "anchors")
+
+
+def used_by_fit(explainer: Any) -> dict[str, Any]:
+    """Return the parameters of an explainer that ``fit`` uses."""
+    return {name: getattr(explainer, name) for name in _USED_BY_FIT}
+
+
+def _check_unchanged(explainer: Any, fitted_with: dict[str, Any]) -> None:
+    """Check that the parameters that ``fit`` used are still those of the explainer."""
+    changed = [
+        name for name in _USED_BY_FIT if not _same(getattr(explainer, name), fitted_with[name])
+    ]
+    if changed:
+        raise NotFittedError(
+            f"{' and '.join(changed)} changed after fit, so what was learned no longer applies. "
+            f"Call fit again."
+        )
+
+
+def _same(value: Any, other: Any) -> bool:
+    if value is other:
+        return True
+    if isinstance(value, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(value, other)
+    return type(value) is type(other) and bool(value == other)
+
+
+def check_parameters(explainer: Any, fitted_with: dict[str, Any] | None = None) -> None:
+    """Check that the parameters of an explainer are what it can use.
+
+    Parameters
+    ----------
+    fitted_with
+        After ``fit``: what ``used_by_fit`` returned then, which must not have changed.
+    """
+    check_count(explainer.max_counterfactuals, "max_counterfactuals")
+    if explainer.max_model_rows is not None:
+        check_count(explainer.max_model_rows, "max_model_rows")
+    anchors = explainer.anchors
+    if isinstance(anchors, str) and anchors != "auto":
+        raise InvalidInputError(
+            f"anchors must be None, 'auto' or a number of anchors per class, got {anchors!r}."
+        )
+    if anchors is not None and anchors != "auto":
+        check_count(anchors, "anchors")
+    for name in _ALLOWED:
+        check_parameter(name, getattr(explainer, name))
+    if fitted_with is not None:
+        _check_unchanged(explainer, fitted_with)
+
+
+def check_parameter(name: str, value: Any) -> None:
+    """Check that one parameter is of the type that an explainer can use."""
+    kind, allowed = _ALLOWED[name]
+    # A class has the methods of its objects: NearestCandidates is meant as NearestCandidates().
+    if isinstance(value, type) or not isinstance(value, kind):
+        raise InvalidInputError(f"{name} must be {allowed}, got {value!r}.")
+
+
+def paper_settings(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the paper, with changes in their place.
+
+    Examples
+    --------
+    >>> paper_settings({"sparsify": True})["search"]
+    LineSearch(gamma=0.1, halvings='segment', first_crossing=False)
+    """
+    settings: dict[str, Any] = {
+        "candidates": NearestCandidates(1000),
+        "diversity": AngleDiversity(0.5),
+        "search": LineSearch(0.1),
+        "scale": "range",
+        "schema": Schema(),
+        "sparsify": False,
+        **changes,
+    }
+    if isinstance(settings["schema"], Schema | None):
+        settings["schema"] = (settings["schema"] or Schema()).without_steps()
+    return settings
+
+
+class ModelEstimator(BaseEstimator):
+    """An estimator whose first parameter is a model that is fitted already.
+
+    A subclass calls ``_keep_training`` in its ``fit``.
+    """
+
+    def _keep_training(self, training: TrainingData) -> None:
+        """Keep what was learned from the training rows, and what scikit-learn expects of it."""
+        self._training = training
+        self._fitted_with, self._checked = used_by_fit(self), self._parameters()
+        self.schema_ = training.table
+        self.distance_ = training.distance
+        self.pool_ = training.pool
+        self.classes_ = training.classes.labels
+        self.support_ = training.support
+        self.n_features_in_ = len(training.table.columns)
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        if training.table.array_dtype is None:
+            self.feature_names_in_ = np.asarray(training.table.columns, dtype=object)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "pool_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} is not fitted yet. Call fit with the training rows "
+                f"first."
+            )
+        now = self._parameters()
+        if any(now[name] is not value for name, value in self._checked.items()):
+            check_parameters(self, self._fitted_with)  # set_params may have come after fit
+            self._checked = now
+
+    def _check_goal(self, target: Any = None, interval: tuple[float, float] | None = None) -> None:
+        """Raise if no training row has what is wanted: it is wrong for every row that is asked."""
+        set_goal(self._training.classes, target, interval)
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the parameters as they are now; faster than ``get_params``."""
+        kind: Any = type(self)
+        return {name: getattr(self, name) for name in _parameter_names(kind)}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "pool_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        takes = tags.input_tags
+        takes.allow_nan = takes.categorical = takes.string = True
+        return tags
+
+    def __sklearn_clone__(self) -> Self:
+        # A clone explains the same model: cloning the model too would throw its training away.
+        return type(self)(**self.get_params(deep=False))
+
+
+@cache
+def _parameter_names(kind: Any) -> tuple[str, ...]:
+    return tuple(kind._get_param_names())
 
 
 class DiverseExplainer(ModelEstimator):
@@ -63,12 +226,13 @@ class DiverseExplainer(ModelEstimator):
         function from (n, d) and (m, d) to (n, m). Taken in the scaled space.
     candidates
         Step 2: :class:`NearestCandidates`, :class:`CandidatesWithin`, or a step of your own, see
-        :class:`~counterset.steps.Cutoff`.
+        :class:`~counterset.strategies.Cutoff`.
     diversity
         Step 3: :class:`AngleDiversity`, :class:`DistanceDiversity`, :class:`FeatureDiversity`, or
-        a step of your own, see :class:`~counterset.steps.Diversity`; None keeps the nearest.
+        a step of your own, see :class:`~counterset.strategies.Diversity`; None keeps the nearest.
     search
-        Step 4: :class:`LineSearch` or a step of your own, see :class:`~counterset.steps.Search`;
+        Step 4: :class:`LineSearch` or a step of your own, see
+        :class:`~counterset.strategies.Search`;
         None reports the training rows themselves.
     max_counterfactuals
         The most to report for one input.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from counterset import distances
 from counterset.distances import DistanceLike
 from counterset.exceptions import InvalidInputError
-from counterset.results.explanation import Explanation
+from counterset.explanations.explanation import Explanation
 from counterset.tables.frames import to_pandas
 
 __all__ = ["k_distance", "k_diversity", "set_distance", "sparsity", "validity"]

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from counterset._base.memo import Memo
+from counterset._base.lazy import Memo
 
 
 def test_a_value_is_computed_once_however_many_threads_ask() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterset._base.products import squared_lengths
+from counterset._base.arrays import squared_lengths
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, -1e6])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pandas as pd
 import pytest
 from distributed import LocalCluster
-from loan_frames import lender, loans
+from support.loan_frames import lender, loans
 
 from counterset import InvalidInputError, MissingExtraError
 from counterset.batch import FrameExplainer

@@ -14,8 +14,8 @@ import dask.dataframe as dd
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
-from loan_frames import FEATURES, Deadly, Flaky, Flat, lender, loans
-from toys import FRAME, approve, fitted
+from support.loan_frames import FEATURES, Deadly, Flaky, Flat, lender, loans
+from support.toys import FRAME, approve, fitted
 
 from counterset import Constraints, DiverseExplainer, InvalidInputError, MissingExtraError
 from counterset.batch import FrameExplainer

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from loan_frames import FEATURES, Lender, lender, loans
-from toys import fitted
+from support.loan_frames import FEATURES, Lender, lender, loans
+from support.toys import fitted
 
 from counterset import (
     Constraints,

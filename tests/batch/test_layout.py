@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from container_tables import above, to_arrow
-from container_tables import tables as container_tables
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from mixed_tables import constrained, models
+from support.container_tables import above, to_arrow
+from support.container_tables import tables as container_tables
+from support.mixed_tables import constrained, models
 
 from counterset import (
     DiverseExplainer,
@@ -21,7 +21,7 @@ from counterset import (
     UnsuitableScaleWarning,
 )
 from counterset.batch import FrameExplainer
-from counterset.batch.layout import Layout
+from counterset.batch.frame_explainer import Layout
 
 
 def assert_same_schema(a: pd.DataFrame, b: pd.DataFrame) -> None:

@@ -8,11 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet
 import pytest
-from loan_frames import loans
+from support.loan_frames import loans
 
 from counterset import InvalidInputError, MissingExtraError
-from counterset.batch.parquet_files import ParquetFormat, ParquetTable
-from counterset.batch.table_files import open_table
+from counterset.batch.table_files import ParquetFormat, ParquetTable, open_table
 
 
 def test_chunks_hold_every_row_once_under_its_number_with_its_dtype(tmp_path: Path) -> None:

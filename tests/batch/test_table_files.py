@@ -9,8 +9,15 @@ import pandas as pd
 import pytest
 
 from counterset import InvalidInputError
-from counterset.batch.parquet_files import ParquetFormat, ParquetTable
-from counterset.batch.table_files import CsvFormat, CsvTable, check_ending, format_of, open_table
+from counterset.batch.table_files import (
+    CsvFormat,
+    CsvTable,
+    ParquetFormat,
+    ParquetTable,
+    check_ending,
+    format_of,
+    open_table,
+)
 
 ROWS = pd.DataFrame(
     {"case": ["007", "8", "9", "10", "11"], "note": ["a", "b\nc", "d", None, "e,f"]}

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from displays import mixed, wide
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from support.displays import mixed, wide
 
 from counterset import Constraints, DiverseExplainer, datasets, evaluate
 

@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from counterset import DiverseExplainer, Schema
-from counterset.cli.credit import OUTCOMES, load_credit
+from counterset.cli.demo import OUTCOMES, load_credit
 from counterset.serve.served import Served
 
 from .conftest import start_browser

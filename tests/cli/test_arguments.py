@@ -6,7 +6,7 @@ from argparse import ArgumentTypeError
 
 import pytest
 
-from counterset.cli.arguments import positive_number, whole_number
+from counterset.cli.parsing import positive_number, whole_number
 
 
 @pytest.mark.parametrize("text", ["0", "4", "2.0", "", "many"])

@@ -8,11 +8,11 @@ from pathlib import Path
 import joblib
 import pandas as pd
 import pytest
-from cli_files import write_loans
 from sklearn.linear_model import LogisticRegression
+from support.cli_files import write_loans
 
 from counterset import InvalidInputError
-from counterset.cli import options
+from counterset.cli import parsing as options
 from counterset.cli.cases import Case, find_rows, read_case
 
 

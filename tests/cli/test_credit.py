@@ -1,6 +1,6 @@
 """The bundled loan applications with their model."""
 
-from counterset.cli.credit import load_credit
+from counterset.cli.demo import load_credit
 
 
 def test_the_model_is_explained_on_rows_that_it_was_trained_on() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from counterset import DiverseExplainer, Schema, datasets
 from counterset.cli import main
-from counterset.cli.settings_files import read_schema
+from counterset.cli.files import read_schema
 
 
 def test_all_datasets_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

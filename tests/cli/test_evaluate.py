@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_files import write_loans
+from support.cli_files import write_loans
 
 from counterset.cli import main
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import joblib
 import pandas as pd
 import pytest
-from cli_files import write_loans
 from sklearn.linear_model import LinearRegression
+from support.cli_files import write_loans
 
 from counterset import Constraints, DiverseExplainer, Schema
 from counterset.cli import main

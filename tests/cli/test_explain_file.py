@@ -14,14 +14,15 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from cli_files import write_loans
 from distributed import LocalCluster
-from loan_frames import FEATURES, Interrupted, Lender, loans
+from support.cli_files import write_loans
+from support.loan_frames import FEATURES, Interrupted, Lender, loans
 
 from counterset import DiverseExplainer
 from counterset._base.files import locked
 from counterset.batch import FrameExplainer
-from counterset.cli import explain_file, main
+from counterset.cli import explain as explain_file
+from counterset.cli import main
 
 
 @pytest.fixture(autouse=True)
@@ -222,7 +223,7 @@ def test_what_cannot_be_used_is_told_in_one_line(
 def test_a_full_disk_leaves_what_is_finished(tmp_path: Path) -> None:
     command = [*write(tmp_path), "--quiet", "--out", str(tmp_path / "out.csv")]
     code = (
-        "import sys; from counterset.cli import explain_file, main; explain_file.ROWS = 20;"
+        "import sys; from counterset.cli import explain, main; explain.ROWS = 20;"
         "sys.exit(main(sys.argv[1:]))"
     )
     whole = main([*command[:-1], str(tmp_path / "whole.csv")])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_files import write_loans
+from support.cli_files import write_loans
 
 from counterset import InvalidInputError, MissingExtraError
 from counterset.cli import main

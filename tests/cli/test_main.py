@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from cli_files import write_loans
+from support.cli_files import write_loans
 
 from counterset import __version__
 from counterset.cli import main

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from counterset.cli import options
+from counterset.cli import parsing as options
 
 
 def read(arguments: list[str], repeats: int = 3) -> argparse.Namespace:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from counterset.cli.parsers import Help, add_parser
+from counterset.cli.parsing import Help, add_parser
 
 
 def test_help_names_the_usage_all_arguments_and_an_example() -> None:

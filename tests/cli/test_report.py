@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli_files import write_loans
+from support.cli_files import write_loans
 
 from counterset.cli import main
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from counterset import InvalidInputError
-from counterset.cli.rows import read_rows, select_features
+from counterset.cli.cases import read_rows, select_features
 
 X = pd.DataFrame({"income": [1.0, 2.0, 3.0], "debt": [3.0, 1.0, 2.0]})
 Y = ["no", "yes", "yes"]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from cli_files import write_loans
-from slow_server import WAITS, slow_server
+from support.cli_files import write_loans
+from support.slow_server import WAITS, slow_server
 
 from counterset.cli import main, serve
 from counterset.serve.limits import Limits

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from counterset import Constraints, InvalidInputError, Schema, datasets
-from counterset.cli.settings_files import read_constraints, read_schema, schema_to_json
+from counterset.cli.files import read_constraints, read_schema, schema_to_json
 
 
 def written(folder: Path, name: str, text: str) -> Path:

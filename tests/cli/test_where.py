@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loan_frames import Lender, lender, loans
+from support.loan_frames import Lender, lender, loans
 
 from counterset import InvalidInputError
-from counterset.cli.where import Where
+from counterset.cli.explain import Where
 
 EXPLAINER = lender()
 ROWS = loans(30).assign(town=np.array(["Ulm", "Bonn", None] * 10, dtype=object))

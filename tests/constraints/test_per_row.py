@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys import FRAME, Recorder, X, approve, fitted
+from support.toys import FRAME, Recorder, X, approve, fitted
 
 from counterset import Constraints, FewerCounterfactualsWarning, InvalidInputError, evaluate
-from counterset.constraints.per_row import group_rows
+from counterset.constraints.constraints import group_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
 

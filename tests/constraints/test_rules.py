@@ -21,7 +21,7 @@ from counterset.constraints.rules import (
     Rules,
     Together,
 )
-from counterset.tables.features.grid import Grid
+from counterset.tables.features.feature import Grid
 
 NAN = np.nan
 KNOWN = np.array([[1.0, 2.0], [3.0, NAN]])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from shifting_noise import Shift
+from support.shifting_noise import Shift
 
 from counterset import DiverseExplainer, InvalidInputError, NoCounterfactualError, evaluate
 from counterset._base.arrays import Matrix

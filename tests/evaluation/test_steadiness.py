@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from shifting_noise import Shift
-from worded import MATRIX, TABLE
+from support.shifting_noise import Shift
+from support.worded import MATRIX, TABLE
 
 from counterset import (
     Constraints,
@@ -20,8 +20,8 @@ from counterset import (
     evaluate,
     steadiness,
 )
-from counterset.evaluation.steadiness import asked_for, compare_with_copies, ways_of
-from counterset.noise import NumericColumns
+from counterset.evaluation.noise import NumericColumns
+from counterset.evaluation.stability import asked_for, compare_with_copies, ways_of
 
 X = np.random.default_rng(0).random((300, 2))
 

@@ -14,7 +14,7 @@ from counterset import (
     NoCounterfactualError,
 )
 from counterset._base.arrays import Mask
-from counterset.benchmark import tune
+from counterset.paper import tune
 
 
 def line_model(rows: object) -> Mask:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toys_exact import LINEAR
+from support.toys_exact import LINEAR
 
 from counterset import Box, InvalidInputError
 from counterset.exact import counterfactual_distance, counterfactual_distances

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from toys_exact import CUBE, DISTANCES, THREE, TWO, given_linear, given_scaler
+from support.toys_exact import CUBE, DISTANCES, THREE, TWO, given_linear, given_scaler
 
 from counterset import Box
 from counterset.distances import L1, L2, Distance, LInf

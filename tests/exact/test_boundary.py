@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toys_exact import problem_of
+from support.toys_exact import problem_of
 
 from counterset import Box
-from counterset.exact.boundary import past_boundary
+from counterset.exact.sampling import past_boundary
 
 
 def right(rows: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from counterset.exact.category_codes import CategoryCodes
+from counterset.exact.preprocessing import CategoryCodes
 
 FRAME = pd.DataFrame({"age": [31, 52, 40], "home": pd.Categorical(["rent", "own", None])})
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_constraints import constraints, keeps, plain
-from toys_exact import LINEAR, SQUARE
+from support.oracles_constraints import constraints, keeps, plain
+from support.toys_exact import LINEAR, SQUARE
 
 from counterset import Box, Constraints, DiverseExplainer, InvalidInputError
 from counterset.exact import counterfactual_distance

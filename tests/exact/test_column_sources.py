@@ -16,9 +16,9 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
-from toys_exact import ENCODERS, VALUES, flats
+from support.toys_exact import ENCODERS, VALUES, flats
 
-from counterset.exact.column_sources import sources_of
+from counterset.exact.preprocessing import sources_of
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)

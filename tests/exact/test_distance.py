@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
-from toys_exact import SQUARE
+from support.toys_exact import SQUARE
 
 from counterset import Box, Grid, Points
 from counterset.exact import ReluNetwork, counterfactual_distance, counterfactual_distances

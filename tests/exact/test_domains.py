@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from toys_exact import LINEAR, SQUARE
+from support.toys_exact import LINEAR, SQUARE
 
 from counterset import (
     Box,

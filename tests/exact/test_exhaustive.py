@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toys_exact import ball
+from support.toys_exact import ball
 
 from counterset import (
     Answer,

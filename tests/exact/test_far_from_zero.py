@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from oracles_exact import cell_points, nearest_other
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from toys_exact import disguised, given_linear, given_scaler, thresholds, tree_data
+from support.oracles_exact import cell_points, nearest_other
+from support.toys_exact import disguised, given_linear, given_scaler, thresholds, tree_data
 
 from counterset import (
     Box,

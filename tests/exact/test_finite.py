@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles_exact import nearest_other
-from toys_exact import problem_of
+from support.oracles_exact import nearest_other
+from support.toys_exact import problem_of
 
 from counterset import Grid, UnsupportedDistanceError
 from counterset.distances import L0, L1, L2, CustomDistance, Distance, LInf

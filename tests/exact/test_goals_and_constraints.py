@@ -14,8 +14,6 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from oracles_constraints import NAMES, RELATIONS, Row, constraints, keeps, plain
-from oracles_exact import mixed_distance
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -32,6 +30,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from support.oracles_constraints import NAMES, RELATIONS, Row, constraints, keeps, plain
+from support.oracles_exact import mixed_distance
 
 from counterset import Box, Constraints, DistanceBounds, InvalidInputError
 from counterset.exact import counterfactual_distance

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toys_exact import problem_of
+from support.toys_exact import problem_of
 
 from counterset import Box
 from counterset.distances import L1, L2, Distance, LInf
-from counterset.exact.growing_balls import (
+from counterset.exact.sampling import (
     BallResult,
     Incumbent,
     covering_radius,

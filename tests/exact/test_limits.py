@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
-from toys_exact import LINEAR
+from support.toys_exact import LINEAR
 
 from counterset import (
     Box,
@@ -16,7 +16,7 @@ from counterset import (
     UnsupportedModelError,
 )
 from counterset.exact import counterfactual_distance, counterfactual_distances
-from counterset.exact.limits import Limits, most_of
+from counterset.exact.constraints import Limits, most_of
 from counterset.exact.query import DistanceQuery
 
 FRAME = pd.DataFrame(

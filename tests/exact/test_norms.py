@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toys_exact import CUBE, DISTANCES, flats, problem_of
+from support.toys_exact import CUBE, DISTANCES, flats, problem_of
 
 from counterset import Box, DiverseExplainer, InvalidInputError
 from counterset.distances import L0, L1, CustomDistance, Distance, Gower

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mixed_toys import FRAME, explain, lend
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -18,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from support.mixed_toys import FRAME, explain, lend
 
 from counterset import (
     Box,
@@ -28,10 +28,10 @@ from counterset import (
     InvalidInputError,
     UnsupportedDistanceError,
 )
-from counterset.anchors.option_list import OptionList
-from counterset.exact.option_radii import option_radii
+from counterset.exact.certify import option_radii
 from counterset.exact.query import DistanceQuery
-from counterset.recipes.recipe import Recipes
+from counterset.strategies.recipes import Recipes
+from counterset.strategies.shared import OptionList
 from counterset.tables.table import Table
 
 X = np.random.default_rng(0).random((200, 3))

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_exact import half_space_distance, mixed_distance
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
@@ -19,7 +18,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import LinearSVC
-from toys_exact import CUBE, ENCODERS, TWO, VALUES, flats, problem_of
+from support.oracles_exact import half_space_distance, mixed_distance
+from support.toys_exact import CUBE, ENCODERS, TWO, VALUES, flats, problem_of
 
 from counterset import Box, DiverseExplainer, Schema, datasets
 from counterset.exact import counterfactual_distance, counterfactual_distances

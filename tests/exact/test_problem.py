@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from toys_exact import flats, problem_of
+from support.toys_exact import flats, problem_of
 
 from counterset import Box
 from counterset.exact import problem as problem_module

@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
-from toys_exact import LINEAR, SQUARE, random_network
+from support.toys_exact import LINEAR, SQUARE, random_network
 
 from counterset import (
     Box,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from toys_exact import CURVED
+from support.toys_exact import CURVED
 
 from counterset import Box
 from counterset.exact import counterfactual_distance

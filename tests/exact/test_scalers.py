@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
-from toys_exact import CUBE
+from support.toys_exact import CUBE
 
-from counterset.exact.scalers import read_scaler
+from counterset.exact.preprocessing import read_scaler
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from toys_exact import CUBE, CURVED, LINEAR, SQUARE, TWO, flats
+from support.toys_exact import CUBE, CURVED, LINEAR, SQUARE, TWO, flats
 
 from counterset import Box, InvalidInputError, UnsupportedDistanceError, UnsupportedModelError
 from counterset.distances import L0, L1, CustomDistance

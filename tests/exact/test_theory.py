@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from toys_exact import ball
+from support.toys_exact import ball
 
 from counterset import Answer, Box, ExhaustiveExplainer, metrics
 from counterset.distances import L0, L1, L2, CustomDistance, Distance, LInf

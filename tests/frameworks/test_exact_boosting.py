@@ -12,10 +12,10 @@ import pytest
 import xgboost
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from oracles_exact import mixed_distance
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from support.oracles_exact import mixed_distance
 
 from counterset import Box, Grid
 from counterset.exact import counterfactual_distance

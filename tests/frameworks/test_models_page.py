@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pages import PAGES, run_page
+from support.pages import PAGES, run_page
 
 
 @pytest.mark.filterwarnings("error::counterset.FewerCounterfactualsWarning")

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from probable import GRID, Sure
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from support.probable import GRID, Sure
 
 from counterset import CountersetError, InvalidInputError, ModelError
 from counterset.models.adapter import ModelAdapter

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from probable import GRID, Sure
+from support.probable import GRID, Sure
 
 from counterset import ModelError
 from counterset._base.arrays import Vector

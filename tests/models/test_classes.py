@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterset.models.classes import Classes
+from counterset.models.goals import Classes
 
 
 @given(

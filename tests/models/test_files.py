@@ -12,12 +12,12 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from framework_stand_ins import InferenceSession
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from support.framework_stand_ins import InferenceSession
 
 from counterset import InvalidInputError, MissingExtraError
 from counterset.models.files import feature_names, load_model

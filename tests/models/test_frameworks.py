@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from framework_stand_ins import InferenceSession, Model, Module, Sequential, Tensor, session
+from support.framework_stand_ins import InferenceSession, Model, Module, Sequential, Tensor, session
 
 from counterset import (
     CountersetError,

@@ -9,14 +9,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from probable import GRID, Sure
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from support.probable import GRID, Sure
 
 from counterset import DiverseExplainer, InvalidInputError, NoCounterfactualError
 from counterset.models.answers import Answers
-from counterset.models.classes import Classes
-from counterset.models.goals import AnyOther, InInterval, OneOf, is_confident, set_goal
+from counterset.models.goals import AnyOther, Classes, InInterval, OneOf, is_confident, set_goal
 
 
 def size(rows: Any) -> Any:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from counterset.models.adapter import KnownAnswers
 from counterset.models.answers import Answers
-from counterset.models.known_answers import KnownAnswers
 
 CELLS = st.sampled_from([0.0, -0.0, 1.0, 2.0, np.nan])
 

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from counterset import DiverseExplainer, ModelError, UnusedColumnsWarning
-from counterset.models.unused_columns import find_unused
+from counterset.models.adapter import find_unused
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from displays import mixed, wide
+from support.displays import mixed, wide
 
 from counterset import Schema
-from counterset.plots.cells import most_changed, name_of, value_text
+from counterset.plots.style import most_changed, name_of, value_text
 from counterset.tables.table import Table
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from displays import LONG, mixed, special, wide
+from support.displays import LONG, mixed, special, wide
 
 from counterset.plots import ChangesDisplay
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from displays import mixed, plane, special, wide
+from support.displays import mixed, plane, special, wide
 
 from counterset import DiverseExplainer
 from counterset._base.arrays import Matrix
-from counterset.plots.layouts import Fan, Layout, Plane
-from counterset.plots.map import map_of
-from counterset.steps.paths import Paths
+from counterset.plots.map import Fan, Layout, Plane, map_of
+from counterset.strategies.line_search import Paths
 
 
 def layout(which: str) -> Layout:

@@ -7,13 +7,13 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from displays import mixed, plane, three_classes, wide
+from support.displays import mixed, plane, three_classes, wide
 
 from counterset import Constraints, DiverseExplainer, Explanation, InvalidInputError
 from counterset._base.arrays import Matrix
 from counterset.plots import MapDisplay
 from counterset.plots.map import ask_background, is_reached_as, map_of
-from counterset.serve import page_map
+from counterset.serve import explorer as page_map
 
 
 def test_the_background_is_what_the_model_says() -> None:

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
-from displays import mixed, special, wide
+from support.displays import mixed, special, wide
 
 from counterset.plots import MenuDisplay
-from counterset.plots.cells import most_changed
+from counterset.plots.style import most_changed
 
 
 def test_the_cells_that_change_are_filled_and_show_the_new_value() -> None:

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from displays import mixed
+from support.displays import mixed
 
 from counterset import Constraints, DiverseExplainer, InvalidInputError, evaluate
 from counterset.plots import StabilityDisplay

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from displays import few_changes, mixed, plane, special, wide
+from support.displays import few_changes, mixed, plane, special, wide
 
 from counterset import Constraints, DiverseExplainer, InvalidInputError
 from counterset.plots import StepsDisplay

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import pytest
-from displays import mixed
+from support.displays import mixed
 
 from counterset import InvalidInputError, MissingExtraError
 from counterset.plots import (

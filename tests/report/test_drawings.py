@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from displays import mixed, wide
+from support.displays import mixed, wide
 
 from counterset.plots import ChangesDisplay
-from counterset.report.drawings import bars_svg, changes_svg
+from counterset.report.page import bars_svg, changes_svg
 
 
 def parsed(svg: str) -> ElementTree.Element:

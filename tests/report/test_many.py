@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from displays import approve, mixed
+from support.displays import approve, mixed
 
 from counterset import Constraints, Explanations, InvalidInputError, evaluate
 from counterset.report.many import _by_group

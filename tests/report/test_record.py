@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from displays import mixed
+from support.displays import mixed
 
 from counterset import Explanation
 from counterset.report.page import read_record

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from displays import mixed, wide
 from sklearn.linear_model import LogisticRegression
+from support.displays import mixed, wide
 
 from counterset import DiverseExplainer, ExhaustiveExplainer, InvalidInputError, Points, evaluate
 from counterset.report.page import read_record, seal_holds

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pandas as pd
-from displays import mixed, wide
+from support.displays import mixed, wide
 
 from counterset import Constraints, DiverseExplainer, Schema
-from counterset.report.tables import facts, options_table, plain_table, unchanged
+from counterset.report.page import facts, options_table, plain_table, unchanged
 
 
 def test_changed_cells_are_marked_and_no_others() -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from displays import approve, mixed, special
-from json_kinds import COLUMNS
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
+from support.displays import approve, mixed, special
+from support.json_kinds import COLUMNS
 
 from counterset import DiverseExplainer, InvalidInputError, datasets
 from counterset.report import verify_report

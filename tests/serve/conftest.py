@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from fastapi.testclient import TestClient
-from served_loans import serve_loans
+from support.served_loans import serve_loans
 
 from counterset.serve.app import create_app
 from counterset.serve.served import Served

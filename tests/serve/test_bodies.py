@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterset import InvalidInputError
-from counterset.serve.bodies import MOST_KEYS, MOST_LEVELS, parse_json
+from counterset.serve.errors import MOST_KEYS, MOST_LEVELS, parse_json
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False)
 JSON = st.recursive(

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from served_loans import DECLINED
-from slow_server import EXITS, OPENS, WAITS, Started, slow_server
+from support.served_loans import DECLINED
+from support.slow_server import EXITS, OPENS, WAITS, Started, slow_server
 
 HEALTHY = {"live": True, "ready": True}
 #: What a test waits for at most, so that a server that hangs is a failure and not a stop.

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 from fastapi.testclient import TestClient
-from served_loans import DECLINED
 from starlette.types import Message, Receive, Scope, Send
+from support.served_loans import DECLINED
 
 from counterset.serve.app import create_app
 from counterset.serve.gate import LOOPBACK_HOSTS, Gate

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from counterset import Schema
-from counterset.serve import instances
-from counterset.serve.instances import InstanceReader
+from counterset.serve import rows as instances
 from counterset.serve.refusals import RefusedError
+from counterset.serve.rows import InstanceReader
 from counterset.tables.table import Table
 
 FRAME = pd.DataFrame(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from counterset.serve.case_requests import CaseRequest, Limit
-from counterset.serve.lifting import find_in_the_way
+from counterset.serve.explorer import find_in_the_way
 from counterset.serve.served import Served
 
 ROW: dict[str, float | None] = {"income": 30, "debt": 60, "home": 1, "town": 0}

@@ -8,7 +8,7 @@ import logging
 
 import pytest
 from fastapi.testclient import TestClient
-from served_loans import DECLINED
+from support.served_loans import DECLINED
 
 from counterset.serve.logs import LOGGER, JsonLines, OnceInAWhile, write_logs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
-from served_loans import DECLINED
+from support.served_loans import DECLINED
 
 
 def test_requests_and_rows_are_counted_by_route_and_by_what_became_of_them(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from counterset.evaluation.steadiness import steadiness
-from counterset.noise import GaussianNoise
+from counterset.evaluation.noise import GaussianNoise
+from counterset.evaluation.stability import steadiness
 from counterset.serve.case_requests import Limit, NearbyRequest, codes_of
-from counterset.serve.nearby import PEOPLE, ask_nearby
+from counterset.serve.explorer import PEOPLE, ask_nearby
 from counterset.serve.served import Served
 
 ROW: dict[str, float | None] = {"income": 30, "debt": 60, "home": 1, "town": 0}

@@ -8,14 +8,13 @@ import logging
 import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
-from served_loans import DECLINED, approve
 from starlette.types import Message, Receive, Scope, Send
+from support.served_loans import DECLINED, approve
 
 from counterset import DiverseExplainer
 from counterset.serve.app import create_app
 from counterset.serve.logs import JsonLines
-from counterset.serve.measures import Measures
-from counterset.serve.observer import Observer
+from counterset.serve.observer import Measures, Observer
 from counterset.serve.served import Served
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from jsonschema import Draft202012Validator
-from served_loans import DECLINED
+from support.served_loans import DECLINED
 
 from counterset.serve.app import create_app
 from counterset.serve.limits import Limits

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from counterset import Constraints, DiverseExplainer, Schema
-from counterset.serve.page_features import class_texts, describe_features, describe_start
+from counterset.serve.explorer import class_texts, describe_features, describe_start
 from counterset.serve.served import Served
 
 

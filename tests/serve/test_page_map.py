@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from counterset import DiverseExplainer
-from counterset.serve.page_map import POINTS, draw_map
+from counterset.serve.explorer import POINTS, draw_map
 from counterset.serve.served import Served
 
 

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from counterset.serve.pages import page_paths, page_router
+from counterset.serve.app import page_paths, page_router
 
 
 @pytest.fixture

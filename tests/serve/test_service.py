@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
-from served_loans import DECLINED, approve
+from support.served_loans import DECLINED, approve
 
 from counterset import Constraints, DiverseExplainer, Explanation
 from counterset.serve.app import create_app

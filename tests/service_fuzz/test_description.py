@@ -15,7 +15,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from served_loans import serve_loans
+from support.served_loans import serve_loans
 
 from counterset.serve.app import create_app
 

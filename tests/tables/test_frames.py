@@ -12,12 +12,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from container_tables import above, cells, tables, to_arrow
 from hypothesis import HealthCheck, given, settings
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
+from support.container_tables import above, cells, tables, to_arrow
 
 from counterset import (
     Constraints,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from toys import FRAME, X, fitted
+from support.toys import FRAME, X, fitted
 
 from counterset import InvalidInputError
 

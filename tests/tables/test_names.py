@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from counterset import Constraints, DiverseExplainer, InvalidInputError, Schema
-from counterset.tables.names import find_name, positions_by_name
+from counterset.tables.schema import find_name, positions_by_name
 from counterset.tables.table import Table
 
 NUMBERS = np.random.default_rng(0).random((60, 3))

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from worded import by_hand
+from support.worded import by_hand
 
 from counterset import Certificate, DistanceBounds, InvalidInputError, Steadiness
 from counterset._base.lazy import Lazy
+from counterset.explanations.certificate import SEARCH
 from counterset.models.goals import InInterval
-from counterset.results.bounds import SEARCH
 from counterset.tables.table import Table
-from counterset.words.certainty import how_far, how_sure, measured
+from counterset.words.description import how_far, how_sure, measured
 from counterset.words.outcomes import Outcomes
 from counterset.words.templates import Templates
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from worded import MATRIX, TABLE
+from support.worded import MATRIX, TABLE
 
 from counterset.words.changes import ChangeWriter
 from counterset.words.templates import Templates

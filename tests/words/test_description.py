@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from worded import by_hand
+from support.worded import by_hand
 
 from counterset import Constraints, DiverseExplainer, Schema
 from counterset.models.goals import InInterval

@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from worded import by_hand
+from support.worded import by_hand
 
 from counterset import Constraints
-from counterset.results.context import as_written
-from counterset.words.kept import limits_kept, what_stays
+from counterset.explanations.context import as_written
+from counterset.words.description import limits_kept, what_stays
 from counterset.words.templates import Templates
 
 ENGLISH = Templates.read()

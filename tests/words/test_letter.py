@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from worded import by_hand
+from support.worded import by_hand
 
 from counterset import Constraints, DiverseExplainer, Explanation, InvalidInputError, Schema
 from counterset._base.lazy import Lazy
+from counterset.explanations.context import TrainingSummary
 from counterset.models.goals import InInterval
-from counterset.results.context import TrainingSummary
 
 
 class Tree(HTMLParser):

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from worded import by_hand
+from support.worded import by_hand
 
 from counterset import DiverseExplainer
 from counterset.words.notebook import MARKED

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from worded import by_hand
+from support.worded import by_hand
 
 from counterset import InvalidInputError
 from counterset.models.goals import AnyOther, Goal, InInterval, OneOf

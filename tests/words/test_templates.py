@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from worded import by_hand
+from support.worded import by_hand
 
 import counterset.words
 from counterset import InvalidInputError

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from worded import TABLE
+from support.worded import TABLE
 
 from counterset import Schema
 from counterset.tables.features.feature import Feature

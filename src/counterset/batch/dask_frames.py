@@ -10,7 +10,7 @@ import pandas as pd
 from counterset.batch.frame_explainer import FrameExplainer
 from counterset.exceptions import InvalidInputError, MissingExtraError
 from counterset.explainer import DiverseExplainer
-from counterset.steps.requests import Request
+from counterset.strategies.calls import Request
 
 __all__ = ["explain_lazily", "map_partitions"]
 

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from counterset import datasets
 from counterset._base.files import written_aside
-from counterset.cli.files import check_files
-from counterset.cli.parsers import Commands, add_parser
-from counterset.cli.settings_files import schema_to_json
+from counterset.cli.files import check_files, schema_to_json
+from counterset.cli.parsing import Commands, add_parser
 from counterset.datasets.bundled import BUNDLED
 from counterset.datasets.dataset import Dataset
 from counterset.datasets.fetched import FETCHED, find_files

@@ -1,24 +1,86 @@
-"""``counterset demo``: what would have led to a loan that was declined."""
+"""The bundled loan applications with a model of them: for trying things without files."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import textwrap
+from dataclasses import dataclass
 
 import pandas as pd
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
-from counterset.cli.credit import OUTCOMES, Credit, load_credit
-from counterset.cli.parsers import Commands, add_parser
+from counterset import datasets
+from counterset.cli.parsing import Commands, add_parser
+from counterset.constraints.constraints import Constraints
 from counterset.evaluation.evaluate import evaluate
-from counterset.evaluation.steadiness import steadiness
+from counterset.evaluation.stability import steadiness
 from counterset.exceptions import InvalidInputError
-from counterset.results.certificate import rounded_down
-from counterset.results.explanation import Explanation
+from counterset.explainer import DiverseExplainer
+from counterset.explanations.certificate import rounded_down
+from counterset.explanations.explanation import Explanation
 
-__all__ = ["add_command", "run_demo"]
+__all__ = ["OUTCOMES", "Credit", "add_command", "load_credit", "run_demo"]
+
+#: The features that an applicant cannot change.
+IMMUTABLE = ["age", "personal_status"]
+#: How people call the classes.
+OUTCOMES = {"good": "approved", "bad": "declined"}
+
+
+@dataclass(frozen=True, eq=False)
+class Credit:
+    """German credit: loan applications, and a model that was trained on four fifths of them.
+
+    Attributes
+    ----------
+    X
+        All applications.
+    X_train, X_test, y_train, y_test
+        Those that the model was trained on, and the others, with the right classes.
+    explainer
+        Fitted on the training rows; ``explainer.model`` is the model.
+    """
+
+    X: pd.DataFrame
+    X_train: pd.DataFrame
+    X_test: pd.DataFrame
+    y_train: pd.Series
+    y_test: pd.Series
+    explainer: DiverseExplainer
+
+
+def load_credit() -> Credit:
+    """Load the applications, train the model, and fit its explainer.
+
+    Examples
+    --------
+    >>> credit = load_credit()
+    >>> len(credit.X_train), len(credit.X_test)
+    (800, 200)
+    """
+    credit = datasets.load("german_credit")
+    X_train, X_test, y_train, y_test = train_test_split(
+        credit.X, credit.y, test_size=0.2, stratify=credit.y, random_state=0
+    )
+    explainer = DiverseExplainer(
+        _train(X_train, y_train),
+        constraints=Constraints(immutable=IMMUTABLE),
+        schema=credit.schema,
+    ).fit(X_train)
+    return Credit(credit.X, X_train, X_test, y_train, y_test, explainer)
+
+
+def _train(X: pd.DataFrame, y: pd.Series) -> Pipeline:
+    text = make_column_selector(dtype_include="category")
+    encode = make_column_transformer((OneHotEncoder(), text), remainder="passthrough")
+    return make_pipeline(encode, GradientBoostingClassifier(random_state=0)).fit(X, y)
+
 
 #: Stability is measured on 20 noisy copies of the applicant.
 COPIES = 20

@@ -10,18 +10,19 @@ from pathlib import Path
 import pandas as pd
 
 from counterset._base.files import written_aside
-from counterset.cli.arguments import whole_number
 from counterset.cli.cases import read_case
 from counterset.cli.files import check_files
-from counterset.cli.options import (
+from counterset.cli.parsing import (
+    Commands,
     add_goal,
     add_limits,
     add_model_and_data,
+    add_parser,
     add_repeats,
     add_seed,
     add_training,
+    whole_number,
 )
-from counterset.cli.parsers import Commands, add_parser
 from counterset.evaluation.evaluate import evaluate
 from counterset.tables.table import Table
 from counterset.words.templates import Templates

@@ -12,7 +12,7 @@ from typing import Any
 
 from counterset import __version__
 from counterset.cli import datasets, demo, evaluate, explain, report, reproduce, serve, tune, verify
-from counterset.cli.parsers import Help, Parser
+from counterset.cli.parsing import Help, Parser
 from counterset.exceptions import CountersetError
 
 __all__ = ["main"]

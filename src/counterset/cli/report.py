@@ -8,17 +8,18 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from counterset.cli.arguments import whole_number
 from counterset.cli.cases import Case, find_rows, read_case
 from counterset.cli.files import check_files
-from counterset.cli.options import (
+from counterset.cli.parsing import (
+    Commands,
     add_goal,
     add_limits,
     add_model_and_data,
+    add_parser,
     add_repeats,
     add_training,
+    whole_number,
 )
-from counterset.cli.parsers import Commands, add_parser
 from counterset.evaluation.evaluate import evaluate
 from counterset.exceptions import FewerCounterfactualsWarning, InvalidInputError
 

@@ -7,14 +7,13 @@ import shutil
 import sys
 from pathlib import Path
 
-from counterset.benchmark.data import PAPER_DATASETS
-from counterset.benchmark.experiment import Experiment
-from counterset.benchmark.isolation import PeerRunner
-from counterset.benchmark.reproduce import TABLES, reproduce
-from counterset.cli.arguments import positive_number, whole_number
 from counterset.cli.files import check_folder
-from counterset.cli.parsers import Commands, Group, add_parser
+from counterset.cli.parsing import Commands, Group, add_parser, positive_number, whole_number
 from counterset.exceptions import InvalidInputError
+from counterset.paper.data import PAPER_DATASETS
+from counterset.paper.experiment import Experiment
+from counterset.paper.isolation import PeerRunner
+from counterset.paper.reproduce import TABLES, reproduce
 
 __all__ = ["add_command"]
 

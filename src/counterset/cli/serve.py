@@ -11,12 +11,18 @@ import warnings
 from pathlib import Path
 from threading import Thread
 
-from counterset.cli.arguments import whole_number
 from counterset.cli.cases import read_case
-from counterset.cli.credit import OUTCOMES, load_credit
+from counterset.cli.demo import OUTCOMES, load_credit
 from counterset.cli.files import check_files
-from counterset.cli.options import add_goal, add_limits, add_model_and_data, add_training
-from counterset.cli.parsers import Commands, add_parser
+from counterset.cli.parsing import (
+    Commands,
+    add_goal,
+    add_limits,
+    add_model_and_data,
+    add_parser,
+    add_training,
+    whole_number,
+)
 from counterset.exceptions import (
     FewerCounterfactualsWarning,
     InvalidInputError,

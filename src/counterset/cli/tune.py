@@ -12,12 +12,17 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from counterset._base.files import written_aside
-from counterset.cli.arguments import whole_number
-from counterset.cli.cases import find_class
+from counterset.cli.cases import find_class, read_rows, select_features
 from counterset.cli.files import check_files, check_folder
-from counterset.cli.options import add_goal, add_model_and_data, add_repeats, add_seed
-from counterset.cli.parsers import Commands, add_parser
-from counterset.cli.rows import read_rows, select_features
+from counterset.cli.parsing import (
+    Commands,
+    add_goal,
+    add_model_and_data,
+    add_parser,
+    add_repeats,
+    add_seed,
+    whole_number,
+)
 from counterset.evaluation.tuning import Tuning, tune
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer

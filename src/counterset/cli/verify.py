@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from counterset.cli.files import check_files
-from counterset.cli.parsers import Commands, add_parser
+from counterset.cli.parsing import Commands, add_parser
 from counterset.models.files import load_model
 from counterset.report.verify import verify_report
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
 from counterset.exceptions import InvalidInputError
-from counterset.tables.features.grid import Grid
+from counterset.tables.features.feature import Grid
 from counterset.tables.table import Table
 
 __all__ = ["Relation", "parse_relations"]

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Indices, Mask, Matrix, Vector
-from counterset.tables.features.grid import Grid
+from counterset.tables.features.feature import Grid
 from counterset.tables.table import changed
 
 __all__ = [

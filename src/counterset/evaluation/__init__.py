@@ -2,7 +2,7 @@
 
 Begin with :mod:`counterset.evaluation.evaluate`, which measures an explainer on noisy copies of
 inputs; :mod:`counterset.evaluation.judge` computes the figures.
-:mod:`counterset.evaluation.steadiness` counts the copies of one input that are offered the same
+:mod:`counterset.evaluation.stability` counts the copies of one input that are offered the same
 ways. :mod:`counterset.evaluation.robustness` checks the paper's definitions on pairs of inputs, and
 :mod:`counterset.evaluation.tuning` compares settings. May import ``explainer`` and what lies below
 it.
@@ -10,7 +10,7 @@ it.
 
 from counterset.evaluation.evaluate import evaluate
 from counterset.evaluation.robustness import empirical_robustness, weak_robustness
-from counterset.evaluation.steadiness import steadiness
+from counterset.evaluation.stability import steadiness
 from counterset.evaluation.tuning import Tuning, tune
 
 __all__ = ["Tuning", "empirical_robustness", "evaluate", "steadiness", "tune", "weak_robustness"]

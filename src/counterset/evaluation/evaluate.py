@@ -15,8 +15,8 @@ from counterset._base.arrays import Indices, Labels, Mask, Matrix, Stack, Vector
 from counterset._base.callers import warn_caller
 from counterset._base.checks import check_count
 from counterset._base.progress import Progress
-from counterset.constraints.constraints import Constraints
-from counterset.constraints.per_row import (
+from counterset.constraints.constraints import (
+    Constraints,
     RowConstraints,
     check_per_row,
     constraints_of_rows,
@@ -24,12 +24,12 @@ from counterset.constraints.per_row import (
 )
 from counterset.distances import DistanceLike
 from counterset.evaluation.judge import PAIR_COLUMNS, SET_COLUMNS, Judge, nothing
+from counterset.evaluation.noise import GaussianNoise, Noise
 from counterset.exceptions import (
     FewerCounterfactualsWarning,
     InvalidInputError,
     NoCounterfactualError,
 )
-from counterset.noise import GaussianNoise, Noise
 from counterset.tables.frames import rows_of
 from counterset.tables.table import Table
 
@@ -80,7 +80,7 @@ def evaluate(
         The seed of the noise. The same number gives the same table, except for the column
         ``seconds``.
     noise
-        Draws the copies, see :class:`~counterset.noise.GaussianNoise`.
+        Draws the copies, see :class:`~counterset.evaluation.noise.GaussianNoise`.
     distance
         The distance to measure in, taken in the explainer's scaled space; None: the explainer's
         own. For explainers that are not of this library: L1, in a space where each training

@@ -10,19 +10,19 @@ import numpy as np
 from counterset import distances, metrics
 from counterset._base.arrays import Labels, Mask, Matrix, Vector
 from counterset.distances import CustomDistance, DistanceLike
+from counterset.evaluation.noise import NumericColumns
 from counterset.exceptions import InvalidInputError
 from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers
-from counterset.models.classes import Classes
 from counterset.models.goals import (
     AnyOther,
+    Classes,
     Goal,
     InInterval,
     check_probability,
     is_confident,
     set_goal,
 )
-from counterset.noise import NumericColumns
 from counterset.tables.schema import Schema
 from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table

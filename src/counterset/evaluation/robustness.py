@@ -18,10 +18,10 @@ from counterset.distances import Distance, DistanceLike
 from counterset.exact.definitions import Answer, is_strong
 from counterset.exact.domains import Box, DomainLike
 from counterset.exact.exhaustive import ExhaustiveExplainer
-from counterset.exact.networks.models import as_model
+from counterset.exact.networks import as_model
 from counterset.exact.query import DistanceQuery
 from counterset.exceptions import InvalidInputError
-from counterset.results.bounds import DistanceBounds
+from counterset.explanations.certificate import DistanceBounds
 from counterset.tables.frames import row_at
 
 __all__ = ["RobustnessEstimate", "WeakRobustness", "empirical_robustness", "weak_robustness"]

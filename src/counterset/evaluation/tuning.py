@@ -21,8 +21,8 @@ from counterset.exceptions import (
     NoCounterfactualError,
 )
 from counterset.explainer import DiverseExplainer
-from counterset.steps.diversity import AngleDiversity, DistanceDiversity
-from counterset.steps.line_search import LineSearch
+from counterset.strategies.diversity import AngleDiversity, DistanceDiversity
+from counterset.strategies.line_search import LineSearch
 
 __all__ = ["Tuning", "tune"]
 

@@ -18,11 +18,10 @@ Inside it, ``linear`` and ``milp`` import no other sub-package; ``networks`` and
 ``milp``; ``neighbours`` uses ``milp`` and ``linear``; ``solvers`` uses them all.
 """
 
-from counterset.exact.batch import ManyBounds, counterfactual_distances
-from counterset.exact.distance import counterfactual_distance
+from counterset.exact.distance import ManyBounds, counterfactual_distance, counterfactual_distances
 from counterset.exact.domains import Box, Grid, Points
-from counterset.exact.networks.models import ReluNetwork
-from counterset.results.bounds import DistanceBounds
+from counterset.exact.networks import ReluNetwork
+from counterset.explanations.certificate import DistanceBounds
 
 __all__ = [
     "Box",

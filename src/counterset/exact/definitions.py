@@ -9,7 +9,7 @@ from enum import Enum
 
 from counterset.distances import ROUNDING
 from counterset.exceptions import UndecidedError
-from counterset.results.bounds import DistanceBounds
+from counterset.explanations.certificate import DistanceBounds
 
 __all__ = ["Answer", "is_approximate", "is_strong", "safety"]
 

@@ -13,9 +13,8 @@ from counterset._base.arrays import Labels, Matrix, Vector, to_python
 from counterset._base.checks import check_at_least, check_count
 from counterset._base.lazy import Lazy
 from counterset.distances import DistanceLike
-from counterset.exact.arguments import number_rows
 from counterset.exact.definitions import Answer, is_approximate, is_strong, safety
-from counterset.exact.domains import Box, DomainLike, Grid, Points
+from counterset.exact.domains import Box, DomainLike, Grid, Points, number_rows
 from counterset.exact.finite import Reach, nearest_first
 from counterset.exact.problem import Problem
 from counterset.exact.query import DistanceQuery
@@ -26,12 +25,11 @@ from counterset.exceptions import (
     OutOfTimeError,
     TooManyCounterfactualsError,
 )
+from counterset.explanations.certificate import Certificate, DistanceBounds
+from counterset.explanations.context import Context, settings_of
+from counterset.explanations.explanation import Explanation
+from counterset.explanations.explanations import make_explanations
 from counterset.models.goals import AnyOther
-from counterset.results.bounds import DistanceBounds
-from counterset.results.certificate import Certificate
-from counterset.results.context import Context, settings_of
-from counterset.results.explanation import Explanation
-from counterset.results.explanations import make_explanations
 from counterset.tables.frames import is_frame
 
 __all__ = ["ExhaustiveExplainer"]

@@ -19,12 +19,11 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 from counterset._base.arrays import Indices, Labels, Matrix, Vector
-from counterset.exact.boundary import past_boundary
-from counterset.exact.growing_balls import OVERSIZE_FACTOR, Incumbent, covering_radius
-from counterset.exact.linear.half_spaces import HalfSpaces
-from counterset.exact.milp.moves import Moves
+from counterset.exact.linear import HalfSpaces
+from counterset.exact.milp import Moves
 from counterset.exact.norms import Norm
 from counterset.exact.problem import OUT_OF_TIME, Problem, SolverResult
+from counterset.exact.sampling import OVERSIZE_FACTOR, Incumbent, covering_radius, past_boundary
 
 __all__ = ["NearestNeighbour", "read_neighbours", "solve_neighbours"]
 

@@ -14,7 +14,7 @@ from counterset._base.arrays import Mask, Matrix, Vector
 from counterset.constraints.relations import Relation
 from counterset.constraints.rules import Rules
 from counterset.distances import Distance
-from counterset.exact.limits import Limits
+from counterset.exact.constraints import Limits
 from counterset.exact.norms import Norm
 from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers

@@ -19,11 +19,18 @@ from counterset._base.checks import check_positive
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.rules import Rules
 from counterset.distances import Distance, DistanceLike, Gower
-from counterset.exact.arguments import changeable_mask, number_rows
-from counterset.exact.domains import Box, Domain, DomainLike, Points, as_domain
+from counterset.exact.constraints import Limits
+from counterset.exact.domains import (
+    Box,
+    Domain,
+    DomainLike,
+    Points,
+    as_domain,
+    changeable_mask,
+    number_rows,
+)
 from counterset.exact.finite import solve_finite
-from counterset.exact.limits import Limits
-from counterset.exact.networks.models import ReluNetwork, as_model
+from counterset.exact.networks import ReluNetwork, as_model
 from counterset.exact.norms import read_norm
 from counterset.exact.problem import Clock, Problem, SolverResult
 from counterset.exact.sampling import solve_by_sampling
@@ -36,10 +43,11 @@ from counterset.exceptions import (
     UnsupportedDistanceError,
     UnsupportedModelError,
 )
+from counterset.explanations.certificate import DistanceBounds
 from counterset.models.adapter import ModelAdapter
-from counterset.models.classes import Classes
 from counterset.models.goals import (
     AnyOther,
+    Classes,
     Goal,
     InInterval,
     OneOf,
@@ -48,7 +56,6 @@ from counterset.models.goals import (
     read_goal,
     why_out_of_reach,
 )
-from counterset.results.bounds import DistanceBounds
 from counterset.tables.frames import is_frame, row_at
 from counterset.tables.schema import Schema
 from counterset.tables.space import Space, TableDistance

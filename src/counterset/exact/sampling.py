@@ -1,15 +1,152 @@
-"""A counterfactual by sampling, for any model: an upper bound on the distance, never a proof."""
+"""From a point on the decision boundary, as a solver computes it, to one that really flips.
+
+A solver works to a tolerance, and points on the boundary often belong to the input's own class. So
+the model classifies the solver's point and points a little further on, and the nearest that flips
+is kept.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from counterset._base.arrays import Matrix, Vector
-from counterset.exact.boundary import past_boundary
+from counterset.exact.norms import Norm
 from counterset.exact.problem import Problem, SolverResult
-from counterset.results.bounds import SEARCH
+from counterset.explanations.certificate import SEARCH
 
-__all__ = ["find_counterfactual", "solve_by_sampling"]
+__all__ = [
+    "OVERSIZE_FACTOR",
+    "BallResult",
+    "Incumbent",
+    "covering_radius",
+    "find_counterfactual",
+    "past_boundary",
+    "search_growing_balls",
+    "solve_by_sampling",
+]
+
+#: 41 steps past the point, relative to the move to it: from none, over a double's rounding (1e-15),
+#: to far more than a solver's tolerance (a hundredth).
+STEPS = np.concatenate([[0.0], np.geomspace(1e-15, 1e-2, 40)])
+#: A solver's values within this of the input's, relative to its size, were not meant to change.
+UNCHANGED = 1e-9
+
+
+def past_boundary(
+    problem: Problem, point: Vector, directions: Sequence[Vector] = ()
+) -> Vector | None:
+    """Find the nearest point that flips, at or just past a point of the boundary, or None.
+
+    Parameters
+    ----------
+    point
+        A point of the boundary, according to a solver.
+    directions
+        Further directions to try from there, besides the one from the input to the point. The
+        steps are relative to the length of each. Values of categories and ranks stay as they are.
+    """
+    features = problem.model.table.features
+    numbers = np.array([feature.values is None for feature in features])
+    moves = [np.where(numbers, move, 0.0) for move in (point - problem.x, *directions)]
+    relations = [each for each in problem.limits.relations if not each.equal]
+    if relations:
+        # A point on the line of a relation may have to leave it, besides passing the boundary.
+        size = float(np.abs(moves[0]).max()) or 1.0
+        inward = sum(
+            -size * relation.weights / np.abs(relation.weights).max() for relation in relations
+        )
+        moves += [move + inward for move in (*moves, np.zeros_like(point))]
+    rows = np.concatenate([point + STEPS[:, None] * move for move in moves])
+    found = problem.nearest_flip(problem.project(rows))
+    if found is None:
+        return None
+    unchanged = np.abs(found - problem.x) < UNCHANGED * np.maximum(1.0, np.abs(problem.x))
+    cleaned = np.where(unchanged, problem.x, found)
+    if unchanged.any() and problem.confirms(cleaned):
+        return np.asarray(cleaned)
+    return found
+
+
+#: A ball is searched again, as a smaller one, if its radius is more than 2 times the distance found
+#: in it: the tolerance of a solver is a part of the radius.
+OVERSIZE_FACTOR = 2.0
+
+
+@dataclass(eq=False)
+class Incumbent:
+    """The nearest counterfactual so far, and its distance ``upper``."""
+
+    problem: Problem
+    witness: Vector | None = None
+    upper: float = np.inf
+
+    def offer(self, witness: Vector | None) -> None:
+        """Keep a confirmed counterfactual if it is nearer."""
+        if witness is None:
+            return
+        length = float(self.problem.lengths(witness[None, :])[0])
+        if length < self.upper:
+            self.witness, self.upper = witness, length
+
+
+@dataclass(frozen=True)
+class BallResult:
+    """What is proved about a ball: no counterfactual in it is nearer than ``lower``.
+
+    ``empty``: it holds none at all.
+    """
+
+    lower: float
+    empty: bool
+
+
+def search_growing_balls(
+    search_ball: Callable[[float], BallResult],
+    incumbent: Incumbent,
+    first: float,
+    growth: float,
+    covering: float,
+) -> float:
+    """Return a lower bound on the distance; infinite if it is proved that there is nothing.
+
+    Parameters
+    ----------
+    search_ball
+        Searches the ball of a radius and offers what it finds to the incumbent.
+    first
+        The first radius.
+    growth
+        The factor from one radius to the next.
+    covering
+        A radius that covers the domain.
+    """
+    radius, proved = first, 0.0
+    while not incumbent.problem.clock.over:
+        # Only what is nearer than the incumbent matters.
+        radius = min(radius, incumbent.upper, covering)
+        result = search_ball(radius)
+        if not result.empty:
+            return max(proved, min(result.lower, radius))
+        if radius >= covering:
+            return np.inf
+        proved = max(proved, min(result.lower, radius))
+        if radius >= incumbent.upper:
+            break
+        radius *= growth
+    return proved
+
+
+def covering_radius(problem: Problem, norm: Norm) -> float:
+    """Return a radius beyond which the box has no points."""
+    reach = np.maximum(problem.high - problem.x, problem.x - problem.low)
+    with np.errstate(invalid="ignore"):
+        costs = np.where(norm.weights > 0, norm.costs(reach), 0.0)
+    # A little more than the farthest corner, which a solver must not lose by rounding.
+    return float(norm.length(norm.total(costs))) * (1 + 1e-9)
+
 
 #: With 2000 samples of a region, a class on a thousandth of it is met more often than not.
 SAMPLES = 2000

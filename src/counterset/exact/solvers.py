@@ -10,17 +10,15 @@ import numpy as np
 from sklearn.neural_network import MLPRegressor
 
 from counterset._base.arrays import Labels, Vector
-from counterset.exact.linear.closed_form import has_closed_form, read_closed_form, solve_linear
-from counterset.exact.linear.models import read_linear
+from counterset.exact.linear import has_closed_form, read_closed_form, read_linear, solve_linear
 from counterset.exact.neighbours import read_neighbours, solve_neighbours
-from counterset.exact.networks.models import ReluNetwork, read_network
-from counterset.exact.networks.solve import solve_network
+from counterset.exact.networks import ReluNetwork, read_network, solve_network
 from counterset.exact.norms import Norm
 from counterset.exact.preprocessing import Columns, Preprocessing
 from counterset.exact.problem import Problem, SolverResult
 from counterset.exact.sampling import find_counterfactual, solve_by_sampling
 from counterset.exact.targets import Targets, targets_of
-from counterset.exact.trees.ensembles import TreeEnsemble
+from counterset.exact.trees.models import TreeEnsemble
 from counterset.exact.trees.pipelines import read_tree_pipeline
 from counterset.exact.trees.solve import solve_trees
 from counterset.exceptions import UnsupportedDistanceError, UnsupportedModelError

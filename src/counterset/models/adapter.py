@@ -1,23 +1,144 @@
-"""ModelAdapter: one way to ask anything that predicts."""
+"""KnownAnswers: what a model answered about which rows, so that each row is asked about once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
 
-from counterset._base.arrays import Labels, Matrix, row_blocks
-from counterset.exceptions import CountersetError, InvalidInputError, ModelError
+from counterset._base.arrays import Indices, Labels, Matrix, row_blocks, rows_as_bytes
+from counterset.exceptions import (
+    CountersetError,
+    InvalidInputError,
+    ModelError,
+    UnusedColumnsWarning,
+)
 from counterset.models.answers import Answers, read_confidence, read_labels
 from counterset.models.frameworks import as_predictor
-from counterset.models.known_answers import KnownAnswers
 from counterset.tables.frames import Rows, copy_of
 from counterset.tables.table import Table
 
-__all__ = ["ModelAdapter"]
+__all__ = ["KnownAnswers", "ModelAdapter", "find_unused", "warn_of_unused"]
+
+#: Of a row of more than 64 numbers, its hash is kept in place of 8 bytes for each. Two of a million
+#: rows have the same one with a probability of 3e-8; what is returned is asked about again.
+LONG_ROW = 64 * 8
+
+
+class KnownAnswers:
+    """The answers of a model, by row.
+
+    Examples
+    --------
+    >>> known, asked = KnownAnswers(), []
+    >>> def ask(rows):
+    ...     asked.append(len(rows))
+    ...     return Answers(rows[:, 0] > 0.5)
+    >>> known.get(np.array([[0.0], [1.0], [1.0]]), ask).labels
+    array([False,  True,  True])
+    >>> known.get(np.array([[1.0], [2.0]]), ask).labels, asked
+    (array([ True,  True]), [2, 1])
+    """
+
+    def __init__(self) -> None:
+        self._position: dict[bytes | int, int] = {}
+        self._answers: Answers | None = None
+
+    def get(self, rows: Matrix, ask: Callable[[Matrix], Answers]) -> Answers:
+        """Return the answer about each row, ``(n, d)``; ask about those that are not known."""
+        known, new = len(self._position), dict[bytes | int, int]()
+        get, add = self._position.get, new.setdefault
+        at: Indices = np.array(
+            [
+                add(key, known + len(new)) if (found := get(key)) is None else found
+                for key in _keys(rows)
+            ],
+            dtype=np.intp,
+        )
+        if new:
+            unknown = np.flatnonzero(at >= known)
+            first = unknown[np.unique(at[unknown], return_index=True)[1]]
+            answers = ask(rows[first])
+            old = self._answers
+            self._answers = answers if old is None else Answers.joined([old, answers])
+            self._position |= new
+        assert self._answers is not None, "something was asked"
+        return self._answers.take(at)
+
+
+def _keys(rows: Matrix) -> Sequence[bytes | int]:
+    """Return what tells rows from each other."""
+    keys: list[bytes] = rows_as_bytes(rows).tolist()
+    return keys if not keys or len(keys[0]) <= LONG_ROW else [hash(key) for key in keys]
+
+
+#: A message names the first 8 columns.
+SHOWN = 8
+
+
+def find_unused(model: Any, columns: Sequence[Any]) -> list[Any]:
+    """Return the columns of a table that a model drops unseen; none where that is not known.
+
+    Parameters
+    ----------
+    model
+        A fitted model that answered about a table with these columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X = pd.DataFrame({"a": [0.0, 1.0], "b": [5.0, 5.0]})
+    >>> select = ColumnTransformer([("keep", "passthrough", ["a"])])
+    >>> find_unused(make_pipeline(select, LogisticRegression()).fit(X, [0, 1]), ["a", "b"])
+    ['b']
+    """
+    first = model
+    while isinstance(first, Pipeline) and len(first.steps):
+        first = first.steps[0][1]
+    # A model that learned from named columns, and answered though there are more, drops the others.
+    used = getattr(first, "feature_names_in_", None)
+    if used is None:
+        return []
+    if isinstance(first, ColumnTransformer):
+        positions = first._transformer_to_input_indices
+        kept = [name for name, step, _ in first.transformers_ if not _is_drop(step)]
+        used = [used[at] for name in kept for at in positions.get(name, ())]
+    names = set(used)
+    return [column for column in columns if column not in names]
+
+
+def warn_of_unused(model: Any, columns: Sequence[Any], stacklevel: int) -> None:
+    """Warn of the columns that a model does not look at.
+
+    Parameters
+    ----------
+    stacklevel
+        As for :func:`warnings.warn`, counted from the caller.
+    """
+    unused = find_unused(model, columns)
+    if not unused:
+        return
+    shown = ", ".join(map(repr, unused[:SHOWN])) + (", ..." if len(unused) > SHOWN else "")
+    warnings.warn(
+        f"The model does not look at {len(unused)} of {len(columns)} columns ({shown}): they "
+        f"cannot be a reason for a decision, and no change of them leads to another. Leave them "
+        f"out.",
+        UnusedColumnsWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
+def _is_drop(step: Any) -> bool:
+    return isinstance(step, str) and step == "drop"
+
 
 #: A model is asked about a million rows at a time: what it makes of them takes memory too.
 ROWS_PER_CALL = 1_000_000

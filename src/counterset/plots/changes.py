@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from counterset.plots.cells import most_changed, name_of, value_text
+from counterset.explanations.explanation import Explanation
 from counterset.plots.style import (
     GREY,
     INPUT,
@@ -15,10 +15,12 @@ from counterset.plots.style import (
     SHOWN,
     axes_or_new,
     check_one,
+    most_changed,
+    name_of,
     option_style,
+    value_text,
     wrapped,
 )
-from counterset.results.explanation import Explanation
 from counterset.tables.features.feature import Feature
 
 __all__ = ["Change", "ChangesDisplay", "FeatureRow"]

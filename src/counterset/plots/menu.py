@@ -7,9 +7,17 @@ from typing import Any, Self
 import numpy as np
 
 from counterset._base.arrays import Mask
-from counterset.plots.cells import most_changed, name_of, value_text
-from counterset.plots.style import GREY, axes_or_new, check_one, option_style, wrapped
-from counterset.results.explanation import Explanation
+from counterset.explanations.explanation import Explanation
+from counterset.plots.style import (
+    GREY,
+    axes_or_new,
+    check_one,
+    most_changed,
+    name_of,
+    option_style,
+    value_text,
+    wrapped,
+)
 
 __all__ = ["MenuDisplay"]
 

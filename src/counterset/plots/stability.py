@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from counterset.evaluation.evaluate import evaluate
-from counterset.evaluation.steadiness import asked_for
+from counterset.evaluation.stability import asked_for
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
+from counterset.explanations.explanation import Explanation
 from counterset.plots.style import COLOURS, GREY, INPUT, axes_or_new, check_one
-from counterset.results.explanation import Explanation
 
 __all__ = ["StabilityDisplay"]
 

@@ -9,6 +9,7 @@ import numpy as np
 from counterset._base.arrays import Mask, Matrix
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
+from counterset.explanations.explanation import Explanation
 from counterset.plots.map import (
     CHANGES,
     Background,
@@ -19,8 +20,7 @@ from counterset.plots.map import (
     sides_of,
 )
 from counterset.plots.style import COLOURS, GREY, INPUT, PAPER, axes_or_new, check_one
-from counterset.results.explanation import Explanation
-from counterset.steps.ranking import Ranking
+from counterset.strategies.ranking import Ranking
 from counterset.tables.table import changed
 
 __all__ = ["StepsDisplay"]

@@ -13,17 +13,14 @@ import pandas as pd
 
 from counterset._base.arrays import Labels, Vector, to_python
 from counterset.exceptions import InvalidInputError
-from counterset.plots.cells import name_of
+from counterset.explanations.context import versions
+from counterset.explanations.explanations import Explanations
 from counterset.plots.stability import StabilityDisplay
-from counterset.plots.style import shortened
-from counterset.report.drawings import bars_svg
-from counterset.report.page import Section, make_page, paragraphs, write_page
+from counterset.plots.style import name_of, shortened
+from counterset.report.page import Section, bars_svg, make_page, paragraphs, plain_table, write_page
 from counterset.report.record import record_of_many
 from counterset.report.single import check_section, making_section
-from counterset.report.tables import plain_table
 from counterset.report.texts import TEXTS, counted
-from counterset.results.context import versions
-from counterset.results.explanations import Explanations
 from counterset.tables.table import Table, changed
 from counterset.words.templates import Templates
 from counterset.words.values import Writer, percent

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from counterset.results.context import Context, versions
-from counterset.results.explanation import Explanation
-from counterset.results.explanations import Explanations
-from counterset.results.json_table import table_to_json
-from counterset.results.json_values import to_json_number, to_json_value
+from counterset.explanations.context import Context, versions
+from counterset.explanations.explanation import Explanation
+from counterset.explanations.explanations import Explanations
+from counterset.explanations.json_form import table_to_json
+from counterset.explanations.json_values import to_json_number, to_json_value
 
 __all__ = ["FORM", "VERSION", "record_of", "record_of_many"]
 

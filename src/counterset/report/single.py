@@ -14,17 +14,25 @@ import pandas as pd
 from counterset._base.arrays import to_python
 from counterset._base.bidi import isolated, to_html
 from counterset._base.lazy import Lazy
+from counterset.explanations.context import Context, TrainingSummary, versions
+from counterset.explanations.explanation import Explanation
+from counterset.explanations.stability import Steadiness
 from counterset.models.goals import InInterval, OneOf
-from counterset.plots.cells import most_changed
 from counterset.plots.changes import ChangesDisplay
-from counterset.report.drawings import changes_svg
-from counterset.report.page import Section, listed, make_page, paragraphs, write_page
+from counterset.plots.style import most_changed
+from counterset.report.page import (
+    Section,
+    changes_svg,
+    facts,
+    listed,
+    make_page,
+    options_table,
+    paragraphs,
+    unchanged,
+    write_page,
+)
 from counterset.report.record import record_of
-from counterset.report.tables import facts, options_table, unchanged
 from counterset.report.texts import TEXTS, counted
-from counterset.results.context import Context, TrainingSummary, versions
-from counterset.results.explanation import Explanation
-from counterset.results.steadiness import Steadiness
 from counterset.words.description import Description
 from counterset.words.letter import reason_lines
 from counterset.words.outcomes import Outcomes, between

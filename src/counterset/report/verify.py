@@ -11,13 +11,13 @@ import numpy as np
 
 from counterset._base.arrays import to_python
 from counterset.exceptions import CountersetError, InvalidInputError, ModelError
+from counterset.explanations.context import Fingerprint
+from counterset.explanations.explanation import Explanation
+from counterset.explanations.json_form import table_from_json
 from counterset.models.adapter import ModelAdapter
 from counterset.report.page import read_record, seal_holds
 from counterset.report.record import FORM, VERSION
 from counterset.report.texts import TEXTS, counted
-from counterset.results.explanation import Explanation
-from counterset.results.fingerprint import Fingerprint
-from counterset.results.json_table import table_from_json
 from counterset.tables.table import Table
 
 __all__ = ["Check", "Verification", "verify_report"]

@@ -1,26 +1,135 @@
-"""The app: the service and the page, put together."""
+"""Pages: the files of the explorer, each with an address of its own."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
+from starlette.responses import FileResponse, Response
 
 from counterset import __version__
 from counterset.serve.errors import Json, add_error_handlers
 from counterset.serve.explorer import explorer_router
 from counterset.serve.gate import LOOPBACK_HOSTS, Gate
 from counterset.serve.limits import Limits
-from counterset.serve.measures import Measures
-from counterset.serve.observer import Observer
-from counterset.serve.openapi import add_description
-from counterset.serve.pages import page_paths, page_router
+from counterset.serve.messages import Problem
+from counterset.serve.observer import Measures, Observer
+from counterset.serve.rows import instance_schema
 from counterset.serve.served import Served
 from counterset.serve.service import HEALTH_PATHS, REFUSALS, service_router
 from counterset.serve.workers import Workers
 
-__all__ = ["create_app"]
+__all__ = ["STATIC", "add_description", "create_app", "page_paths", "page_router"]
+
+#: The files of the page.
+STATIC = Path(__file__).parent / "static"
+
+#: A page of this server loads nothing from elsewhere, and is shown in no other page.
+HEADERS = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; "
+    "style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def page_paths(folder: Path = STATIC) -> dict[str, Path]:
+    """Return the address of each file of a folder, and ``/`` for its ``index.html``.
+
+    They are listed once, when the server starts: no address can lead out of the folder.
+    """
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    paths = {f"/{file.relative_to(folder).as_posix()}": file for file in files}
+    return {"/": folder / "index.html", **paths}
+
+
+def page_router(folder: Path = STATIC) -> APIRouter:
+    """Return the routes of the files of a folder."""
+    router = APIRouter()
+    for path, file in page_paths(folder).items():
+        _add(router, path, file)
+    return router
+
+
+def _add(router: APIRouter, path: str, file: Path) -> None:
+    @router.api_route(path, methods=["GET", "HEAD"], include_in_schema=False)
+    async def page() -> Response:
+        """Return the file."""
+        return FileResponse(file, headers=HEADERS)
+
+
+#: Where OpenAPI has schemas.
+PLACE = "#/components/schemas/"
+
+
+def add_description(app: FastAPI, served: Served, limits: Limits, *, with_token: bool) -> None:
+    """Make an app describe itself with the columns that are served.
+
+    Parameters
+    ----------
+    app
+        The app, with all its routes.
+    served
+        What is served.
+    limits
+        How much a request may take.
+    with_token
+        Whether requests must know a token.
+    """
+    made: dict[str, Any] = {}
+
+    def describe() -> dict[str, Any]:
+        if not made:
+            made.update(_describe(app, served, limits, with_token))
+        return made
+
+    app.openapi = describe  # type: ignore[method-assign]  # as FastAPI's manual has it
+
+
+def _describe(app: FastAPI, served: Served, limits: Limits, with_token: bool) -> dict[str, Any]:
+    described = get_openapi(
+        title=app.title, version=app.version, description=app.description, routes=app.routes
+    )
+    schemas = described["components"]["schemas"]
+    schemas |= _explanation_schemas() | _problem_schemas()
+    schemas["Instance"] = instance_schema(served.table)
+    asked = schemas["ExplainRequest"]["properties"]
+    for name in ("ExplainRequest", "PredictRequest"):
+        schemas[name]["properties"]["instances"]["maxItems"] = limits.instances
+    for part in asked["ways"]["anyOf"]:
+        if part.get("type") == "integer":
+            part["maximum"] = limits.ways
+    if with_token:
+        described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        described["security"] = [{"token": []}]
+    return described
+
+
+def _problem_schemas() -> dict[str, Any]:
+    """Return the schema of a refusal, and its parts."""
+    schema = Problem.model_json_schema(ref_template=f"{PLACE}{{model}}")
+    parts: dict[str, Any] = schema.pop("$defs")
+    return {"Problem": schema, **parts}
+
+
+def _explanation_schemas() -> dict[str, Any]:
+    """Return the schema of the JSON form, and its parts, with references that OpenAPI follows."""
+    text = (
+        resources.files("counterset.explanations").joinpath("explanation.schema.json").read_text()
+    )
+    schema = json.loads(text.replace('"#/$defs/', f'"{PLACE}Explanation_'))
+    parts = schema.pop("$defs")
+    for key in ("$schema", "$id"):
+        del schema[key]
+    return {"Explanation": schema} | {f"Explanation_{name}": part for name, part in parts.items()}
 
 
 def create_app(

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from counterset._base.arrays import Matrix, Vector, to_python
+from counterset.explanations.explanation import Explanation
 from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import read_confidence
 from counterset.models.goals import OneOf
-from counterset.results.explanation import Explanation
 from counterset.serve.case_requests import to_wire
 from counterset.serve.served import Served
 from counterset.tables.table import changed

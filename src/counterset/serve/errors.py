@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+import re
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from email.message import Message
+from itertools import accumulate
+from typing import Any, NoReturn
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
@@ -18,9 +23,11 @@ from counterset.serve.refusals import FieldError, RefusedError, ServerBusyError
 __all__ = [
     "MOST_FAULTS",
     "Json",
+    "StrictRoute",
     "add_error_handlers",
     "error_answer",
     "field_error",
+    "parse_json",
     "shortened",
 ]
 
@@ -131,3 +138,118 @@ def _http(request: Request, error: Exception) -> Response:
     elif error.status_code == 405:
         told = f"{shortened(request.method)} is not allowed at this address."
     return error_answer(error.status_code, told, headers=error.headers)
+
+
+#: Requests have at most 6 levels: times in lists of allowed values. Some code that reads values
+#: calls itself for each level, and Python bounds the depth of calls.
+MOST_LEVELS = 20
+#: An object has a key for each column at most. Each unknown key is an error to list: 10,000 of
+#: them take some 50 ms.
+MOST_KEYS = 10_000
+
+# One that is not closed ends with the text: else each quote in it would be tried as its beginning.
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+def parse_json(body: bytes) -> Any:
+    """Return what a JSON text holds.
+
+    NaN, infinity, numbers that are too large for a float, and duplicate keys are refused: the
+    standard has no such numbers, and of two values for one key one would be lost. The time grows
+    linearly with the length of the text.
+
+    Examples
+    --------
+    >>> parse_json(b'{"instances": [[1, null]]}')
+    {'instances': [[1, None]]}
+    >>> parse_json(b"[NaN]")
+    Traceback (most recent call last):
+        ...
+    counterset.exceptions.InvalidInputError: Invalid JSON: NaN is not allowed; use null.
+    """
+    _check_levels(body)
+    try:
+        return json.loads(
+            body.decode("utf-8"),
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+            object_pairs_hook=_unique,
+        )
+    except InvalidInputError:
+        raise
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InvalidInputError(f"Invalid JSON: {error.msg}, {where}.") from None
+    except UnicodeDecodeError:
+        raise InvalidInputError("Invalid JSON: the text is not UTF-8.") from None
+    except ValueError:  # Python reads whole numbers of up to 4300 digits
+        raise InvalidInputError("Invalid JSON: a number has too many digits.") from None
+
+
+class StrictRoute(APIRoute):
+    """A route that reads JSON strictly, and only what is declared to be JSON.
+
+    A page of another site could send a form or a plain text without being asked for its origin.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_strictly(request: Request) -> Response:
+            if self.body_field is not None and not _is_json(request.headers.get("content-type")):
+                raise HTTPException(415, "Send JSON: Content-Type: application/json.")
+            return await handle(_StrictRequest(request.scope, request.receive))
+
+        return handle_strictly
+
+
+class _StrictRequest(Request):
+    async def json(self) -> Any:
+        try:
+            return parse_json(await self.body())
+        except InvalidInputError as error:
+            # FastAPI lets only its own error through.
+            raise HTTPException(422, str(error)) from error
+
+
+def _is_json(content_type: str | None) -> bool:
+    message = Message()
+    message["content-type"] = content_type or "application/octet-stream"
+    return message.get_content_type() == "application/json"
+
+
+def _check_levels(body: bytes) -> None:
+    """Refuse lists and objects that are nested too deeply, before they are read."""
+    # Most bodies have fewer brackets than they may have levels.
+    if body.count(b"[") + body.count(b"{") <= MOST_LEVELS:
+        return
+    brackets = _STRING.sub(b"", body).translate(None, _NOT_BRACKETS)
+    if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > MOST_LEVELS:
+        raise InvalidInputError(
+            f"Invalid JSON: lists and objects may be nested {MOST_LEVELS} levels deep."
+        )
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise InvalidInputError(f"Invalid JSON: {name} is not allowed; use null.")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise InvalidInputError(f"Invalid JSON: the number {text[:20]} is too large.")
+    return number
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MOST_KEYS:
+        raise InvalidInputError(
+            f"Invalid JSON: an object may have at most {MOST_KEYS} keys, got {len(pairs)}."
+        )
+    read = dict(pairs)
+    if len(read) < len(pairs):
+        ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise InvalidInputError(f"Invalid JSON: an object has the key {twice[:100]!r} twice.")
+    return read

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, WithJsonSchema
 
 from counterset.constraints.constraints import Constraints
-from counterset.results.json_values import from_json_value
+from counterset.explanations.json_values import from_json_value
 
 __all__ = [
     "ConstraintsMessage",

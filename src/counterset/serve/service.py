@@ -12,16 +12,12 @@ import pandas as pd
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from counterset.constraints.constraints import Constraints
+from counterset.explanations.context import as_written
+from counterset.explanations.explanation import Explanation
+from counterset.explanations.json_values import from_json_value, to_json_value
 from counterset.models.adapter import ModelAdapter
-from counterset.results.context import as_written
-from counterset.results.explanation import Explanation
-from counterset.results.json_values import from_json_value, to_json_value
-from counterset.serve.bodies import StrictRoute
-from counterset.serve.errors import Json, field_error, shortened
-from counterset.serve.fields import instance_schema
-from counterset.serve.instances import InstanceReader
+from counterset.serve.errors import Json, StrictRoute, field_error, shortened
 from counterset.serve.limits import Limits
-from counterset.serve.measures import Measures
 from counterset.serve.messages import (
     ExplainRequest,
     ExplainResponse,
@@ -32,7 +28,9 @@ from counterset.serve.messages import (
     PredictResponse,
     SchemaResponse,
 )
+from counterset.serve.observer import Measures
 from counterset.serve.refusals import RefusedError
+from counterset.serve.rows import InstanceReader, instance_schema
 from counterset.serve.served import Served
 from counterset.serve.workers import Workers
 

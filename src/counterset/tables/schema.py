@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias
 
+import pandas as pd
+
 from counterset._base.checks import check_at_least, check_list, check_mapping, check_number
 from counterset.exceptions import InvalidInputError
 from counterset.tables.wording import Unit, check_texts, check_unit
 
-__all__ = ["Kind", "Schema"]
+__all__ = ["Kind", "Schema", "find_name", "positions_by_name"]
 
 #: What a feature can be declared as.
 Kind: TypeAlias = Literal["continuous", "integer", "ordinal", "categorical", "binary"]
@@ -183,3 +185,32 @@ def _check_codes(codes: Any, name: str) -> None:
     check_list(codes, name, "codes")
     for code in codes:
         check_number(code, f"A code in {name}")
+
+
+def positions_by_name(columns: pd.Index) -> dict[Any, int]:
+    """Return the position of each column, by its label and by its label as text.
+
+    Columns that are the same as text are refused: a name could not tell them apart.
+
+    Examples
+    --------
+    >>> positions_by_name(pd.Index(["age", 1]))
+    {'age': 0, '1': 1, 1: 1}
+    """
+    by_text: dict[str, int] = {}
+    for position, label in enumerate(columns):
+        other = by_text.setdefault(str(label), position)
+        if other != position:
+            raise InvalidInputError(
+                f"The columns {columns[other]!r} and {label!r} have the same name as text, so that "
+                f"a name cannot tell them apart. Rename one of them."
+            )
+    return by_text | {label: position for position, label in enumerate(columns)}
+
+
+def find_name(name: Any, positions: dict[Any, int]) -> int | None:
+    """Return the position that a name has, None if it has none."""
+    try:
+        return positions.get(name)
+    except TypeError:  # a list, say, is no name
+        return None

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 from counterset._base.arrays import to_python
 from counterset._base.bidi import isolated, to_html
 from counterset.exceptions import InvalidInputError
-from counterset.results.context import versions
-from counterset.results.explanation import Explanation
+from counterset.explanations.context import versions
+from counterset.explanations.explanation import Explanation
 from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter, capitalised
 from counterset.words.description import Description, folded
 from counterset.words.outcomes import Outcomes, rounded

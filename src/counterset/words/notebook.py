@@ -11,8 +11,7 @@ import html
 import numpy as np
 
 from counterset._base.bidi import data_html, to_html
-from counterset.results.explanation import Explanation
-from counterset.results.table_view import UNCHANGED
+from counterset.explanations.explanation import UNCHANGED, Explanation
 from counterset.words.changes import capitalised
 from counterset.words.description import Description
 from counterset.words.outcomes import Outcomes

@@ -11,8 +11,8 @@ import numpy as np
 from counterset._base.arrays import to_python
 from counterset._base.bidi import isolated
 from counterset.exceptions import InvalidInputError
+from counterset.explanations.explanation import Explanation
 from counterset.models.goals import InInterval, OneOf
-from counterset.results.explanation import Explanation
 from counterset.tables.features.number import format_number, rounded
 from counterset.words.templates import Templates
 from counterset.words.values import exact_percent

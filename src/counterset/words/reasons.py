@@ -9,10 +9,10 @@ import numpy as np
 
 from counterset._base.arrays import Indices, Labels, Mask, Matrix, Vector
 from counterset._base.checks import numbers
+from counterset.explanations.context import Context
+from counterset.explanations.explanation import Explanation
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import InInterval
-from counterset.results.context import Context
-from counterset.results.explanation import Explanation
 
 __all__ = ["MOST_REASONS", "Reason", "find_reasons"]
 

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.svm import LinearSVC
-from toys_exact import CUBE, DISTANCES, THREE, TWO, given_linear
+from support.toys_exact import CUBE, DISTANCES, THREE, TWO, given_linear
 
 from counterset import Box, DiverseExplainer
 from counterset.distances import L1, L2, Distance, LInf

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles_exact import half_space_distance
+from support.oracles_exact import half_space_distance
 
-from counterset.exact.linear.half_spaces import HalfSpaces
+from counterset.exact.linear import HalfSpaces
 from counterset.exact.norms import Norm
 
 numbers = st.floats(-2, 2).map(lambda v: round(v, 2))

@@ -15,9 +15,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.tree import DecisionTreeClassifier
-from toys_exact import CUBE, TWO, given_linear, given_scaler
+from support.toys_exact import CUBE, TWO, given_linear, given_scaler
 
-from counterset.exact.linear.models import LinearModel, read_linear
+from counterset.exact.linear import LinearModel, read_linear
 from counterset.exact.preprocessing import Preprocessing
 from counterset.tables.table import Table
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from toys_exact import LINEAR, disguised, problem_of, random_network
+from support.toys_exact import LINEAR, disguised, problem_of, random_network
 
 from counterset import Box, DomainError
 from counterset.distances import L1, L2, Distance, LInf
 from counterset.exact import counterfactual_distance
-from counterset.exact.linear.half_spaces import HalfSpaces
-from counterset.exact.milp.moves import Moves
+from counterset.exact.linear import HalfSpaces
+from counterset.exact.milp import Moves
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from counterset.exact.milp.programme import Programme
+from counterset.exact.milp import Programme
 
 
 def knapsack(whole: bool) -> Programme:

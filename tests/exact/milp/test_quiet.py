@@ -11,7 +11,7 @@ import pytest
 
 from counterset import Box
 from counterset.exact import ReluNetwork, counterfactual_distance
-from counterset.exact.milp.quiet import MESSAGE, quiet_solver
+from counterset.exact.milp import MESSAGE, quiet_solver
 
 on_posix = pytest.mark.skipif(os.name != "posix", reason="nothing is redirected elsewhere")
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys_exact import random_network
+from support.toys_exact import random_network
 
 from counterset import Box
 from counterset.distances import L1, L2, Distance, LInf
 from counterset.exact import ReluNetwork, counterfactual_distance
-from counterset.exact.networks.encoding import Rounding, sum_and_gradient
+from counterset.exact.networks import Rounding, sum_and_gradient
 
 
 def test_single_precision_lowers_the_bound_by_what_it_may_hide() -> None:

@@ -7,12 +7,12 @@ import pytest
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from toys_exact import problem_of, random_network
+from support.toys_exact import problem_of, random_network
 
 from counterset import Box, InvalidInputError
 from counterset.exact import ReluNetwork, counterfactual_distance
-from counterset.exact.networks import models as networks_module
-from counterset.exact.networks.models import as_model, read_network
+from counterset.exact import networks as networks_module
+from counterset.exact.networks import as_model, read_network
 from counterset.exact.preprocessing import Preprocessing
 
 RNG = np.random.default_rng(0)

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_exact import network_distance
 from sklearn.linear_model import LogisticRegression
-from toys_exact import disguised, given_linear, random_network
+from support.oracles_exact import network_distance
+from support.toys_exact import disguised, given_linear, random_network
 
 from counterset import Box
 from counterset.distances import L0, L1, L2, Distance, LInf
 from counterset.exact import counterfactual_distance
-from counterset.exact.milp.programme import Programme, Result
-from counterset.exact.networks import solve as solve_module
+from counterset.exact import networks as solve_module
+from counterset.exact.milp import Programme, Result
 
 RNG = np.random.default_rng(0)
 

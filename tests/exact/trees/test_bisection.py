@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterset.exact.trees.bisection import last_at_most
+from counterset.exact.trees.pipelines import last_at_most
 
 
 @settings(max_examples=60)

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from counterset.exact import counterfactual_distance
-from counterset.exact.trees.boosters import lightgbm_codes, xgboost_codes
-from counterset.exact.trees.models import read_trees
+from counterset.exact.trees.models import lightgbm_codes, read_trees, xgboost_codes
 
 
 class _Fake:

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pandas as pd
-from oracles_exact import cell_points, nearest_other
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
-from toys_exact import flats, problem_of, thresholds, tree_data
+from support.oracles_exact import cell_points, nearest_other
+from support.toys_exact import flats, problem_of, thresholds, tree_data
 
 from counterset import Box
 from counterset.distances import L2

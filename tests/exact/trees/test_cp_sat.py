@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles_exact import cell_points, nearest_other
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
-from toys_exact import thresholds, tree_data
+from support.oracles_exact import cell_points, nearest_other
+from support.toys_exact import thresholds, tree_data
 
 from counterset import Box, MissingExtraError
 from counterset.distances import L1

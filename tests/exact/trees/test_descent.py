@@ -7,14 +7,14 @@ from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from toys_exact import problem_of, tree_data
+from support.toys_exact import problem_of, tree_data
 
 from counterset import Box, DiverseExplainer
 from counterset.distances import L0, L1, L2, Distance, LInf
 from counterset.exact.problem import Clock
 from counterset.exact.trees.cells import Leads, Region, axes_of
-from counterset.exact.trees.descent import Descent
 from counterset.exact.trees.models import read_trees
+from counterset.exact.trees.solve import Descent
 
 
 @pytest.mark.parametrize("distance", [L1(), L2(), LInf(), L0()])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from counterset.exact import counterfactual_distance
-from counterset.exact.trees.ensembles import LEAF, Tree, TreeEnsemble, in_column, last_left
+from counterset.exact.trees.models import LEAF, Tree, TreeEnsemble, in_column, last_left
 
 
 @settings(max_examples=100)

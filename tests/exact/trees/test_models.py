@@ -12,7 +12,7 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
-from toys_exact import tree_data
+from support.toys_exact import tree_data
 
 from counterset import Box
 from counterset.distances import L1

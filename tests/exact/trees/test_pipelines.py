@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_exact import mixed_distance
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
@@ -29,8 +28,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.tree import DecisionTreeClassifier
+from support.oracles_exact import mixed_distance
+from support.toys_exact import ENCODERS, VALUES, flats
 from threadpoolctl import threadpool_limits
-from toys_exact import ENCODERS, VALUES, flats
 
 from counterset import (
     Box,

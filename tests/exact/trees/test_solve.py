@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_exact import cell_points
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     RandomForestClassifier,
 )
 from sklearn.tree import DecisionTreeClassifier
-from toys_exact import thresholds, tree_data
+from support.oracles_exact import cell_points
+from support.toys_exact import thresholds, tree_data
 
 from counterset import Box
 from counterset.distances import L0, L1, L2, Distance, LInf

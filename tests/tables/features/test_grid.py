@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from counterset._base.arrays import Vector
-from counterset.tables.features.grid import Grid, learn_grid
+from counterset.tables.features.feature import Grid, learn_grid
 
 STEPS = st.sampled_from([0.001, 0.05, 0.1, 0.25, 0.3, 1.0, 2.5, 5.0, 100.0, 1e6])
 NUMBERS = st.floats(-1e9, 1e9)

@@ -10,15 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from mixed_tables import Case, tables
-from one_feature import learn
+from support.mixed_tables import Case, tables
+from support.one_feature import learn
 
 from counterset import InvalidInputError, Schema
-from counterset.tables.features.category import Category, Ordinal
+from counterset.tables.features.category import Category, OneHotGroup, Ordinal
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.learning import FEATURE_CLASSES
 from counterset.tables.features.number import Number
-from counterset.tables.features.one_hot import OneHotGroup
 from counterset.tables.features.time import Time
 from counterset.tables.features.written import WrittenNumber
 from counterset.tables.table import Table

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from one_feature import learn
+from support.one_feature import learn
 
 from counterset import InvalidInputError
 from counterset.tables.features.number import decode_numbers, numpy_dtype

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from one_feature import learn
+from support.one_feature import learn
 
 from counterset import InvalidInputError
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from one_feature import learn
+from support.one_feature import learn
 
 from counterset import CountersetWarning, DiverseExplainer, InvalidInputError, Schema
 from counterset.tables.features.written import WrittenNumber, form_of

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from counterset._base.arrays import Mask, Matrix, Vector
-from counterset.exact.limits import Limits
+from counterset.exact.constraints import Limits
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Problem
 from counterset.exact.targets import Target
-from counterset.exact.trees.ensembles import LEAF, Tree, TreeEnsemble
+from counterset.exact.trees.models import LEAF, Tree, TreeEnsemble
 
 __all__ = ["Axis", "Leads", "Leaf", "Region", "axes_of", "first_and_last"]
 

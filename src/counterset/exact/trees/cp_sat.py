@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from counterset.constraints.relations import Relation
-from counterset.exact.limits import Group, most_of
+from counterset.exact.constraints import Group, most_of
 from counterset.exact.problem import Problem
 from counterset.exact.trees.cells import Axis, Leads, Leaf, Region, first_and_last
 from counterset.exceptions import MissingExtraError

@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from counterset._base.arrays import Labels, Vector
+from counterset._base.arrays import Indices, Labels, Mask, Vector
 from counterset.exceptions import InvalidInputError
 from counterset.tables.features.feature import Feature, TrainingColumns, range_of
 
-__all__ = ["Category", "Ordinal"]
+__all__ = ["Category", "OneHotGroup", "Ordinal"]
 
 #: A column with more than 2000 values is taken for an identifier: no value says anything about
 #: another row.
@@ -197,3 +197,71 @@ def _list(values: Sequence[Any]) -> str:
     """List the first few values, for a message."""
     shown = ", ".join(repr(value) for value in values[:SHOWN_VALUES])
     return shown if len(values) <= SHOWN_VALUES else f"{shown}, ... ({len(values)} in all)"
+
+
+#: The value of a row without a 1 in any column of the group.
+NONE_OF_THEM = "none of them"
+
+
+@dataclass(frozen=True)
+class OneHotGroup(Category):
+    """A category in several columns: its values are their names, and one for "none of them"."""
+
+    @classmethod
+    def takes(cls, training: TrainingColumns) -> bool:
+        return training.is_one_hot
+
+    @classmethod
+    def learn(cls, training: TrainingColumns) -> tuple[Self, Vector]:
+        name, positions = training.name, training.positions
+        if len(positions) < 2:
+            raise InvalidInputError(
+                f"The one-hot group {name!r} has {len(positions)} columns. Name at least two; a "
+                f"single column of 0 and 1 is a feature of its own."
+            )
+        members = training.frame.iloc[:, list(positions)]
+        dtypes = set(members.dtypes)
+        if len(dtypes) > 1:
+            raise InvalidInputError(
+                f"The columns of the one-hot group {name!r} have several dtypes: "
+                f"{sorted(map(str, dtypes))}. Convert them to one dtype."
+            )
+        codes = _hot_positions(members, name, training.what)
+        feature = cls(
+            name,
+            training.kind,
+            positions,
+            dtypes.pop(),
+            low=0.0,
+            high=float(len(positions)),
+            step=1.0,
+            values=(*map(str, members.columns), NONE_OF_THEM),
+            seen=tuple(np.unique(codes).tolist()),
+        )
+        return feature, codes
+
+    def _encode(self, frame: pd.DataFrame, what: str) -> Vector:
+        return _hot_positions(frame.iloc[:, list(self.columns)], self.name, what)
+
+    def decode(self, codes: Vector) -> list[pd.Series | Labels]:
+        return [
+            pd.Series((codes == i).astype(np.float64)).astype(self.dtype)
+            for i in range(len(self.columns))
+        ]
+
+
+def _hot_positions(members: pd.DataFrame, name: str, what: str) -> Vector:
+    """Return the position of the 1 in each row; the number of columns if there is none."""
+    try:
+        hot = members.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError):
+        hot = np.full(members.shape, np.nan)
+    wrong: Mask = ~np.isin(hot, (0, 1)).all(axis=1) | (hot.sum(axis=1) > 1)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InvalidInputError(
+            f"{what} is not one-hot in the group {name!r}, row {row}: each row holds at most one "
+            f"1 and otherwise 0, got {members.iloc[row].to_dict()}."
+        )
+    position: Indices = hot.argmax(axis=1)
+    return np.where(hot.any(axis=1), position, members.shape[1]).astype(np.float64)

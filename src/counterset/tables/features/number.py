@@ -13,8 +13,7 @@ from pandas.api import types
 
 from counterset._base.arrays import Labels, Matrix, Vector
 from counterset.exceptions import InvalidInputError
-from counterset.tables.features.feature import Feature, TrainingColumns, range_of
-from counterset.tables.features.grid import Grid, learn_grid
+from counterset.tables.features.feature import Feature, Grid, TrainingColumns, learn_grid, range_of
 from counterset.tables.schema import Kind
 from counterset.tables.spread import usual_range
 

@@ -1,0 +1,387 @@
+"""Tidy tables: one row per counterfactual, indexed by the input's index and the rank."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import pandas as pd
+
+from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, Vector, to_python
+from counterset._base.files import write_text
+from counterset._base.lazy import Lazy
+from counterset.exceptions import InvalidInputError
+from counterset.explanations.certificate import Certificate
+from counterset.explanations.context import Context, as_written
+from counterset.explanations.explanation import Explanation, Status
+from counterset.explanations.tidy import Tidy
+from counterset.tables.table import Table
+
+__all__ = ["Explanations", "make_explanations"]
+
+#: A notebook shows the first 20 counterfactuals of many.
+MOST_ROWS = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanations(Sequence[Explanation]):
+    """Explanations of many inputs, in their order.
+
+    Attributes
+    ----------
+    labels
+        The model's labels of the inputs.
+    counts
+        How many counterfactuals each input has.
+    status
+        The status of each input, as in :class:`Explanation`.
+    input_index
+        The inputs' index.
+    model_calls, model_rows
+        What the model was asked to make them.
+    """
+
+    labels: Labels
+    counts: Counts
+    status: Sequence[Status]
+    input_index: pd.Index
+    model_calls: int
+    model_rows: int
+    _table: Table
+    _inputs: Matrix
+    _matrix: Matrix
+    _labels: Labels
+    _distances: Vector
+    _examples: Indices
+    _plausibility: Vector | None
+    _stable_radius: Lazy[Vector] | None
+    _list_radius: Lazy[Vector] | None
+    _from_list: Mask | None
+    _context: Context | None = None
+    _constraints: tuple[Any, ...] | None = None
+    _why_none: Mapping[int, str] = field(default_factory=dict)
+    _certificates: tuple[Certificate | None, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
+            array.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self._inputs)
+
+    @property
+    def context(self) -> Context:
+        """How the explanations were made; constraints of single rows are known to those only."""
+        if self._context is None:
+            raise InvalidInputError(
+                "It is not known how these explanations were made. Take those of an explainer."
+            )
+        return self._context
+
+    def with_model(self, model: Any) -> Explanations:
+        """Return the same explanations with a model to ask: neither a pickle nor JSON holds it."""
+        return replace(self, _context=self.context.with_model(model))
+
+    @property
+    def why_none(self) -> Mapping[int, str]:
+        """Why inputs have no counterfactual, by their positions; found out when first asked for."""
+        return self._why_none
+
+    @overload
+    def __getitem__(self, item: int) -> Explanation: ...
+    @overload
+    def __getitem__(self, item: slice) -> Explanations: ...
+    def __getitem__(self, item: int | slice) -> Explanation | Explanations:
+        if isinstance(item, slice):
+            return self._take(np.arange(len(self))[item])
+        i = range(len(self))[item]
+        first = int(self.counts[:i].sum())
+        part = slice(first, first + int(self.counts[i]))
+        return Explanation(
+            label=to_python(self.labels[i]),
+            labels=self._labels[part],
+            distances=self._distances[part],
+            examples=self._examples[part],
+            plausibility=None if self._plausibility is None else self._plausibility[part],
+            index=self.input_index[i],
+            status=self.status[i],
+            _certificate=Lazy(lambda: self._certificate_of(i)),
+            _table=self._table,
+            _input=self._inputs[i],
+            _matrix=self._matrix[part],
+            _context=self._context_of(i),
+        )
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return (self[i] for i in range(len(self)))
+
+    def to_frame(self) -> Any:
+        """Return one row per counterfactual, indexed by the input's index and the rank.
+
+        The columns are the features, then the counterfactual's ``label`` and ``distance``, and the
+        input's ``status``. Where a feature has such a name, they and the rank are called
+        ``counterfactual_label`` and so on, and a level of the index ``input_...``.
+
+        An input without a counterfactual has one row, in which all but the index and the status is
+        missing, the rank too. Where there is one, whole numbers and booleans have pandas' dtypes
+        that can miss values; otherwise all dtypes are those of the training data.
+
+        Tables of polars and pyarrow have no index: the columns ``input``, the input's position, and
+        ``rank`` come first.
+        """
+        return self._tidy.native()
+
+    @property
+    def _tidy(self) -> Tidy:
+        counted = self.input_index, self.counts, self.status
+        return Tidy(self._table, *counted, self._matrix, self._labels, self._distances)
+
+    def to_json(self, path: str | Path | None = None, *, indent: int | None = None) -> str:
+        """Return the explanations as a JSON text: an array of what ``Explanation.to_json`` writes.
+
+        Parameters
+        ----------
+        path
+            The file to write; None: none is written.
+        indent
+            How far to indent the parts of each; None: each stands on a line of its own.
+        """
+        from counterset.explanations.json_form import explanations_to_json  # noqa: PLC0415 - needs this
+
+        text = explanations_to_json(self, indent)
+        if path is not None:
+            write_text(Path(path), text, "The JSON text")
+        return text
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Explanations:
+        """Load what :meth:`to_json` returned or wrote, by this or an older version of counterset.
+
+        They have no model: ``explanations.with_model(model)`` puts it back. Why inputs have no
+        counterfactual, and how often the model was asked, is not kept. Tables of polars and pyarrow
+        come back as pandas.
+        """
+        from counterset.explanations.json_form import explanations_from_json  # noqa: PLC0415
+
+        return explanations_from_json(text)
+
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        groups: Any = None,
+        stability: pd.DataFrame | None = None,
+    ) -> str:
+        """Write a report on all inputs: one HTML file, without a row of anybody.
+
+        It shows which features change most, how many ways people have, who has none and which
+        constraint stands in the way, and figures by group.
+
+        Parameters
+        ----------
+        path
+            The file to write; None: none is written.
+        groups
+            The name of a feature, such as ``"sex"``, or the group of each input.
+        stability
+            What :func:`~counterset.evaluate` returned for some of the inputs.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        from counterset.report.many import report_of_many  # noqa: PLC0415 - a room above
+
+        return report_of_many(self, path, groups=groups, stability=stability)
+
+    def _take(self, which: Indices) -> Explanations:
+        firsts = self.counts.cumsum() - self.counts
+        parts = [np.arange(firsts[i], firsts[i] + self.counts[i]) for i in which]
+        rows = np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
+        stable, listed = self._stable_radius, self._list_radius
+        return replace(
+            self,
+            labels=self.labels[which],
+            counts=self.counts[which],
+            status=tuple(self.status[i] for i in which),
+            input_index=self.input_index[which],
+            _inputs=self._inputs[which],
+            _matrix=self._matrix[rows],
+            _labels=self._labels[rows],
+            _distances=self._distances[rows],
+            _examples=self._examples[rows],
+            _plausibility=None if self._plausibility is None else self._plausibility[rows],
+            _stable_radius=None if stable is None else Lazy(lambda: stable.value[which]),
+            _list_radius=None if listed is None else Lazy(lambda: listed.value[which]),
+            _from_list=None if self._from_list is None else self._from_list[rows],
+            _why_none=_Renumbered(self._why_none, which),
+            _constraints=self._constraints and tuple(self._constraints[i] for i in which),
+            _certificates=self._certificates and tuple(self._certificates[i] for i in which),
+        )
+
+    def _context_of(self, i: int) -> Context | None:
+        """Return the context of one explanation, with its own constraints."""
+        if self._context is None or self._constraints is None:
+            return self._context
+        return replace(self._context, constraints=self._constraints[i])
+
+    def _certificate_of(self, i: int) -> Certificate | None:
+        if self._certificates is not None:
+            return self._certificates[i]
+        if self._stable_radius is None and self._list_radius is None:
+            return None
+        end, listed = self.counts[: i + 1].sum(), _radius(self._list_radius, i)
+        from_list = self._from_list
+        if from_list is not None:
+            from_list = None if listed is None else from_list[end - self.counts[i] : end]
+        return Certificate(
+            stable_radius=_radius(self._stable_radius, i), list_radius=listed, from_list=from_list
+        )
+
+    def __repr__(self) -> str:
+        summary = f"Explanations of {len(self)} inputs by {len(self._matrix)} counterfactuals"
+        if len(self._matrix):
+            summary += f", median distance {np.median(self._distances):.3g}"
+        if not self.model_calls:  # they were loaded
+            return summary
+        return f"{summary} (asked the model {self.model_calls} times, {self.model_rows} rows)"
+
+    def _repr_html_(self) -> str:
+        rows = self._tidy.frame().head(MOST_ROWS)
+        return f"<p>{html.escape(repr(self))}</p>{rows.to_html()}"
+
+
+def make_explanations(
+    table: Table,
+    inputs: Matrix,
+    labels: Labels,
+    index: pd.Index,
+    *,
+    explained: Indices | None = None,
+    owners: Indices,
+    rows: Matrix,
+    row_labels: Labels,
+    distances: Vector,
+    examples: Indices | None = None,
+    plausibility: Vector | None = None,
+    stable_radius: Lazy[Vector] | None = None,
+    list_radius: Lazy[Vector] | None = None,
+    from_list: Mask | None = None,
+    asked: tuple[int, int] = (0, 0),
+    context: Context | None = None,
+    constraints: Sequence[Any] | None = None,
+    why_none: Mapping[int, str] | None = None,
+) -> Explanations:
+    """Make the explanations of some inputs: the only way to make one.
+
+    Parameters
+    ----------
+    table
+        The columns of inputs and counterfactuals.
+    inputs, labels, index
+        The inputs, ``(n, d)``, with their labels and index.
+    explained
+        The positions of the inputs that were to be explained, ascending; None: all. The others
+        had been reached already.
+    owners
+        The input that each counterfactual belongs to, counted among those, ascending.
+    rows, row_labels, distances
+        The counterfactuals, nearest first for each input, with their labels and distances.
+    examples
+        The training row that each was searched towards; None: there are none, marked by -1.
+    plausibility
+        How far each is from training rows, if that is known.
+    stable_radius
+        For each of those inputs, within what distance the choice stays the same, if that is known.
+    list_radius
+        For each of those inputs, within what distance the same list is offered, if that is known.
+    from_list
+        Which counterfactuals come from that list; None: all, or there is none.
+    asked
+        How many calls the model was asked in, and about how many rows.
+    context
+        How they were made.
+    constraints
+        The constraints of each of those inputs, if they are not the same for all.
+    why_none
+        From the positions of inputs without a counterfactual to why they have none.
+    """
+    explained = np.arange(len(inputs)) if explained is None else explained
+    counts = np.bincount(explained[owners], minlength=len(inputs))
+    status: list[Status] = ["already_reached"] * len(inputs)
+    for i in explained:
+        status[i] = "explained" if counts[i] else "none_found"
+    return Explanations(
+        labels=labels,
+        counts=counts,
+        status=tuple(status),
+        input_index=index,
+        model_calls=asked[0],
+        model_rows=asked[1],
+        _table=table,
+        _inputs=inputs,
+        _matrix=rows,
+        _labels=row_labels,
+        _distances=distances,
+        _examples=np.full(len(rows), -1) if examples is None else examples,
+        _plausibility=plausibility,
+        _stable_radius=_spread(stable_radius, explained, len(inputs)),
+        _list_radius=_spread(list_radius, explained, len(inputs)),
+        _from_list=from_list,
+        _context=context,
+        _constraints=None if constraints is None else _kept(constraints, explained, len(inputs)),
+        _why_none={} if why_none is None else why_none,
+    )
+
+
+class _Renumbered(Mapping[int, str]):
+    """Reasons by their positions among the inputs that were taken; each is read when asked for."""
+
+    def __init__(self, values: Mapping[int, str], which: Indices) -> None:
+        self._values = values
+        self._old = {i: old for i, old in enumerate(which.tolist()) if old in values}
+
+    def __len__(self) -> int:
+        return len(self._old)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._old)
+
+    def __getitem__(self, position: int) -> str:
+        return self._values[self._old[position]]
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+
+def _spread(values: Lazy[Vector] | None, where: Indices, count: int) -> Lazy[Vector] | None:
+    """Return values at their positions among more, NaN for the others."""
+
+    def spread_out() -> Vector:
+        assert values is not None
+        spread = np.full(count, np.nan)
+        spread[where] = values.value
+        return spread
+
+    return None if values is None else Lazy(spread_out)
+
+
+def _radius(radii: Lazy[Vector] | None, i: int) -> float | None:
+    """Return the radius of one input; None where none is proved."""
+    return None if radii is None or np.isnan(radii.value[i]) else float(radii.value[i])
+
+
+def _kept(constraints: Sequence[Any], where: Indices, count: int) -> tuple[Any, ...]:
+    """Return constraints, as users write them, at their positions among more inputs."""
+    kept: list[Any] = [{}] * count
+    written: dict[int, Any] = {}  # inputs with the same constraints share them
+    for i, each in zip(where.tolist(), constraints, strict=True):
+        if id(each) not in written:
+            written[id(each)] = {} if each is None else as_written(each)
+        kept[i] = written[id(each)]
+    return tuple(kept)

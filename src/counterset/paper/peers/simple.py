@@ -1,0 +1,131 @@
+"""The steadiest peer: the same set for every input of a class."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.spatial.distance import cdist
+
+from counterset import distances
+from counterset._base.arrays import Matrix
+from counterset.exceptions import FewerCounterfactualsWarning
+from counterset.explainer import DiverseExplainer
+from counterset.paper.classifiers import Network
+from counterset.paper.peers.protocol import LIMIT
+from counterset.tables.schema import Schema
+from counterset.tables.space import Space, TableDistance
+from counterset.tables.table import Table
+
+__all__ = ["Constant", "NearestRows", "Own"]
+
+#: Rows are compared with up to 500 rows of the class that is explained: enough for a mean.
+SAMPLE = 500
+
+
+@dataclass
+class Constant:
+    """Reports, for every input of a class, the same 5 training rows of other classes.
+
+    They are those that are nearest to the rows of the class on average. A set-distance of 0 is
+    easy to have: this peer stands beside the others to say at what distance.
+
+    Parameters
+    ----------
+    norm
+        The norm of the distance.
+    immutable
+        Names of features that keep the input's own value. The model is not asked again.
+    name, uses_norm
+        See :class:`~counterset.paper.peers.protocol.Peer`.
+    """
+
+    norm: int
+    immutable: Sequence[str] = ()
+    name: str = "constant"
+    uses_norm: bool = True
+
+    def fit(self, model: Any, X: Matrix | pd.DataFrame) -> None:
+        """Choose the set of each class."""
+        self._model = model
+        self._table, rows = Table.learn(X, Schema(step=0))
+        scale = "robust" if isinstance(X, pd.DataFrame) else None  # arrays are scaled already
+        space = Space.learn(rows, self._table, scale)
+        distance = TableDistance(self._table, space, distances.get(f"l{self.norm}"))
+        labels = np.asarray(model.predict(X))
+        self._sets = {}
+        for label in np.unique(labels).tolist():
+            others, own = rows[labels != label], rows[labels == label][:SAMPLE]
+            near = np.argsort(distance.pairwise(own, others).mean(axis=0), kind="stable")
+            self._sets[label] = others[near[:LIMIT]]
+
+    def explain_many(self, X: Matrix | pd.DataFrame) -> Sequence[Any]:
+        """Return the set of its class for each row."""
+        rows, _ = self._table.encode(X)
+        kept = [self._table.position(feature) for feature in self.immutable]
+        found = []
+        for x, label in zip(rows, np.asarray(self._model.predict(X)).tolist(), strict=True):
+            options = self._sets[label].copy()
+            options[:, kept] = x[kept]
+            found.append(self._table.decode(options))
+        return found
+
+
+class NearestRows:
+    """Reports the 5 nearest training rows that the model classifies differently."""
+
+    name = "nearest-rows"
+    uses_norm = True
+
+    def __init__(self, norm: int) -> None:
+        self._metric = {1: "cityblock", 2: "euclidean"}[norm]
+
+    def fit(self, model: Any, X: Matrix | pd.DataFrame) -> None:
+        """Keep the training rows of the other class, for each class."""
+        self._model = model
+        self._table, rows = Table.learn(X, Schema(step=0))
+        scale = "robust" if isinstance(X, pd.DataFrame) else None  # arrays are scaled already
+        self._space = Space.learn(rows, self._table, scale)
+        labels = np.asarray(model.predict(X))
+        points = self._space.embed(rows)
+        self._others = {
+            label: (rows[labels != label], points[labels != label])
+            for label in np.unique(labels).tolist()
+        }
+
+    def explain_many(self, X: Matrix | pd.DataFrame) -> Sequence[Any]:
+        """Return a set for each row."""
+        as_frame = isinstance(X, pd.DataFrame)
+        points = self._space.embed(self._table.encode(X)[0]) if as_frame else X
+        sets = []
+        labels = np.asarray(self._model.predict(X)).tolist()
+        for x, label in zip(points, labels, strict=True):
+            others, places = self._others[label]
+            distances = cdist(x[None, :], places, self._metric)[0]
+            nearest = others[np.argsort(distances, kind="stable")[:LIMIT]]
+            sets.append(self._table.decode(nearest) if as_frame else nearest)
+        return sets
+
+
+class Own:
+    """The library's explainer with its defaults, in the norm that is measured."""
+
+    name = "counterset"
+    uses_norm = True
+
+    def __init__(self, norm: int) -> None:
+        self._distance = f"l{norm}"
+
+    def fit(self, model: Network, X: Matrix) -> None:
+        """Fit the explainer. The rows are scaled already."""
+        self._explainer = DiverseExplainer.paper(model, distance=self._distance, scale=None).fit(X)
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        """Return a set for each row."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+            return [explanation.values for explanation in self._explainer.explain_many(X)]

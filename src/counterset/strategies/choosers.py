@@ -1,0 +1,284 @@
+"""Ways to take steps 1 to 3: which candidates are chosen for the inputs of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from counterset._base.arrays import Indices
+from counterset.strategies.batch import REFUSED, UNASKED, Acceptance, Chosen
+from counterset.strategies.ranking import NearestCandidates, Ranking
+from counterset.strategies.selection import NONE_LEFT, Selection, Selector
+from counterset.strategies.training import CandidatePool, Candidates
+from counterset.tables.space import Embedded
+from counterset.tables.table import changed
+
+__all__ = [
+    "Chooser",
+    "MovedChooser",
+    "Pick",
+    "PoolChooser",
+    "Viewpoints",
+    "asked",
+    "moved_onto_rules",
+    "pick_diverse",
+]
+
+#: Of candidates that stay as they are, the nearest 64 are looked at first.
+NEAREST = 64
+
+#: Where no candidate that step 2 leaves stays acceptable when it is moved onto the constraints, the
+#: nearest 10,000 are moved first, and step 2 is taken among those that stay so. Some inputs are
+#: taken at a time: 4 million numbers, 32 MB.
+MOST_MOVED, NUMBERS_AT_ONCE = 10_000, 4_000_000
+
+#: Returns the points from which the candidates of each input are ranked.
+Viewpoints: TypeAlias = Callable[[Acceptance], Embedded]
+#: Takes step 3 among candidates of each input's own, sorted by distance. The model may not have
+#: been asked about some of them.
+Pick: TypeAlias = Callable[[Selector, Chosen, Acceptance], Chosen]
+
+
+class Chooser(Protocol):
+    """A way to take steps 1 to 3."""
+
+    @property
+    def selector(self) -> Selector:
+        """What candidates there are, and how they are cut off and compared."""
+        ...
+
+    def choose(self, acceptance: Acceptance) -> Chosen:
+        """Choose candidates for every input of a batch."""
+        ...
+
+
+def own_viewpoints(acceptance: Acceptance) -> Embedded:
+    """Return the inputs themselves."""
+    return acceptance.embedded
+
+
+@dataclass(frozen=True)
+class PoolChooser:
+    """Choose training rows as they are: the paper's steps 1 to 3.
+
+    Attributes
+    ----------
+    viewpoints
+        From where candidates are ranked and compared: from the inputs, unless said otherwise.
+    """
+
+    selector: Selector
+    viewpoints: Viewpoints = own_viewpoints
+
+    def choose(self, acceptance: Acceptance) -> Chosen:
+        """Choose candidates for every input."""
+        pool, x = self.selector.pool, self.viewpoints(acceptance)
+        parts = [
+            (members, self.selector.select(x.take(members), eligible))
+            for members, eligible in self.selector.eligible(acceptance)
+        ]
+        selection = Selection.joined(parts, len(x))
+        owners, ranks = np.nonzero(selection.pool_index != NONE_LEFT)
+        pool_index = selection.pool_index[owners, ranks]
+        embedded = pool.embedded.take(pool_index)
+        chosen = Chosen(
+            owners,
+            pool_index,
+            pool.matrix[pool_index],
+            pool.codes[pool_index],
+            embedded,
+            acceptance.lengths(embedded, owners),
+            np.zeros(len(owners), dtype=bool),
+            selection.n_candidates,
+            selection.farthest,
+        )
+        # Seen from itself, an input is no candidate: the ranking drops it.
+        from_inputs = self.viewpoints is own_viewpoints
+        return chosen if from_inputs else without_inputs(chosen, acceptance)
+
+
+def without_inputs(chosen: Chosen, acceptance: Acceptance) -> Chosen:
+    """Drop candidates that are equal to their inputs: from another viewpoint, some may be."""
+    differs = np.asarray(changed(acceptance.inputs[chosen.owners], chosen.rows).any(axis=1))
+    return chosen if differs.all() else chosen.take(np.flatnonzero(differs))
+
+
+@dataclass(frozen=True)
+class MovedChooser:
+    """Choose among candidates that are moved onto the constraints before step 3 compares them.
+
+    Attributes
+    ----------
+    pick
+        Takes step 3.
+    viewpoints
+        From where candidates are ranked and cut off.
+    """
+
+    selector: Selector
+    pick: Pick
+    viewpoints: Viewpoints = own_viewpoints
+
+    def choose(self, acceptance: Acceptance) -> Chosen:
+        """Choose candidates for every input."""
+        selector, x = self.selector, self.viewpoints(acceptance)
+        # What cannot change makes no candidate farther than another.
+        ignored = acceptance.fixed_coordinates
+        n_candidates, farthest = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
+        parts = [Chosen.nothing(acceptance)]
+        for members, eligible in selector.eligible(acceptance):
+            for batch, candidates, ranking in selector.rank(x.take(members), eligible, ignored):
+                farthest[members[batch]] = selector.farthest(ranking)
+                who, which = ranking.left()
+                owners, pool_index = members[batch[who]], candidates.positions[which]
+                if self._looks_at_nearest(acceptance):
+                    near = _nearest(selector.pool, acceptance, members[batch], candidates, ranking)
+                    found = self._pick(near, acceptance)
+                    done = found.counts == selector.limit
+                    n_candidates[done] = near.counts[done]
+                    parts.append(found.take(np.flatnonzero(done[found.owners])))
+                    open_ = ~done[owners]
+                    owners, pool_index = owners[open_], pool_index[open_]
+                moved = moved_onto_rules(selector.pool, acceptance, owners, pool_index)
+                if self.pick is pick_diverse:
+                    moved = asked(moved, acceptance)
+                n_candidates += moved.counts
+                parts.append(self._pick(moved, acceptance))
+        return Chosen.joined(parts, n_candidates, farthest)
+
+    def choose_beyond_the_cut(self, acceptance: Acceptance) -> Chosen:
+        """Choose for inputs that have nothing: step 2 comes after moving, and not before it."""
+        at_once = max(1, NUMBERS_AT_ONCE // (MOST_MOVED * acceptance.inputs.shape[1]))
+        found = Chosen.nothing(acceptance)
+        for start in range(0, len(acceptance.inputs), at_once):
+            some = np.arange(start, min(start + at_once, len(acceptance.inputs)))
+            part = self._choose_after_moving(acceptance.take(some))
+            found = found.with_others(part.among(some, len(acceptance.inputs)))
+        return found
+
+    def _choose_after_moving(self, acceptance: Acceptance) -> Chosen:
+        x, ignored = self.viewpoints(acceptance), acceptance.fixed_coordinates
+        selector = replace(self.selector, cutoff=NearestCandidates(MOST_MOVED))
+        n_candidates, farthest = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
+        parts = [Chosen.nothing(acceptance)]
+        for members, eligible in selector.eligible(acceptance):
+            for batch, candidates, ranking in selector.rank(x.take(members), eligible, ignored):
+                who, which = ranking.left()
+                owners, pool_index = members[batch[who]], candidates.positions[which]
+                moved = moved_onto_rules(selector.pool, acceptance, owners, pool_index)
+                moved = asked(moved, acceptance)
+                place = np.searchsorted(members[batch], moved.owners)
+                column = np.searchsorted(candidates.positions, moved.pool_index)
+                refused = np.ones((len(batch), len(candidates)), dtype=bool)
+                refused[place, column] = False
+                ranking.drop(refused)
+                self.selector.cutoff.cut(ranking)
+                farthest[members[batch]] = self.selector.farthest(ranking)
+                left = np.zeros_like(refused)
+                left[ranking.left()] = True
+                moved = moved.take(np.flatnonzero(left[place, column]))
+                n_candidates += moved.counts
+                parts.append(self._pick(moved, acceptance))
+        return Chosen.joined(parts, n_candidates, farthest)
+
+    def _pick(self, candidates: Chosen, acceptance: Acceptance) -> Chosen:
+        """Take step 3 among candidates in any order."""
+        training_index = self.selector.pool.training_index
+        return self.pick(self.selector, candidates.nearest_first(training_index), acceptance)
+
+    def _looks_at_nearest(self, acceptance: Acceptance) -> bool:
+        """Whether the first of the candidates are often enough, and are found without the rest."""
+        rules = acceptance.requirements.rules
+        return self.pick is pick_diverse and rules.moves_gaps_only and self._from_inputs
+
+    @property
+    def _from_inputs(self) -> bool:
+        return self.viewpoints is own_viewpoints
+
+
+def _nearest(
+    pool: CandidatePool,
+    acceptance: Acceptance,
+    inputs: Indices,
+    candidates: Candidates,
+    ranking: Ranking,
+) -> Chosen:
+    """Return the acceptable candidates up to some distance from each input, if only gaps move them.
+
+    Step 3 goes from the nearest candidate on, so that it chooses the same among these as among
+    all, as long as it finds enough. The ranking is used up.
+    """
+    positions = candidates.positions
+    gaps = pool.has_gaps[positions]
+    who, which = ranking.left()
+    moves = gaps[which]
+    moved = moved_onto_rules(pool, acceptance, inputs[who[moves]], positions[which[moves]])
+    moved = asked(moved, acceptance)
+    ranking.drop(gaps)
+    is_cut = np.zeros(len(acceptance.inputs), dtype=bool)
+    is_cut[inputs] = ranking.count() > NEAREST
+    ranking.keep_nearest(NEAREST)
+    who, which = ranking.left()
+    as_they_are = moved_onto_rules(pool, acceptance, inputs[who], positions[which])
+    end = np.zeros(len(acceptance.inputs))
+    np.maximum.at(end, as_they_are.owners, as_they_are.lengths)
+    end[~is_cut] = np.inf
+    both = Chosen.joined([moved, as_they_are], moved.n_candidates, moved.farthest)
+    return both.take(np.flatnonzero(both.lengths < end[both.owners]))
+
+
+def moved_onto_rules(
+    pool: CandidatePool, acceptance: Acceptance, owners: Indices, pool_index: Indices
+) -> Chosen:
+    """Move rows of the pool onto the constraints; those that moved have the code ``UNASKED``.
+
+    Parameters
+    ----------
+    owners, pool_index
+        The input that each is a candidate of, ascending, and its position in the pool.
+    """
+    rules = acceptance.requirements.rules
+    rows, x = pool.matrix[pool_index], acceptance.inputs[owners]
+    codes = pool.codes[pool_index]
+    as_they_are = not rules or (rules.moves_gaps_only and not pool.has_gaps[pool_index].any())
+    if not as_they_are:
+        moved = acceptance.within_constraints(rows, owners)
+        # A row that stays where it is has the class that it had in fit.
+        apart = changed(rows, moved).any(axis=1)
+        rows, codes = moved, np.where(apart, UNASKED, codes)
+        codes[~rules.hold(x, moved)] = REFUSED
+    # From another viewpoint, the input itself can be among the candidates.
+    kept = np.flatnonzero((codes != REFUSED) & changed(x, rows).any(axis=1))
+    owners, pool_index, rows = owners[kept], pool_index[kept], rows[kept]
+    embedded = pool.embedded.take(pool_index) if as_they_are else pool.distance.embed(rows)
+    return replace(
+        Chosen.nothing(acceptance),
+        owners=owners,
+        pool_index=pool_index,
+        rows=rows,
+        codes=codes[kept],
+        embedded=embedded,
+        lengths=acceptance.lengths(embedded, owners),
+        settled=np.zeros(len(kept), dtype=bool),
+    )
+
+
+def asked(found: Chosen, acceptance: Acceptance) -> Chosen:
+    """Ask the model about candidates that it was not asked about yet; keep the acceptable ones."""
+    unknown = np.flatnonzero(found.codes == UNASKED)
+    if not len(unknown):
+        return found
+    codes = found.codes.copy()
+    codes[unknown] = acceptance.ask(found.rows[unknown], found.owners[unknown])
+    return replace(found, codes=codes).take(np.flatnonzero(codes != REFUSED))
+
+
+def pick_diverse(selector: Selector, found: Chosen, acceptance: Acceptance) -> Chosen:
+    """Take step 3 among candidates of each input's own, sorted by distance."""
+    nearest = np.full(len(acceptance.inputs), np.inf)
+    np.minimum.at(nearest, found.owners, found.lengths)
+    view = selector.view(acceptance.embedded, found.embedded, nearest)
+    return found.take(np.sort(selector.choose_from_own(view, found.owners)))

@@ -1,0 +1,350 @@
+"""Recipes: some features, each with the value that it is set to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from counterset._base.arrays import Codes, Counts, Indices, Mask, Matrix, Vector, rows_as_bytes
+from counterset._base.lazy import Memo
+from counterset.constraints.rules import Rules
+from counterset.models.goals import Goal, OneOf
+from counterset.strategies.batch import REFUSED, UNASKED, Acceptance, Ask, Requirements
+from counterset.strategies.choosers import asked, moved_onto_rules
+from counterset.strategies.line_search import LineSearch, minimise
+from counterset.strategies.ranking import NearestCandidates
+from counterset.strategies.selection import Selector
+from counterset.strategies.sparsity import undo
+from counterset.strategies.training import TrainingData
+from counterset.tables.table import Table, changed
+
+__all__ = [
+    "RUNGS",
+    "RecipeBook",
+    "Recipes",
+    "first_accepted",
+    "first_of_equal",
+    "in_parts",
+    "learn_recipes",
+]
+
+#: A number is set to its value, and to a point twice as far away: what was just enough for the row
+#: that a recipe was learned from is too little for others. The line search looks at what lies
+#: before the value.
+RUNGS = (1.0, 2.0)
+#: Up to 1500 recipes are kept for a class of inputs: the model is asked about each.
+MOST = 1500
+#: Recipes are applied to some inputs at a time: 4 million numbers, 32 MB.
+NUMBERS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Recipes:
+    """Several recipes, in a fixed order.
+
+    Attributes
+    ----------
+    features
+        The features that each recipe sets, ``(r, d)``.
+    values
+        The values that it sets them to, ``(r, d)``; 0 elsewhere.
+    pool_index
+        The row of the pool that each comes from: the values are those of this row, or lie on the
+        way to it.
+    trend
+        For each feature, how much more often its number was raised than lowered, from -1 to 1;
+        None if that is not known.
+    """
+
+    features: Mask
+    values: Matrix
+    pool_index: Indices
+    trend: Vector | None = None
+
+    @classmethod
+    def distinct(cls, starts: Matrix, ends: Matrix, pool_index: Indices) -> Recipes:
+        """Return what leads from each start to its end, equal recipes once.
+
+        Of too many, those are kept that come first for their sets of features: one of each set,
+        then a second one, and so on.
+
+        Examples
+        --------
+        >>> starts, ends = np.array([[0.0, 1.0], [5.0, 1.0]]), np.array([[0.0, 2.0], [5.0, 2.0]])
+        >>> Recipes.distinct(starts, ends, np.array([7, 8])).values
+        array([[0., 2.]])
+        """
+        features = changed(starts, ends)
+        values = np.where(features, ends, 0.0)
+        kept = first_of_equal(np.concatenate([features, values], axis=1))
+        _, set_of = np.unique(features[kept], axis=0, return_inverse=True)
+        by_set = np.argsort(set_of, kind="stable")
+        rank = np.empty(len(kept), dtype=np.intp)
+        rank[by_set] = np.arange(len(kept)) - np.searchsorted(set_of[by_set], set_of[by_set])
+        kept = kept[np.sort(np.argsort(rank, kind="stable")[:MOST])]
+        trend = np.nan_to_num(np.sign(ends - starts)).sum(axis=0) / np.maximum(
+            features.sum(axis=0), 1
+        )
+        return cls(features[kept], values[kept], pool_index[kept], trend)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def take(self, which: Indices) -> Recipes:
+        """Return some of the recipes."""
+        return replace(
+            self,
+            features=self.features[which],
+            values=self.values[which],
+            pool_index=self.pool_index[which],
+        )
+
+    def apply(self, x: Matrix, table: Table) -> tuple[Matrix, Indices, Indices]:
+        """Apply every recipe to every input, on every rung.
+
+        Parameters
+        ----------
+        x
+            The inputs, ``(n, d)``.
+
+        Returns
+        -------
+        rows, owners, recipes
+            The changed rows, and the input and the recipe of each; ascending by input. A recipe
+            that sets no numbers has one rung.
+        """
+        moves = np.array([not feature.is_category for feature in table.features])
+        low, high = np.array([feature.usual for feature in table.features]).T
+        everyone, known = x[:, None, :], table.without_special(x)[:, None, :]
+        parts, which = [], []
+        for rung in RUNGS:
+            kept = np.arange(len(self))
+            if rung != 1:
+                kept = np.flatnonzero((self.features & moves).any(axis=1))
+            values = np.broadcast_to(self.values[kept], (len(x), len(kept), x.shape[1]))
+            if rung != 1:
+                # What is missing cannot be moved from; nothing is set beyond the usual range.
+                beyond = np.clip(known + rung * (values - known), low, high)
+                values = np.where(moves & ~np.isnan(beyond), beyond, values)
+            parts.append(np.where(self.features[kept], values, everyone))
+            which.append(kept)
+        rows = np.concatenate(parts, axis=1)
+        recipes = np.tile(np.concatenate(which), len(x))
+        owners = np.repeat(np.arange(len(x)), rows.shape[1])
+        return rows.reshape(-1, x.shape[1]), owners, recipes
+
+
+def first_of_equal(rows: Matrix) -> Indices:
+    """Return the positions of the rows that no earlier row is equal to, ascending.
+
+    Examples
+    --------
+    >>> first_of_equal(np.array([[2.0, np.nan], [1.0, 0.0], [2.0, np.nan]]))
+    array([0, 1])
+    """
+    if not len(rows):
+        return np.empty(0, dtype=np.intp)
+    return np.sort(np.unique(rows_as_bytes(rows), return_index=True)[1])
+
+
+def in_parts(inputs: Indices, numbers_each: int) -> Iterator[Indices]:
+    """Yield the inputs a few at a time, so that they take 32 MB at most.
+
+    Parameters
+    ----------
+    numbers_each
+        How many numbers are made for one input.
+    """
+    at_once = max(1, NUMBERS_AT_ONCE // numbers_each)
+    for start in range(0, len(inputs), at_once):
+        yield inputs[start : start + at_once]
+
+
+#: The model is asked about 2000 rows at once, if there are as many: a call of a pipeline with
+#: encoders costs as much as 2000 rows in it.
+ROWS_IN_A_CALL = 2000
+
+
+def first_accepted(
+    ask: Ask, rows: Matrix, owners: Indices, groups: Indices, most: int | None = None
+) -> tuple[Indices, Codes]:
+    """Return the first acceptable row of each group, and the class codes of these.
+
+    Of each group that has none yet, the next row is asked about, then the next two, the next four
+    and so on: what comes after an acceptable row of the same group need not be known. Where these
+    are few rows, those of the next rounds are asked about with them.
+
+    Parameters
+    ----------
+    ask
+        Tells which rows are acceptable for which inputs.
+    rows, owners
+        The rows in order, and the input of each, ascending.
+    groups
+        A number for each row, 0 and up; a group belongs to one input.
+    most
+        How many groups of each input to return, those whose rows come first; None: all.
+
+    Returns
+    -------
+    first, codes
+        The positions of the rows, ascending, and their class codes.
+
+    Examples
+    --------
+    >>> def ask(rows, owners):
+    ...     return np.where(rows[:, 0] > 1, 0, REFUSED)
+    >>> rows, owners = np.array([[1.0], [2.0], [3.0], [0.0]]), np.zeros(4, dtype=np.intp)
+    >>> first_accepted(ask, rows, owners, groups=np.array([0, 1, 0, 2]))
+    (array([1, 2]), array([0, 0]))
+    """
+    codes = np.full(len(rows), UNASKED, dtype=np.intp)
+    first, open_ = np.empty(0, dtype=np.intp), np.ones(len(rows), dtype=bool)
+    position, nth = np.arange(len(rows)), _count_before(groups)
+    upto = 1
+    while left := int(open_.sum()):
+        now = np.flatnonzero(open_ & (nth < upto))
+        if len(now) < min(left, ROWS_IN_A_CALL):
+            upto = 2 * upto + 1
+            continue
+        codes[now] = ask(rows[now], owners[now])
+        accepted = np.flatnonzero((codes != REFUSED) & (codes != UNASKED))
+        first = np.sort(accepted[np.unique(groups[accepted], return_index=True)[1]])
+        has_one = np.zeros(groups.max() + 1, dtype=bool)
+        has_one[groups[first]] = True
+        open_ &= (codes == UNASKED) & ~has_one[groups]
+        if most is not None:
+            rank = np.arange(len(first)) - np.searchsorted(owners[first], owners[first])
+            end = np.full(owners[-1] + 1, len(rows))
+            last = first[rank == most - 1]
+            end[owners[last]] = last
+            open_ &= position < end[owners]
+            first = first[rank < most]
+    return first, codes[first]
+
+
+def _count_before(groups: Indices) -> Counts:
+    """Return how many rows of the same group stand before each."""
+    order = np.argsort(groups, kind="stable")
+    count = np.empty_like(groups)
+    count[order] = np.arange(len(groups)) - np.searchsorted(groups[order], groups[order])
+    return count
+
+
+#: Recipes are learned from 300 rows of a class: twice as many cost twice the time, for options that
+#: are 1 to 4 % nearer.
+ROWS = 300
+#: Of a table with more than 32 features, fewer rows are learned from, so that their cells are as
+#: many, but at least 40 rows.
+MOST_FEATURES, LEAST_ROWS = 32, 40
+#: Each row starts from every third of its 30 nearest candidates, which lead to near options, and
+#: from 8 candidates from anywhere, which lead to other options.
+NEAREST, STRIDE, ANYWHERE = 30, 3, 8
+#: The search ends within 0.01 of the boundary: closer would not last on another input.
+SEARCH = LineSearch(0.01)
+#: A book holds what was learned for the last 64 goals and constraints, up to 50 MB.
+MOST_LEARNED = 64
+
+
+@dataclass
+class RecipeBook:
+    """The recipes of each class of inputs, learned when they are first needed.
+
+    What is learned depends on the training data, the constraints and the wanted classes only, not
+    on who asks first. Threads may share a book.
+
+    Attributes
+    ----------
+    training
+        The training rows, and what the model predicts for them.
+    """
+
+    training: TrainingData
+    _learned: Memo[Recipes] = field(
+        default_factory=lambda: Memo(MOST_LEARNED), init=False, repr=False
+    )
+
+    def groups(
+        self, acceptance: Acceptance, own_rules: Rules
+    ) -> Iterator[tuple[Indices, Goal, Recipes]]:
+        """Yield groups of inputs, what each wants, and its recipes; some inputs may be in none.
+
+        Parameters
+        ----------
+        own_rules
+            The explainer's own constraints. What is learned for them serves other constraints too:
+            a recipe that breaks those is not accepted.
+        """
+        goal, classes = acceptance.requirements.goal, self.training.classes
+        codes = acceptance.input_codes
+        if classes.are_measurements:  # each prediction is a class of its own: take them together
+            codes = np.zeros_like(codes)
+        for code in np.unique(codes[codes < len(classes)]):
+            wanted = goal.accepts(classes.labels, np.repeat(classes.labels[[code]], len(classes)))
+            start = ~wanted if classes.are_measurements else np.arange(len(classes)) == code
+            # By the classes: then the only other class is the same goal as any other class.
+            by_class = goal if classes.are_measurements else OneOf(classes.labels[wanted & ~start])
+            recipes = self._recipes(start, by_class, own_rules)
+            if len(recipes):
+                yield np.flatnonzero(codes == code), by_class, recipes
+
+    def _recipes(self, start: Mask, goal: Goal, rules: Rules) -> Recipes:
+        key = start.tobytes(), repr(goal), rules.texts
+        return self._learned.get(key, lambda: learn_recipes(self.training, start, goal, rules))
+
+
+def learn_recipes(training: TrainingData, start: Mask, goal: Goal, rules: Rules) -> Recipes:
+    """Find out what rows of some classes had to change to reach a goal.
+
+    Parameters
+    ----------
+    start
+        Which classes the rows have.
+    goal
+        What they are to reach.
+    rules
+        What may change.
+    """
+    pool = training.pool
+    there = np.flatnonzero(start[pool.codes])
+    count = min(ROWS, max(LEAST_ROWS, ROWS * MOST_FEATURES // pool.matrix.shape[1]))
+    rows = np.sort(there[np.argsort(pool.lots[there], kind="stable")[:count]])
+    acceptance = training.acceptance(rows, Requirements(goal, None, rules, training.support))
+    selector = Selector(pool, training.usable(None), NearestCandidates(NEAREST), None, NEAREST)
+    owners, pool_index = _candidates(selector, acceptance, pool.lots[rows])
+    found = asked(moved_onto_rules(pool, acceptance, owners, pool_index), acceptance)
+    found = undo(found, acceptance)
+    found = undo(minimise(found, SEARCH, acceptance), acceptance)
+    return Recipes.distinct(acceptance.inputs[found.owners], found.rows, found.pool_index)
+
+
+def _candidates(
+    selector: Selector, acceptance: Acceptance, lots: Vector
+) -> tuple[Indices, Indices]:
+    """Return the candidates of each row, near ones and ones from anywhere, sorted by row.
+
+    Parameters
+    ----------
+    lots
+        A random number of each row, from 0 to 1.
+    """
+    x, ignored = acceptance.embedded, acceptance.fixed_coordinates
+    parts = [np.empty((2, 0), dtype=np.intp)]
+    for members, eligible in selector.eligible(acceptance):
+        for batch, candidates, ranking in selector.rank(x.take(members), eligible, ignored):
+            who, which = ranking.left()
+            picked = (np.arange(len(who)) - np.searchsorted(who, who)) % STRIDE == 0
+            who, which = who[picked], which[picked]
+            parts.append(np.stack([members[batch[who]], candidates.positions[which]]))
+        there = np.flatnonzero(eligible)
+        if len(there):
+            # The candidates with the next larger lots: one more training row changes few of them.
+            there = there[np.argsort(selector.pool.lots[there], kind="stable")]
+            drawn = (lots[members][:, None] + np.arange(ANYWHERE) / ANYWHERE) % 1
+            next_ = np.searchsorted(selector.pool.lots[there], drawn.ravel()) % len(there)
+            parts.append(np.stack([np.repeat(members, ANYWHERE), there[next_]]))
+    owners, pool_index = np.concatenate(parts, axis=1)
+    order = np.argsort(owners, kind="stable")
+    return owners[order], pool_index[order]

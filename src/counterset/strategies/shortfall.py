@@ -1,0 +1,354 @@
+"""Why there are fewer counterfactuals than were asked for, or none, in words for users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from counterset._base.arrays import Counts, Indices, Labels, Mask, to_python
+from counterset._base.callers import warn_caller
+from counterset.constraints.rules import NothingLost, Rules
+from counterset.exceptions import (
+    FewerCounterfactualsWarning,
+    InconsistentModelWarning,
+    InvalidInputError,
+    NoCounterfactualError,
+)
+from counterset.strategies.admissible import Proposals
+from counterset.strategies.batch import REFUSED, Acceptance
+from counterset.strategies.choosers import moved_onto_rules
+from counterset.strategies.diversity import AngleDiversity
+from counterset.strategies.paper import Found, Run
+from counterset.strategies.ranking import NearestCandidates
+from counterset.strategies.selection import Selector
+
+__all__ = [
+    "Reasons",
+    "report_contradictions",
+    "report_reached",
+    "report_shortfall",
+    "why_fewer",
+    "why_nothing",
+]
+
+#: To find out what stands in the way of an input, the model is asked about 10,000 rows at most, and
+#: about 300 without each constraint. Of more than 40 constraints, the first 40 are lifted.
+MOST_ASKED, ASKED_EACH, MOST_LIFTED = 10_000, 300, 40
+#: A third of them are the nearest training rows that lead to the goal.
+NEAREST_ASKED = 100
+#: After the first, the reasons of 32 inputs are found out at once: a call of the model costs as
+#: much as many rows.
+INPUTS_AT_ONCE = 32
+#: Three constraints are named: each of them is enough.
+MOST_NAMED = 3
+
+
+def report_reached(reached: Mask, labels: Labels, if_none: str) -> str:
+    """Raise if inputs have what the user wants already, or return what to warn of."""
+    there = np.flatnonzero(reached)
+    if not len(there) or if_none == "ignore":
+        return ""
+    message = (
+        f"The model already predicts what you want for {len(there)} of {len(labels)} inputs (first "
+        f"at position {there[0]}: {to_python(labels[there[0]])!r}), so there is nothing to explain."
+    )
+    if if_none == "raise":
+        raise InvalidInputError(
+            f"{message} Leave them out, or pass skip=True or if_none='warn' to explain_many."
+        )
+    return f"{message} Their explanations are empty."
+
+
+def report_contradictions(n_contradicted: int) -> None:
+    """Warn if the model contradicted itself about rows that were found."""
+    if n_contradicted:
+        warn_caller(
+            f"The model classified {n_contradicted} rows otherwise when it was asked again, in "
+            f"another batch: near its decision boundary, its labels depend on the batch. So it was "
+            f"asked about each counterfactual alone, and those that hold are returned.",
+            InconsistentModelWarning,
+        )
+
+
+def report_shortfall(
+    why_none: Mapping[int, str], count: int, if_none: str, reached: str, fewer: str = ""
+) -> None:
+    """Raise if an input has no counterfactual, or warn once of all that falls short.
+
+    With ``if_none="ignore"``, nothing is said.
+
+    Parameters
+    ----------
+    why_none
+        Why inputs have no counterfactual, by where they stand in the table that the user passed.
+    count
+        How many inputs were to be explained.
+    reached, fewer
+        What to say of inputs that had what is wanted already, and of those that have few.
+    """
+    if if_none == "ignore":
+        return
+    nobody = ""
+    if why_none:
+        first = next(iter(why_none))
+        nobody = (
+            f"No counterfactual for {len(why_none)} of {count} inputs (first at position {first}): "
+            f"{why_none[first]}"
+        )
+        if if_none == "raise":
+            raise NoCounterfactualError(nobody)
+    if message := " ".join(filter(None, [reached, nobody, fewer])):
+        warn_caller(message, FewerCounterfactualsWarning)
+
+
+def why_fewer(found: Found, selector: Selector, max_rows: int | None = None) -> str:
+    """Return why some inputs have too few counterfactuals; nothing if none have.
+
+    Parameters
+    ----------
+    max_rows
+        About how many rows the model could be asked for one input; None: any number.
+    """
+    return " ".join(filter(None, [_cut_short(found, max_rows), _few(found, selector)]))
+
+
+def _cut_short(found: Found, max_rows: int | None) -> str:
+    """Say for how many inputs the search ended early."""
+    if found.cut_short is None or not found.cut_short.any():
+        return ""
+    count = int(found.cut_short.sum())
+    return (
+        f"For {count} of {len(found.cut_short)} inputs the search ended at max_model_rows="
+        f"{max_rows}: they may have fewer counterfactuals than there are, or farther ones."
+    )
+
+
+def _few(found: Found, selector: Selector) -> str:
+    wanted, counts = selector.limit, found.counterfactuals.counts
+    short = (counts < wanted) & (counts > 0)
+    if found.cut_short is not None:
+        short &= ~found.cut_short
+    if not short.any():
+        return ""
+    few_ways = short & found.sparse & (found.n_chosen < wanted)
+    few_candidates = short & ~few_ways & (found.counterfactuals.n_candidates < wanted)
+    few_different = short & ~few_ways & ~few_candidates & (found.n_chosen < wanted)
+    diversity, candidates = _set_by_the_user(selector)
+    reasons = (
+        (
+            few_ways,
+            f"no more options were found: nothing else that is allowed leads to what is wanted and "
+            f"differs enough from these{diversity}; let more features change, or ask for fewer or "
+            f"less different ones",
+        ),
+        (
+            few_candidates,
+            f"fewer than {wanted} training rows can be followed within the constraints{candidates};"
+            f" fit on more rows, or loosen the constraints",
+        ),
+        (
+            few_different,
+            f"too few candidates differ enough from each other{diversity}; ask for fewer or less "
+            f"different ones{candidates and ', or for more candidates'}",
+        ),
+        (
+            short & ~few_ways & ~few_candidates & ~few_different,
+            "the model did not confirm all of them"
+            if found.n_contradicted
+            else "the search moved several candidates to the same point",
+        ),
+    )
+    told = "; ".join(f"{int(who.sum())} because {reason}" for who, reason in reasons if who.any())
+    return (
+        f"{int(short.sum())} of {len(counts)} inputs have fewer than {wanted} counterfactuals "
+        f"(the fewest: {int(counts[short].min())}): {told}."
+    )
+
+
+def _set_by_the_user(selector: Selector) -> tuple[str, str]:
+    """Return how steps 3 and 2 are set, if they are not set as they are without a word."""
+    diversity, cutoff = selector.diversity, selector.cutoff
+    return (
+        "" if diversity in (None, AngleDiversity(0.5)) else f" (diversity={diversity!r})",
+        "" if cutoff == NearestCandidates(1000) else f" (candidates={cutoff!r})",
+    )
+
+
+class Reasons(Mapping[int, str]):
+    """Why inputs have no counterfactual, by where they stand in the user's table.
+
+    A reason is found out when it is first read, together with those of the next inputs.
+
+    Parameters
+    ----------
+    runs, found
+        What was found for each group of inputs, and for all of them.
+    positions
+        Where the inputs stand in the table that the user passed.
+    max_rows
+        About how many rows the model could be asked for one input; None: any number.
+    """
+
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        found: Found,
+        positions: Indices,
+        max_rows: int | None = None,
+    ) -> None:
+        self._runs, self._known = runs, dict[int, str]()
+        nothing = np.flatnonzero(found.counterfactuals.counts == 0)
+        self._place = {int(positions[each]): int(each) for each in nothing}
+        if found.cut_short is not None:
+            reason = f"the search ended at max_model_rows={max_rows}. Allow more rows."
+            short = nothing[found.cut_short[nothing]]
+            self._known |= dict.fromkeys(positions[short].tolist(), reason)
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._place)
+
+    def __getitem__(self, position: int) -> str:
+        if position not in self._known:
+            place = self._place[position]
+            run = next(run for run in self._runs if place in run.members)
+            members = set(run.members.tolist())
+            open_ = [
+                each
+                for each in self._place
+                if each >= position and each not in self._known and self._place[each] in members
+            ][: INPUTS_AT_ONCE if self._known else 1]
+            which = np.searchsorted(run.members, [self._place[each] for each in open_])
+            found = why_nothing(run.selector, run.acceptance, which)
+            self._known |= zip(open_, found, strict=True)
+        return self._known[position]
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+
+def why_nothing(selector: Selector, acceptance: Acceptance, which: Indices) -> list[str]:
+    """Find out what stands in the way of inputs that have no counterfactual.
+
+    Each constraint is lifted alone: it is named if some row that breaks it, and no other, leads to
+    what is wanted.
+
+    Parameters
+    ----------
+    which
+        The positions of the inputs, ascending.
+    """
+    part = acceptance.take(which)
+    rules, usable = part.requirements.rules, np.zeros(len(which), dtype=bool)
+    for members, eligible in selector.eligible(part):
+        usable[members] = eligible.any()
+    texts = list(dict.fromkeys(rule.text for rule in rules.rules))[:MOST_LIFTED]
+    opens = np.column_stack(
+        [np.zeros((len(which), 0), dtype=bool)]
+        + [_opens(selector, part, _without(rules, text), len(texts)) > 0 for text in texts]
+    )
+    return [
+        _reason([text for text, opens_it in zip(texts, row, strict=True) if opens_it], part)
+        if there
+        else _no_training_row(part)
+        for row, there in zip(opens, usable, strict=True)
+    ]
+
+
+def _without(rules: Rules, text: str) -> Rules:
+    return replace(rules, rules=tuple(rule for rule in rules.rules if rule.text != text))
+
+
+def _opens(selector: Selector, acceptance: Acceptance, rules: Rules, lifted: int) -> Counts:
+    """Count the rows that lead to the goal within some of the rules, for each input."""
+    required, pool = acceptance.requirements, selector.pool
+    looser = replace(acceptance, requirements=replace(required, rules=rules), limit=None)
+    most = min(ASKED_EACH, MOST_ASKED // lifted)
+    nearest = replace(selector, cutoff=NearestCandidates(min(NEAREST_ASKED, most)))
+    rows, owners = [acceptance.inputs[:0]], [np.empty(0, dtype=np.intp)]
+    for members, eligible in selector.eligible(looser):
+        proposals = Proposals.of(pool, eligible, looser)
+        draws = next(proposals.draws())
+        ignored = looser.fixed_coordinates
+        x = looser.embedded.take(members)
+        for batch, candidates, ranking in nearest.rank(x, eligible, ignored):
+            who, at = ranking.left()
+            own, at = members[batch[who]], candidates.positions[at]
+            moved = moved_onto_rules(pool, looser, own, at)
+            rows.append(moved.rows)
+            owners.append(moved.owners)
+        for each in members.tolist():
+            own_rows = np.concatenate([proposals.rows(each, None), proposals.rows(each, draws)])
+            own_rows = own_rows[:: -(-len(own_rows) // most)]
+            rows.append(own_rows)
+            owners.append(np.full(len(own_rows), each))
+    tried, whose = np.concatenate(rows), np.concatenate(owners)
+    accepted = looser.ask(tried, whose) != REFUSED
+    # What keeps the lifted constraint too is no evidence that it stands in the way.
+    accepted &= ~required.rules.hold(acceptance.inputs[whose], tried)
+    return np.bincount(whose[accepted], minlength=len(acceptance.inputs))
+
+
+def _no_training_row(acceptance: Acceptance) -> str:
+    """Say that no training row is a candidate, and which setting is the reason."""
+    required = acceptance.requirements
+    settings = {
+        "plausible": ("plausibility=", required.support),
+        "probable": ("target_probability=", required.probability),
+    }
+    given = {word: name for word, (name, value) in settings.items() if value is not None}
+    enough = f" is {' and '.join(given)} enough" if given else ""
+    loosen = f"Loosen {' or '.join(given.values())}, or fit" if given else "Fit"
+    return f"no training row of an acceptable class{enough or ' is known'}. {loosen} on more rows."
+
+
+def _reason(opening: list[str], acceptance: Acceptance) -> str:
+    """Say what stands in the way of an input.
+
+    Parameters
+    ----------
+    opening
+        The constraints without which there is an option, each alone.
+    """
+    rules, plausible = acceptance.requirements.rules, acceptance.requirements.support is not None
+    may_change = _what_may_change(acceptance)
+    if len(opening) == 1:
+        loosen = "" if opening[0] == NothingLost.text else " Loosen it."
+        return (
+            f"the constraint {opening[0]} rules out all that was found{may_change}; without it "
+            f"alone there is an option.{loosen}"
+        )
+    if opening:
+        named = "; ".join(opening[:MOST_NAMED])
+        return (
+            f"each of the constraints {named} rules out all that was found{may_change}; without "
+            f"one of them alone there is an option. Loosen one of them."
+        )
+    if not rules:
+        return (
+            "nothing that leads there is plausible enough. Loosen plausibility=, or fit on more "
+            "rows."
+            if plausible
+            else "every candidate is equal to the input, so the model gives one row two labels. "
+            "Pass a model that gives the same row the same label always."
+        )
+    return (
+        f"no single constraint rules it out{may_change}: without any one of them nothing was found "
+        f"either. Loosen several{' of them, or plausibility=' if plausible else ' of them'}."
+    )
+
+
+def _what_may_change(acceptance: Acceptance) -> str:
+    """Return which features may change, if that is less than half of them."""
+    fixed, names = acceptance.requirements.rules.fixed, acceptance.distance.table.names
+    free = [repr(name) for name, stays in zip(names, fixed, strict=True) if not stays]
+    if 2 * len(free) >= len(names):
+        return ""
+    if not free:
+        return ", because no feature may change"
+    return f", because of {len(names)} features only {' and '.join(free)} may change"

@@ -1,5 +1,0 @@
-"""The small network, the data, the published figures, and a separate cache for each test."""
-
-from paper_toys import network, own_cache, published, split, weights
-
-__all__ = ["network", "own_cache", "published", "split", "weights"]

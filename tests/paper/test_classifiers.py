@@ -1,0 +1,74 @@
+"""The paper's networks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from counterset import InvalidInputError
+from counterset.paper import classifiers
+from counterset.paper.classifiers import Network, obtain, train
+from counterset.paper.data import Split, prepare
+
+
+def toy_split() -> Split:
+    X = np.random.default_rng(0).random((200, 2))
+    y = (X.sum(axis=1) > 1).astype(np.intp)
+    return Split("toy", X[:150], X[150:], y[:150], y[150:])
+
+
+def test_what_is_saved_is_loaded_again(network: Network, tmp_path: Path) -> None:
+    network.save(tmp_path / "folder" / "one.npz")
+    again = Network.load(tmp_path / "folder" / "one.npz")
+    X = np.random.default_rng(0).random((50, 8))
+    np.testing.assert_array_equal(again.scores(X), network.scores(X))
+    assert [file.name for file in (tmp_path / "folder").iterdir()] == ["one.npz"]
+
+
+def test_probabilities_are_the_softmax_of_the_scores(network: Network) -> None:
+    X = np.zeros((1, 8))
+    X[0, 1] = 0.9
+    odds = np.exp(0.9) / np.exp(0.6)
+    assert network.predict_proba(X)[0, 1] == pytest.approx(odds / (1 + odds))
+    assert network.predict(X).tolist() == [1]
+
+
+def test_the_glucose_network_reads_the_glucose(network: Network) -> None:
+    split = prepare("diabetes")
+    np.testing.assert_array_equal(network.predict(split.X_test), split.X_test[:, 1] > 0.6)
+    assert network.accuracy(split) == np.mean((split.X_test[:, 1] > 0.6) == split.y_test)
+
+
+def test_training_learns_a_line_and_always_the_same_way() -> None:
+    split = toy_split()
+    one, two = train(split), train(split)
+    assert one.accuracy(split) > 0.9
+    assert [weights.shape for weights, _ in one.layers] == [(2, 20), (20, 10), (10, 2)]
+    np.testing.assert_array_equal(one.layers[0][0], two.layers[0][0])
+
+
+def test_a_network_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trained = []
+
+    def quick(split: Split) -> Network:
+        trained.append(split.name)
+        return train(split, epochs=1)
+
+    monkeypatch.setattr(classifiers, "train", quick)
+    for _ in range(2):
+        obtain(toy_split(), None, tmp_path)
+    assert trained == ["toy"]
+
+
+def test_missing_weights_are_told_with_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"no weights at .*toy\.npz.*leave --weights out"):
+        obtain(toy_split(), tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"PK\x03\x04 half an archive"])
+def test_damaged_weights_are_told_with_their_file(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "no2.npz").write_bytes(content)
+    with pytest.raises(InvalidInputError, match=r"no2\.npz cannot be read .* Replace the file"):
+        Network.load(tmp_path / "no2.npz")

@@ -1,0 +1,107 @@
+"""The paper's experiments from one call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import counterset
+from counterset import InvalidInputError
+from counterset.paper import Experiment, PeerRunner, reproduce
+from counterset.paper.classifiers import Network
+from counterset.paper.published import Cell
+from counterset.paper.results import CellError
+
+
+class Failing(PeerRunner):
+    """A runner of peers that records the cells, and fails."""
+
+    def __init__(self) -> None:
+        super().__init__(weights=None)
+        self.cells: list[str] = []
+
+    def __call__(self, cell: Cell) -> pd.DataFrame:
+        self.cells.append(cell.key)
+        raise CellError("not today")
+
+
+def test_only_what_is_asked_for_is_run(weights: Path, tmp_path: Path) -> None:
+    report = reproduce(
+        Experiment(True, weights), tmp_path, datasets=("diabetes",), norms=(2,), tables=("final",)
+    )
+    assert report.summary["norm"].tolist() == [2, 2]
+    assert report.as_published
+    assert [split.name for split, _ in report.setups] == ["diabetes"]
+    assert {table.name for table in report.tables()} == {
+        "datasets", "accuracy", "final-minimised", "final-unminimised", "comparison",
+    }  # fmt: skip
+
+
+def test_a_folder_of_other_definitions_is_refused(weights: Path, tmp_path: Path) -> None:
+    reproduce(Experiment(True, weights), tmp_path, datasets=("diabetes",), tables=())
+    with pytest.raises(InvalidInputError, match="Choose another folder"):
+        reproduce(Experiment(False, weights), tmp_path, datasets=("diabetes",), tables=())
+
+
+def test_results_of_other_weights_are_refused(weights: Path, tmp_path: Path) -> None:
+    # Only the path of the weights told them apart, so a changed file went unnoticed.
+    experiment = Experiment(True, weights)
+    reproduce(experiment, tmp_path / "out", datasets=("diabetes",), norms=(1,), tables=("final",))
+    moved = weights.rename(tmp_path / "moved")
+    reproduce(Experiment(True, moved), tmp_path / "out", datasets=("diabetes",), tables=())
+    first = np.zeros((8, 1))
+    first[1, 0] = 1.0
+    Network([(first, [0.0]), ([[0.0, 1.0]], [0.61, 0.0])]).save(moved / "diabetes.npz")
+    with pytest.raises(InvalidInputError, match=r"weights of diabetes: \w+ there, \w+ now"):
+        reproduce(Experiment(True, moved), tmp_path / "out", datasets=("diabetes",), tables=())
+
+
+def test_results_of_another_version_are_refused(weights: Path, tmp_path: Path) -> None:
+    reproduce(Experiment(True, weights), tmp_path, datasets=("diabetes",), tables=())
+    file = tmp_path / "cells" / "settings.json"
+    file.write_text(file.read_text().replace(counterset.__version__, "0.0.1"))
+    with pytest.raises(InvalidInputError, match=r"version: 0\.0\.1 there, "):
+        reproduce(Experiment(True, weights), tmp_path, datasets=("diabetes",), tables=())
+
+
+def test_peers_on_another_number_of_inputs_are_not_mixed(weights: Path, tmp_path: Path) -> None:
+    # What was measured on 2 inputs was shown as if it were measured on 20.
+    def run(inputs: int) -> None:
+        runner = Failing()
+        runner.inputs = inputs
+        reproduce(
+            Experiment(weights=weights), tmp_path, datasets=("diabetes",), tables=(),
+            peers=("nice",), peer_runner=runner,
+        )  # fmt: skip
+
+    run(2)
+    with pytest.raises(InvalidInputError, match="peer inputs: 2 there, 20 now"):
+        run(20)
+
+
+def test_an_unknown_peer_is_refused_before_anything_runs(weights: Path, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="no peer named 'foo'"):
+        reproduce(Experiment(weights=weights), tmp_path / "out", peers=("nice", "foo"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_peers_that_failed_are_in_the_report_and_run_again_only_on_request(
+    weights: Path, tmp_path: Path
+) -> None:
+    runner = Failing()
+    for retry, runs in ((False, 2), (False, 2), (True, 4)):
+        report = reproduce(
+            Experiment(weights=weights),
+            tmp_path,
+            datasets=("diabetes",),
+            tables=(),
+            peers=("nice",),
+            peer_runner=runner,
+            retry=retry,
+        )
+        assert report.summary["error"].tolist() == ["not today"] * 2
+        assert len(runner.cells) == runs
+    assert runner.cells[:2] == ["peers-nice-diabetes-L1", "peers-nice-diabetes-L2"]

@@ -1,0 +1,64 @@
+"""Peers that work and peers that fail; imported by worker processes."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+
+from counterset._base.arrays import Matrix
+from counterset.paper.classifiers import Network
+
+
+class Corner:
+    """Reports the corner of the cube that the network classifies differently."""
+
+    name = "corner"
+    uses_norm = False
+
+    def __init__(self, norm: int) -> None:
+        self.norm = norm
+
+    def fit(self, model: Network, X: Matrix) -> None:
+        self.model = model
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        labels = self.model.predict(X)
+        return [np.full((1, X.shape[1]), 0.0 if label else 1.0) for label in labels]
+
+
+class Unchanged(Corner):
+    """Reports the input itself, which is not a counterfactual."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        return [x[None, :] for x in X]
+
+
+class Crashing(Corner):
+    """Raises an error."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        raise RuntimeError("the matrix is on fire")
+
+
+class Dying(Corner):
+    """Ends the process without a message."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        os._exit(3)
+
+
+class Hanging(Corner):
+    """Never returns."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        while True:
+            time.sleep(60)
+
+
+class Crooked(Corner):
+    """Reports rows of the wrong length."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        return [np.ones((1, 3)) for _ in X]

@@ -1,0 +1,45 @@
+"""Step 4 over chosen candidates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from support.anchored_toys import acceptance_of, selector_of
+
+from counterset import DiverseExplainer, LineSearch
+from counterset.strategies.choosers import PoolChooser
+from counterset.strategies.line_search import minimise
+
+X = np.random.default_rng(0).random((60, 2))
+EXPLAINER = DiverseExplainer.paper(
+    lambda rows: rows.sum(axis=1) > 1, scale=None, max_counterfactuals=2, diversity=None
+).fit(X)
+SEARCH = LineSearch(0.01)
+
+
+def test_candidates_end_just_past_the_boundary() -> None:
+    acceptance = acceptance_of(EXPLAINER, np.array([[0.2, 0.3], [0.1, 0.1]]))
+    chosen = PoolChooser(selector_of(EXPLAINER)).choose(acceptance)
+    found = minimise(chosen, SEARCH, acceptance)
+    sums = found.rows.sum(axis=1)
+    assert (sums > 1).all()
+    assert (sums < 1.01).all()
+    assert (found.lengths < chosen.lengths).all()
+
+
+def test_settled_candidates_stay_where_they_are() -> None:
+    acceptance = acceptance_of(EXPLAINER, np.array([[0.2, 0.3]]))
+    chosen = PoolChooser(selector_of(EXPLAINER)).choose(acceptance)
+    half = minimise(replace(chosen, settled=np.array([True, False])), SEARCH, acceptance)
+    moved = minimise(chosen, SEARCH, acceptance)
+    np.testing.assert_array_equal(half.rows, [chosen.rows[0], moved.rows[1]])
+    settled = replace(chosen, settled=np.array([True, True]))
+    assert minimise(settled, SEARCH, acceptance) is settled
+
+
+def test_nothing_is_searched_without_candidates() -> None:
+    acceptance = acceptance_of(EXPLAINER, np.array([[0.2, 0.3]]))
+    chosen = PoolChooser(selector_of(EXPLAINER)).choose(acceptance).take(np.array([], dtype=int))
+    assert len(minimise(chosen, SEARCH, acceptance).rows) == 0
+    assert acceptance.model.calls == 1

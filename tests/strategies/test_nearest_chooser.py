@@ -1,0 +1,305 @@
+"""Choosing among recipes as seen from the input, against a literal oracle and brute force."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.mixed_toys import FRAME, explain, lend
+
+import counterset.explainer
+from counterset import (
+    AngleDiversity,
+    Constraints,
+    DiverseExplainer,
+    FeatureDiversity,
+    FewerCounterfactualsWarning,
+    LineSearch,
+    NearData,
+    NoCounterfactualError,
+    Schema,
+)
+from counterset.strategies import nearest as chooser
+from counterset.strategies import recipes as first_accepted
+from counterset.strategies import recipes as recipe
+from counterset.strategies.line_search import Segments
+from counterset.strategies.recipes import RUNGS, Recipes
+
+
+def sparse(model: Any = lend, data: Any = FRAME, **parameters: Any) -> DiverseExplainer:
+    settings: dict[str, Any] = {"sparsify": True, "search": LineSearch(0.01), **parameters}
+    return DiverseExplainer(model, **settings).fit(data)
+
+
+class NoMove:
+    """A search that leaves options where they are."""
+
+    needs_farthest = False
+
+    def search(self, segments: Segments, ask: Any) -> Segments:
+        return segments
+
+
+class LiteralChoice:
+    """The nearest different recipes that work for one input, one row at a time.
+
+    Numbers only, without constraints, a cutoff or a search: each recipe on each rung, the nearest
+    for each set of features, what is not needed undone, then greedily by distance.
+    """
+
+    def __init__(self, accepts: Any, spread: Any, low: Any, high: Any, ways: int) -> None:
+        self.accepts, self.spread, self.low, self.high = accepts, spread, low, high
+        self.ways = ways
+
+    def distance(self, a: Any, b: Any) -> float:
+        return float(sum(abs(u - v) / s for u, v, s in zip(a, b, self.spread, strict=True)))
+
+    def rows(self, x: Any, recipes: Recipes) -> list[tuple[float, int, tuple[float, ...]]]:
+        found = []
+        for rung in RUNGS:
+            for number, (sets, values) in enumerate(
+                zip(recipes.features, recipes.values, strict=True)
+            ):
+                row = list(map(float, x))
+                for i in np.flatnonzero(sets):
+                    moved = values[i] if rung == 1 else x[i] + rung * (values[i] - x[i])
+                    row[i] = float(
+                        moved if rung == 1 else min(max(moved, self.low[i]), self.high[i])
+                    )
+                if tuple(row) != tuple(x) and self.accepts(row):
+                    found.append((self.distance(x, row), number, tuple(row)))
+        return sorted(found)
+
+    def undone(self, x: Any, row: tuple[float, ...]) -> tuple[float, ...]:
+        """Undo what the model lets go alone, the costliest first, as much as goes together."""
+        while True:
+            differs = [i for i in range(len(x)) if row[i] != x[i]]
+            alone = [
+                i for i in differs if len(differs) > 1 and self.accepts(self.back(x, row, [i]))
+            ]
+            alone.sort(key=lambda i: -abs(row[i] - x[i]) / self.spread[i])
+            together = [alone[: count + 1] for count in range(len(alone))]
+            works = [
+                some
+                for some in together
+                if self.back(x, row, some) != tuple(x) and self.accepts(self.back(x, row, some))
+            ]
+            if not works:
+                return row
+            row = self.back(x, row, works[-1])
+
+    def back(self, x: Any, row: Any, features: list[int]) -> tuple[float, ...]:
+        return tuple(float(x[i] if i in features else row[i]) for i in range(len(x)))
+
+    def choose(self, x: Any, recipes: Recipes, limit: int) -> list[tuple[float, ...]]:
+        nearest: dict[tuple[bool, ...], tuple[float, ...]] = {}
+        for _, _, row in self.rows(x, recipes):
+            nearest.setdefault(tuple(a != b for a, b in zip(x, row, strict=True)), row)
+        ways = [self.undone(x, row) for row in list(nearest.values())[: self.ways]]
+        kept: list[tuple[float, ...]] = []
+        for row in sorted(ways, key=lambda row: self.distance(x, row)):
+            own, *others = ({i for i in range(len(x)) if each[i] != x[i]} for each in (row, *ways))
+            taken = [{i for i in range(len(x)) if each[i] != x[i]} for each in kept]
+            if own not in taken and not any(other < own for other in others):
+                kept.append(row)
+        return kept[:limit]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000))
+def test_the_choice_is_that_of_the_literal_oracle(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 20, (60, 4)).astype(float) + rng.random((60, 4))
+    weights, bend = rng.normal(size=4), rng.normal(size=(4, 4)) / 20
+
+    def model(rows: Any) -> Any:
+        points = np.asarray(rows) @ weights + np.einsum("ni,ij,nj->n", rows, bend, rows)
+        return points > np.median(X @ weights + np.einsum("ni,ij,nj->n", X, bend, X))
+
+    explainer = sparse(
+        model,
+        X,
+        search=NoMove(),
+        diversity=FeatureDiversity(),
+        max_counterfactuals=3,
+        scale="range",
+        schema=Schema(step=0),
+    )
+    explanations = explain(explainer, X[:6])
+    values: dict[Any, Recipes] = explainer._recipes._learned._values
+    recipes = {key[0]: learned for key, learned in values.items()}
+    low, high = np.array([feature.usual for feature in explainer.schema_.features]).T
+    compared = 0
+    for explanation in explanations:
+        own = explainer.classes_ == explanation.label
+        oracle = LiteralChoice(
+            lambda row, label=explanation.label: model(np.array([row]))[0] != label,
+            X.max(axis=0) - X.min(axis=0),
+            low,
+            high,
+            chooser.WAYS,
+        )
+        expected = oracle.choose(explanation.input, recipes[own.tobytes()], limit=3)
+        if len(expected) == 3:  # otherwise training rows fill up
+            compared += 1
+            assert sorted(map(tuple, explanation.values.tolist())) == sorted(expected)
+    assert compared or seed != 0
+
+
+@pytest.mark.parametrize("constraints", [None, Constraints(immutable=["age", "home"])])
+def test_every_batch_size_and_order_gives_the_same_answers(constraints: Any) -> None:
+    explainer = sparse(constraints=constraints)
+    together = explain(explainer, FRAME.head(12))
+    backwards = explain(explainer, FRAME.head(12).iloc[::-1])
+    for i in range(12):
+        alone = explain(explainer, FRAME.iloc[[i]])[0]
+        assert alone.counterfactuals.equals(together[i].counterfactuals)
+        assert alone.counterfactuals.equals(backwards[11 - i].counterfactuals)
+
+
+def test_few_inputs_at_a_time_give_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = explain(sparse(), FRAME.head(8)).to_frame()
+    monkeypatch.setattr(recipe, "NUMBERS_AT_ONCE", 1)
+    assert explain(sparse(), FRAME.head(8)).to_frame().equals(expected)
+
+
+@pytest.mark.parametrize("ways", [8, 60])
+def test_asking_about_fewer_rows_at_once_changes_no_answer(
+    ways: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chooser, "WAYS", ways)
+    expected = explain(sparse(max_counterfactuals=2), FRAME.head(20)).to_frame()
+    monkeypatch.setattr(first_accepted, "LEAST_ROWS", 1)
+    assert explain(sparse(max_counterfactuals=2), FRAME.head(20)).to_frame().equals(expected)
+
+
+def test_the_only_other_class_is_the_same_goal_as_any_other_class() -> None:
+    explainer, declined = sparse(), FRAME[lend(FRAME) == "no"].head(10)
+    any_other, target = explain(explainer, declined), explain(explainer, declined, target="yes")
+    assert any_other.to_frame().equals(target.to_frame())
+
+
+def test_options_keep_constraints_that_recipes_were_not_learned_for() -> None:
+    explainer, declined = sparse(), FRAME[lend(FRAME) == "no"].head(20)
+    explanations = explain(
+        explainer, declined, constraints=Constraints(immutable=["income"], decrease_only=["debt"])
+    )
+    found = explanations.to_frame()
+    own = declined.loc[found.index.get_level_values(0)]
+    assert len(found) > 20
+    assert (found["income"].to_numpy() == own["income"].to_numpy()).all()
+    assert (found["debt"].to_numpy() <= own["debt"].to_numpy()).all()
+    assert (lend(found) == "yes").all()
+
+
+def test_constraints_that_forbid_every_recipe_leave_the_usual_error() -> None:
+    everything = Constraints(immutable=list(FRAME.columns))
+    with pytest.raises(NoCounterfactualError, match="each of the constraints immutable"):
+        sparse().explain(FRAME[lend(FRAME) == "no"].iloc[0], constraints=everything)
+
+
+def test_options_are_plausible_where_that_is_asked_for() -> None:
+    explainer = sparse(plausibility=NearData())
+    assert explainer.support_ is not None
+    found = [each for each in explain(explainer, FRAME.head(10)) if len(each)]
+    assert found
+    for explanation in found:
+        rows, _ = explainer.schema_.encode(explanation.counterfactuals)
+        assert explainer.support_.has(explainer.distance_.coordinates(rows)).all()
+
+
+def test_a_search_that_needs_the_farthest_candidate_is_told_of_it() -> None:
+    explainer = sparse(search=LineSearch(0.01, halvings="farthest"))
+    assert all(len(each) for each in explain(explainer, FRAME.head(5)))
+
+
+def test_recipes_bring_options_nearer_than_training_rows_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # What used to be: only what lies on the way to one of 55 training rows was found.
+    found = explain(sparse(), FRAME.head(40))
+    monkeypatch.setattr(counterset.explainer, "with_recipes", lambda paper, *_: paper)
+    from_rows = explain(sparse(), FRAME.head(40))
+    assert found.counts.sum() >= from_rows.counts.sum()
+    means = [np.mean([each.distances[0] for each in some]) for some in (found, from_rows)]
+    assert means[0] < means[1]
+
+
+def minimal_sets(x: pd.Series, model: Any, frame: pd.DataFrame) -> list[frozenset[str]]:
+    """Return all inclusion-minimal sets of features with which some values change the class."""
+    own = model(x.to_frame().T.astype(frame.dtypes))[0]
+    found: list[frozenset[str]] = []
+    values = {name: sorted(frame[name].unique()) for name in frame}
+    for size in range(1, len(frame.columns) + 1):
+        for names in itertools.combinations(frame.columns, size):
+            if any(each <= frozenset(names) for each in found):
+                continue
+            tried = list(itertools.product(*(values[name] for name in names)))
+            rows = pd.concat([x.to_frame().T.astype(frame.dtypes)] * len(tried), ignore_index=True)
+            rows[list(names)] = pd.DataFrame(tried, columns=list(names))
+            if (model(rows.astype(frame.dtypes)) != own).any():
+                found.append(frozenset(names))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nearly_all_ways_that_exist_are_offered(seed: int) -> None:
+    # Brute force over all values: at least nine tenths of the inclusion-minimal sets of features.
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {f"number{i}": rng.integers(0, 8, 150) for i in range(3)}
+        | {f"word{i}": pd.Categorical(rng.choice(list("abc"), 150)) for i in range(2)}
+    )
+    numbers, words = rng.normal(size=3), rng.normal(size=(2, 3)) * 3
+
+    def model(rows: Any) -> Any:
+        points = rows[["number0", "number1", "number2"]].to_numpy(dtype=float) @ numbers
+        points = points + np.where(rows["number0"].to_numpy() > 5, rows["number1"].to_numpy(), 0)
+        for i in range(2):
+            points = points + words[i][pd.Categorical(rows[f"word{i}"], list("abc")).codes]
+        return points > 2.0
+
+    explainer = sparse(
+        model, frame, diversity=FeatureDiversity(), max_counterfactuals=5, search=LineSearch(0.001)
+    )
+    exist = offered = 0
+    inputs = frame.head(30)
+    for explanation, (_, x) in zip(explain(explainer, inputs), inputs.iterrows(), strict=True):
+        minimal = minimal_sets(x, model, frame)
+        sets = {
+            frozenset(name for name, now in zip(frame.columns, row, strict=True) if now)
+            for row in explanation.changed
+        }
+        exist += min(5, len(minimal))
+        offered += len(sets & set(minimal))
+        for a, b in itertools.combinations(sets, 2):
+            assert not a <= b
+            assert not b <= a
+    assert offered >= 0.9 * exist
+
+
+def test_the_message_says_that_there_are_no_more_ways() -> None:
+    X = np.random.default_rng(0).random((60, 2))
+    explainer = sparse(lambda rows: np.asarray(rows)[:, 0] > 0.5, X, diversity=FeatureDiversity())
+    with pytest.warns(FewerCounterfactualsWarning, match="no more options were found"):
+        explainer.explain([0.2, 0.2])
+
+
+def test_the_angle_holds_between_all_options() -> None:
+    explainer = sparse(diversity=AngleDiversity(0.5), max_counterfactuals=4)
+    compared = 0
+    for explanation in explain(explainer, FRAME.head(20)):
+        if not len(explanation):
+            continue
+        x = explainer.distance_.embed(explainer.schema_.encode(FRAME.loc[[explanation.index]])[0])
+        rows = explainer.distance_.embed(explainer.schema_.encode(explanation.counterfactuals)[0])
+        ways = rows.directions - x.directions
+        for u, v in itertools.combinations(ways, 2):
+            compared += 1
+            assert 1 - u @ v / np.sqrt((u @ u) * (v @ v)) >= 0.5 - 1e-9
+    assert compared > 50

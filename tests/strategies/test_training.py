@@ -1,0 +1,106 @@
+"""What is learned from the training rows."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterset import Constraints, DiverseExplainer, NearData, NoCounterfactualError
+from counterset.models.goals import AnyOther
+from counterset.strategies.batch import REFUSED, Requirements
+from counterset.strategies.training import TrainingData
+from counterset.tables.schema import Schema
+
+X = np.random.default_rng(0).random((50, 2))
+
+
+class Sure:
+    """A model that is surer the farther a row is from the boundary."""
+
+    classes_ = np.array([False, True])
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def predict(self, rows: Any) -> Any:
+        self.asked.append(len(rows))
+        return rows.sum(axis=1) > 1
+
+    def predict_proba(self, rows: Any) -> Any:
+        above = 1 / (1 + np.exp(-10 * (rows.sum(axis=1) - 1)))
+        return np.column_stack([1 - above, above])
+
+
+def learn(model: Any, plausibility: NearData | None = None) -> TrainingData:
+    return TrainingData.learn(
+        X, model, schema=Schema(step=0), distance="l1", scale=None, plausibility=plausibility
+    )
+
+
+def test_each_row_is_asked_about_once() -> None:
+    model = Sure()
+    training = learn(model)
+    assert model.asked == [50]
+    assert training.classes.labels.tolist() == [False, True]
+    np.testing.assert_array_equal(training.pool.matrix, X[training.pool.training_index])
+
+
+def test_probabilities_are_asked_for_when_they_are_first_needed() -> None:
+    model = Sure()
+    training = learn(model)
+    assert training.usable(None) is None
+    usable = [training.usable(least) for least in (0.9, 0.6)]
+    assert model.asked == [50, 50]
+    sure = np.abs(training.pool.matrix.sum(axis=1) - 1)
+    for mask, least in zip(usable, (0.9, 0.6), strict=True):
+        assert mask is not None
+        assert mask.tolist() == (sure >= np.log(least / (1 - least)) / 10).tolist()
+
+
+def test_what_is_usable_is_plausible_and_probable() -> None:
+    training = learn(Sure(), NearData(share=0.5))
+    plausible, probable = training.usable(None), learn(Sure()).usable(0.8)
+    both = training.usable(0.8)
+    assert plausible is not None
+    assert probable is not None
+    assert both is not None
+    assert 0 < plausible.sum() < len(X)
+    assert both.tolist() == (plausible & probable).tolist()
+
+
+def test_no_constraints_are_no_rules() -> None:
+    training = learn(Sure())
+    assert not training.rules(None)
+    assert len(training.rules(Constraints(immutable=["x0"])).rules) == 1
+
+
+def test_a_model_of_one_class_is_refused() -> None:
+    with pytest.raises(NoCounterfactualError, match="predicts 3 for all 50 training rows"):
+        learn(lambda rows: np.full(len(rows), 3))
+
+
+def test_rows_of_the_pool_are_judged_as_inputs() -> None:
+    training = learn(Sure())
+    requirements = Requirements(AnyOther(), None, training.no_rules, None)
+    acceptance = training.acceptance(np.array([0, len(X) - 1]), requirements)
+    np.testing.assert_array_equal(acceptance.inputs, training.pool.matrix[[0, -1]])
+    assert acceptance.input_labels.tolist() == [False, True]
+    other = training.pool.matrix[[-1, -1]]
+    assert (acceptance.ask(other, np.array([0, 1])) != REFUSED).tolist() == [True, False]
+
+
+def test_a_large_table_is_held_no_more_than_twice_at_a_time() -> None:
+    rows = np.random.default_rng(0).random((300_000, 10), dtype=np.float32)
+    explainer = DiverseExplainer.paper(lambda rows: rows[:, 0] > 0.5)
+    tracemalloc.start()
+    try:
+        explainer.fit(rows)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    in_double_precision = 8 * rows.size
+    # What is held besides is made of one block of rows, or is one number for each row.
+    assert peak < 2.75 * in_double_precision
