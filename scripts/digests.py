@@ -36,7 +36,6 @@ from sklearn.tree import DecisionTreeClassifier
 import counterset
 from counterset import (
     AngleDiversity,
-    Box,
     CandidatesWithin,
     Constraints,
     DistanceDiversity,
@@ -44,22 +43,19 @@ from counterset import (
     ExhaustiveExplainer,
     Explanation,
     Explanations,
-    Grid,
     LineSearch,
     NearData,
     NearestCandidates,
     NoCounterfactualError,
     Schema,
     counterfactual_distance,
-    counterfactual_distances,
     datasets,
     distances,
-    empirical_robustness,
     evaluate,
     metrics,
-    weak_robustness,
 )
-from counterset.exact import ReluNetwork
+from counterset.evaluation import empirical_robustness, weak_robustness
+from counterset.exact import Box, Grid, ReluNetwork, counterfactual_distances
 from counterset.paper import Experiment, reproduce, tune
 
 SETTINGS: dict[str, Callable[[], Any]] = {}
@@ -547,7 +543,7 @@ def parts_of(result: Any) -> Any:
         if certificate is not None:
             told += [certificate.stable_radius, certificate.safety, certificate.distance_bounds]
         return told
-    if isinstance(result, counterset.DistanceBounds):
+    if isinstance(result, counterset.exact.DistanceBounds):
         return [result.lower, result.upper, result.exact, result.witness]
     if isinstance(result, pd.DataFrame):
         return [list(map(str, result.columns)), *(result[column] for column in result)]

@@ -25,10 +25,10 @@ from counterset import (
     FewerCounterfactualsWarning,
     InvalidInputError,
     NoCounterfactualError,
-    NotFittedError,
     counterfactual_distance,
 )
 from counterset.distances import L0, L1, L2, LInf
+from counterset.exceptions import NotFittedError
 
 INFINITE = float("inf")
 NEVER_MISSING = [dtype for dtype in DTYPES if not dtype.endswith("?")]

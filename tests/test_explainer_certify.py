@@ -24,20 +24,17 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from counterset import (
-    Answer,
-    Box,
-    Certificate,
     Constraints,
-    DistanceBounds,
     DiverseExplainer,
     ExhaustiveExplainer,
     Explanation,
     InvalidInputError,
     NearData,
-    UnsupportedDistanceError,
     counterfactual_distance,
 )
 from counterset.distances import CustomDistance
+from counterset.exact import Answer, Box, Certificate, DistanceBounds
+from counterset.exceptions import UnsupportedDistanceError
 
 X = np.random.default_rng(0).random((150, 2))
 MODEL = LogisticRegression(C=100).fit(X, X.sum(axis=1) > 1)

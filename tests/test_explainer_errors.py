@@ -9,13 +9,8 @@ import pandas as pd
 import pytest
 from support.toys import FRAME, Rows, X, approve, fitted
 
-from counterset import (
-    CountersetError,
-    DiverseExplainer,
-    InvalidInputError,
-    ModelError,
-    NoCounterfactualError,
-)
+from counterset import CountersetError, DiverseExplainer, InvalidInputError, NoCounterfactualError
+from counterset.exceptions import ModelError
 
 
 def with_value(data: Rows, value: float) -> Rows:

@@ -11,7 +11,8 @@ import pytest
 from scipy import sparse
 from support.toys import FRAME, X, fitted
 
-from counterset import Constraints, DiverseExplainer, InvalidInputError, ModelError, Schema
+from counterset import Constraints, DiverseExplainer, InvalidInputError, Schema
+from counterset.exceptions import ModelError
 
 MIXED = FRAME.assign(job=["cook", "nurse"] * 40, since=pd.date_range("2020", periods=80))
 ROW = MIXED.iloc[0].to_dict()

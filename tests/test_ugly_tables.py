@@ -41,11 +41,10 @@ from counterset import (
     Explanation,
     Explanations,
     FewerCounterfactualsWarning,
-    GaussianNoise,
     Schema,
     evaluate,
-    steadiness,
 )
+from counterset.evaluation import GaussianNoise, steadiness
 
 FIXED = {
     "consumer credit": consumer_credit,

@@ -560,8 +560,8 @@ class DiverseExplainer(ModelEstimator):
         Returns
         -------
         explanation
-            The same with a :class:`~counterset.Certificate`. A counterfactual of safety delta is
-            within epsilon of the optimum of every input of the same class that is nearer than
+            The same with a :class:`~counterset.exact.Certificate`. A counterfactual of safety delta
+            is within epsilon of the optimum of every input of the same class that is nearer than
             delta / 2, asks for the same and may take it (proposition 2). With ``options``,
             ``certificate.option_radii`` says how near an input must be to get the same class by the
             same change.

@@ -18,9 +18,9 @@ from counterset import (
     ExhaustiveExplainer,
     InvalidInputError,
     NoCounterfactualError,
-    NotFittedError,
 )
 from counterset.batch import FrameExplainer
+from counterset.exceptions import NotFittedError
 
 EXPLAINER = lender()
 

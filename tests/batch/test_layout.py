@@ -14,14 +14,10 @@ from support.container_tables import above, to_arrow
 from support.container_tables import tables as container_tables
 from support.mixed_tables import constrained, models
 
-from counterset import (
-    DiverseExplainer,
-    InvalidInputError,
-    Schema,
-    UnsuitableScaleWarning,
-)
+from counterset import DiverseExplainer, InvalidInputError, Schema
 from counterset.batch import FrameExplainer
 from counterset.batch.frame_explainer import Layout
+from counterset.exceptions import UnsuitableScaleWarning
 
 
 def assert_same_schema(a: pd.DataFrame, b: pd.DataFrame) -> None:

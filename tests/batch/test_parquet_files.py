@@ -10,8 +10,9 @@ import pyarrow.parquet
 import pytest
 from support.loan_frames import loans
 
-from counterset import InvalidInputError, MissingExtraError
+from counterset import InvalidInputError
 from counterset.batch.table_files import ParquetFormat, ParquetTable, open_table
+from counterset.exceptions import MissingExtraError
 
 
 def test_chunks_hold_every_row_once_under_its_number_with_its_dtype(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from support.cli_files import write_loans
 
-from counterset import InvalidInputError, MissingExtraError
+from counterset import InvalidInputError
 from counterset.cli import main
 from counterset.cli.files import check_files, check_folder
+from counterset.exceptions import MissingExtraError
 
 
 def given(**files: Any) -> argparse.Namespace:

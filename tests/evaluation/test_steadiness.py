@@ -14,12 +14,11 @@ from counterset import (
     Constraints,
     DiverseExplainer,
     Explanation,
-    GaussianNoise,
     InvalidInputError,
     NoCounterfactualError,
     evaluate,
-    steadiness,
 )
+from counterset.evaluation import GaussianNoise, steadiness
 from counterset.evaluation.noise import NumericColumns
 from counterset.evaluation.stability import asked_for, compare_with_copies, ways_of
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from support.toys_exact import LINEAR
 
-from counterset import Box, InvalidInputError
-from counterset.exact import counterfactual_distance, counterfactual_distances
+from counterset import InvalidInputError
+from counterset.exact import Box, counterfactual_distance, counterfactual_distances
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,8 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from support.toys_exact import CUBE, DISTANCES, THREE, TWO, given_linear, given_scaler
 
-from counterset import Box
 from counterset.distances import L1, L2, Distance, LInf
-from counterset.exact import counterfactual_distance, counterfactual_distances
+from counterset.exact import Box, counterfactual_distance, counterfactual_distances
 
 
 def test_a_batch_returns_what_each_input_gets_alone() -> None:

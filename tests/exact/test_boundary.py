@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.toys_exact import problem_of
 
-from counterset import Box
+from counterset.exact import Box
 from counterset.exact.sampling import past_boundary
 
 

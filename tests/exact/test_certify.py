@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from support.oracles_constraints import constraints, keeps, plain
 from support.toys_exact import LINEAR, SQUARE
 
-from counterset import Box, Constraints, DiverseExplainer, InvalidInputError
-from counterset.exact import counterfactual_distance
+from counterset import Constraints, DiverseExplainer, InvalidInputError
+from counterset.exact import Box, counterfactual_distance
 from counterset.exact.certify import certify
 
 

@@ -5,8 +5,14 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from support.toys_exact import SQUARE
 
-from counterset import Box, Grid, Points
-from counterset.exact import ReluNetwork, counterfactual_distance, counterfactual_distances
+from counterset.exact import (
+    Box,
+    Grid,
+    Points,
+    ReluNetwork,
+    counterfactual_distance,
+    counterfactual_distances,
+)
 
 
 def test_rows_of_frames_series_and_lists_are_inputs() -> None:

@@ -4,17 +4,10 @@ import numpy as np
 import pytest
 from support.toys_exact import LINEAR, SQUARE
 
-from counterset import (
-    Box,
-    DiverseExplainer,
-    DomainError,
-    Grid,
-    InvalidInputError,
-    NotFittedError,
-    Points,
-)
-from counterset.exact import counterfactual_distance
+from counterset import DiverseExplainer, InvalidInputError
+from counterset.exact import Box, Grid, Points, counterfactual_distance
 from counterset.exact.domains import as_domain
+from counterset.exceptions import DomainError, NotFittedError
 
 
 def test_empty_domains() -> None:

@@ -6,18 +6,15 @@ import numpy as np
 import pytest
 from support.toys_exact import ball
 
-from counterset import (
-    Answer,
-    Box,
-    ExhaustiveExplainer,
-    Grid,
-    InvalidInputError,
+from counterset import ExhaustiveExplainer, InvalidInputError
+from counterset.distances import L0, L1, L2, Distance, LInf
+from counterset.exact import Answer, Box, Grid
+from counterset.exceptions import (
     ModelError,
     NoCounterfactualExistsError,
     OutOfTimeError,
     TooManyCounterfactualsError,
 )
-from counterset.distances import L0, L1, L2, Distance, LInf
 
 
 def test_the_answer_is_unknown_where_only_a_search_is_possible() -> None:

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from support.oracles_exact import nearest_other
 from support.toys_exact import problem_of
 
-from counterset import Grid, UnsupportedDistanceError
 from counterset.distances import L0, L1, L2, CustomDistance, Distance, LInf
-from counterset.exact import counterfactual_distance
+from counterset.exact import Grid, counterfactual_distance
 from counterset.exact import finite as finite_module
 from counterset.exact.finite import nearest_first
+from counterset.exceptions import UnsupportedDistanceError
 
 whole = st.integers(0, 5).map(float)
 axes = st.lists(st.lists(whole, min_size=1, max_size=4, unique=True), min_size=3, max_size=3)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from support.toys_exact import problem_of
 
-from counterset import Box
 from counterset.distances import L1, L2, Distance, LInf
+from counterset.exact import Box
 from counterset.exact.sampling import (
     BallResult,
     Incumbent,

@@ -19,17 +19,11 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from support.mixed_toys import FRAME, explain, lend
 
-from counterset import (
-    Box,
-    Constraints,
-    DiverseExplainer,
-    Explanation,
-    Grid,
-    InvalidInputError,
-    UnsupportedDistanceError,
-)
+from counterset import Constraints, DiverseExplainer, Explanation, InvalidInputError
+from counterset.exact import Box, Grid
 from counterset.exact.certify import option_radii
 from counterset.exact.query import DistanceQuery
+from counterset.exceptions import UnsupportedDistanceError
 from counterset.strategies.recipes import Recipes
 from counterset.strategies.shared import OptionList
 from counterset.tables.table import Table

@@ -21,8 +21,8 @@ from sklearn.svm import LinearSVC
 from support.oracles_exact import half_space_distance, mixed_distance
 from support.toys_exact import CUBE, ENCODERS, TWO, VALUES, flats, problem_of
 
-from counterset import Box, DiverseExplainer, Schema, datasets
-from counterset.exact import counterfactual_distance, counterfactual_distances
+from counterset import DiverseExplainer, Schema, datasets
+from counterset.exact import Box, counterfactual_distance, counterfactual_distances
 from counterset.exact.preprocessing import Columns, Preprocessing
 
 KINDS = ["gower", "l0", "l1", "l2", "linf"]

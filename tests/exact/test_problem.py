@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from support.toys_exact import flats, problem_of
 
-from counterset import Box
+from counterset.exact import Box
 from counterset.exact import problem as problem_module
 from counterset.exact.problem import DOUBLE_ROUNDOFF, Clock
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from support.toys_exact import CURVED
 
-from counterset import Box
-from counterset.exact import counterfactual_distance
+from counterset.exact import Box, counterfactual_distance
 
 
 def test_any_other_model_gets_an_upper_bound_and_is_told_so() -> None:

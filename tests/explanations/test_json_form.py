@@ -15,15 +15,14 @@ from sklearn.linear_model import LogisticRegression
 from support.worded import MATRIX, ROWS, SCHEMA, by_hand
 
 from counterset import (
-    Certificate,
     Constraints,
-    DistanceBounds,
     DiverseExplainer,
     ExhaustiveExplainer,
     Explanation,
     Explanations,
     InvalidInputError,
 )
+from counterset.exact import Certificate, DistanceBounds
 from counterset.explanations.json_form import VERSION
 from counterset.models.goals import InInterval, OneOf
 

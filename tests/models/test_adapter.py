@@ -12,7 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.probable import GRID, Sure
 
-from counterset import CountersetError, InvalidInputError, ModelError
+from counterset import CountersetError, InvalidInputError
+from counterset.exceptions import ModelError
 from counterset.models.adapter import ModelAdapter
 from counterset.tables.table import Table
 

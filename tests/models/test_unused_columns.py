@@ -13,7 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from counterset import DiverseExplainer, ModelError, UnusedColumnsWarning
+from counterset import DiverseExplainer
+from counterset.exceptions import ModelError, UnusedColumnsWarning
 from counterset.models.adapter import find_unused
 
 RNG = np.random.default_rng(0)

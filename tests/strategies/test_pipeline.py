@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterset import (
-    DiverseExplainer,
-    FewerCounterfactualsWarning,
-    InconsistentModelWarning,
-)
+from counterset import DiverseExplainer, FewerCounterfactualsWarning
+from counterset.exceptions import InconsistentModelWarning
 from counterset.strategies.paper import _repeats
 
 

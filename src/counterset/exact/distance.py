@@ -112,7 +112,8 @@ def counterfactual_distance(
     --------
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from counterset import Box, Constraints
+    >>> from counterset import Constraints
+    >>> from counterset.exact import Box
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 2.0], [3.0, 2.0]])
     >>> model = LogisticRegression().fit(X, ["no", "no", "yes", "yes"])
     >>> bounds = counterfactual_distance(model, [0.0, 0.0], "l1", Box(0, 3))
@@ -160,6 +161,13 @@ class ManyBounds(Sequence[DistanceBounds]):
         How long it took for all of them.
     tolerance
         As in :class:`DistanceBounds`.
+
+    Examples
+    --------
+    >>> model, points = (lambda rows: rows[:, 0] > 2), [[1.0], [4.0]]
+    >>> bounds = counterfactual_distances(model, [[0.0], [3.0]], domain=points)
+    >>> bounds.upper, bounds[0].witness
+    (array([4., 2.]), array([4.]))
     """
 
     lower: Vector

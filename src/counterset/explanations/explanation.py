@@ -108,6 +108,15 @@ class Explanation:
     status
         ``"explained"``, or why there is no counterfactual: ``"none_found"``, or
         ``"already_reached"`` where the input has the wanted class or value already.
+
+    Examples
+    --------
+    >>> from counterset import DiverseExplainer
+    >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 2, max_counterfactuals=1)
+    >>> explainer = explainer.fit([[1.0], [2.0], [3.0], [4.0]])
+    >>> explanation = explainer.explain([1.0])
+    >>> bool(explanation.label), explanation.labels.tolist()
+    (False, [True])
     """
 
     label: Any
@@ -240,8 +249,8 @@ class Explanation:
         outcomes
             From labels to how people call them, such as ``{"good": "approved"}``.
         stability
-            What :func:`~counterset.steadiness` returns for this input: then it is told for how
-            many slightly changed copies of it each way is found again. Or what
+            What :func:`~counterset.evaluation.steadiness` returns for this input: then it is told
+            for how many slightly changed copies of it each way is found again. Or what
             :func:`~counterset.evaluate` returns for it: then how much their ways differ.
         templates
             The path of the texts in another language, a translated copy of

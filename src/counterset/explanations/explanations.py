@@ -43,6 +43,15 @@ class Explanations(Sequence[Explanation]):
         The inputs' index.
     model_calls, model_rows
         What the model was asked to make them.
+
+    Examples
+    --------
+    >>> from counterset import DiverseExplainer
+    >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 2, max_counterfactuals=1)
+    >>> explainer = explainer.fit([[1.0], [2.0], [3.0], [4.0]])
+    >>> explanations = explainer.explain_many([[1.0], [4.0]])
+    >>> len(explanations), explanations[0].index
+    (2, 0)
     """
 
     labels: Labels

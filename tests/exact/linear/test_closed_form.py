@@ -10,9 +10,9 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.svm import LinearSVC
 from support.toys_exact import CUBE, DISTANCES, THREE, TWO, given_linear
 
-from counterset import Box, DiverseExplainer
+from counterset import DiverseExplainer
 from counterset.distances import L1, L2, Distance, LInf
-from counterset.exact import counterfactual_distance, counterfactual_distances
+from counterset.exact import Box, counterfactual_distance, counterfactual_distances
 
 MODELS = [
     LogisticRegression(),

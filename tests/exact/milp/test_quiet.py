@@ -9,8 +9,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from counterset import Box
-from counterset.exact import ReluNetwork, counterfactual_distance
+from counterset.exact import Box, ReluNetwork, counterfactual_distance
 from counterset.exact.milp import MESSAGE, quiet_solver
 
 on_posix = pytest.mark.skipif(os.name != "posix", reason="nothing is redirected elsewhere")

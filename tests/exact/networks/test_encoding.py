@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.toys_exact import random_network
 
-from counterset import Box
 from counterset.distances import L1, L2, Distance, LInf
-from counterset.exact import ReluNetwork, counterfactual_distance
+from counterset.exact import Box, ReluNetwork, counterfactual_distance
 from counterset.exact.networks import Rounding, sum_and_gradient
 
 

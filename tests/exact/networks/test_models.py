@@ -9,8 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.toys_exact import problem_of, random_network
 
-from counterset import Box, InvalidInputError
-from counterset.exact import ReluNetwork, counterfactual_distance
+from counterset import InvalidInputError
+from counterset.exact import Box, ReluNetwork, counterfactual_distance
 from counterset.exact import networks as networks_module
 from counterset.exact.networks import as_model, read_network
 from counterset.exact.preprocessing import Preprocessing

@@ -11,9 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from support.oracles_exact import network_distance
 from support.toys_exact import disguised, given_linear, random_network
 
-from counterset import Box
 from counterset.distances import L0, L1, L2, Distance, LInf
-from counterset.exact import counterfactual_distance
+from counterset.exact import Box, counterfactual_distance
 from counterset.exact import networks as solve_module
 from counterset.exact.milp import Programme, Result
 

@@ -9,8 +9,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from support.toys_exact import problem_of, tree_data
 
-from counterset import Box, DiverseExplainer
+from counterset import DiverseExplainer
 from counterset.distances import L0, L1, L2, Distance, LInf
+from counterset.exact import Box
 from counterset.exact.problem import Clock
 from counterset.exact.trees.cells import Leads, Region, axes_of
 from counterset.exact.trees.models import read_trees

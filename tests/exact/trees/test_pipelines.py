@@ -32,16 +32,11 @@ from support.oracles_exact import mixed_distance
 from support.toys_exact import ENCODERS, VALUES, flats
 from threadpoolctl import threadpool_limits
 
-from counterset import (
-    Box,
-    DiverseExplainer,
-    ExhaustiveExplainer,
-    Schema,
-    UnsupportedModelError,
-)
+from counterset import DiverseExplainer, ExhaustiveExplainer, Schema
 from counterset.distances import L1
-from counterset.exact import counterfactual_distance, counterfactual_distances
+from counterset.exact import Box, counterfactual_distance, counterfactual_distances
 from counterset.exact.trees.pipelines import read_tree_pipeline
+from counterset.exceptions import UnsupportedModelError
 
 KINDS = ["gower", "l0", "l1", "l2", "linf"]
 

@@ -16,9 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 from support.oracles_exact import cell_points
 from support.toys_exact import thresholds, tree_data
 
-from counterset import Box
 from counterset.distances import L0, L1, L2, Distance, LInf
-from counterset.exact import counterfactual_distance
+from counterset.exact import Box, counterfactual_distance
 
 DISTANCES = [L1(), L2(), LInf(), L0(), L1([1, 2]), L2([0.5, 2]), LInf([1, 3]), L0([1, 2])]
 
