@@ -186,7 +186,7 @@ def test_fast_sets_equal_literal_sets_on_mixed_tables(case: dict[str, Any]) -> N
         max_counterfactuals=case["limit"],
         constraints=constraints,
     ).fit(case["X"])
-    inputs, train = (explainer.schema_.encode(case[name])[0] for name in ("inputs", "X"))
+    inputs, train = (explainer.distance_.table.encode(case[name])[0] for name in ("inputs", "X"))
     assume(not has_near_ties(explainer.distance_.pairwise(inputs, train)))
     oracle = MixedOracle(
         lambda row: score(case, row),

@@ -159,7 +159,7 @@ class ModelEstimator(BaseEstimator):
         """Keep what was learned from the training rows, and what scikit-learn expects of it."""
         self._training = training
         self._fitted_with, self._checked = used_by_fit(self), self._parameters()
-        self.schema_ = training.table
+        self.schema_ = training.table.schema()
         self.distance_ = training.distance
         self.pool_ = training.pool
         self.classes_ = training.classes.labels
@@ -453,7 +453,7 @@ class DiverseExplainer(ModelEstimator):
             self.constraints,
             max_rows=self.max_model_rows,
         )
-        return self._explain(*self.schema_.encode_one(x), request)[0]
+        return self._explain(*self._training.table.encode_one(x), request)[0]
 
     def explain_many(
         self,
@@ -509,7 +509,7 @@ class DiverseExplainer(ModelEstimator):
 
             lazy: Explanations = explain_lazily(self, X, request)
             return lazy
-        return self._explain(*self.schema_.encode(X), request)
+        return self._explain(*self._training.table.encode(X), request)
 
     def certify(
         self,
@@ -587,7 +587,7 @@ class DiverseExplainer(ModelEstimator):
         True
         """
         self._check_fitted()
-        return certify(explanation, epsilon, options, self, domain, time_limit)
+        return certify(explanation, epsilon, options, self._training, domain, time_limit)
 
     def _explain(self, matrix: Matrix, index: pd.Index, request: Request) -> Explanations:
         rows = self._training, matrix, index, request, self._pipeline

@@ -111,7 +111,7 @@ def others_within(
     explainer: DiverseExplainer, x: np.ndarray, radius: float, random: np.random.Generator
 ) -> np.ndarray:
     """Return rows of the training range, nearer to x than the radius, many of them only just."""
-    table = explainer.schema_
+    table = explainer.distance_.table
     low = np.array([min(feature.low, own) for feature, own in zip(table.features, x, strict=True)])
     high = np.array(
         [max(feature.high, own) for feature, own in zip(table.features, x, strict=True)]
@@ -144,7 +144,7 @@ def attack(explainer: DiverseExplainer, explanation: Explanation, seed: int) -> 
     assert certificate is not None
     assert certificate.option_radii is not None
     assert certificate.safety is None
-    random, table = np.random.default_rng(seed), explainer.schema_
+    random, table = np.random.default_rng(seed), explainer.distance_.table
     numbers = np.array([not feature.is_category for feature in table.features])
     listed = certificate.from_list
     for i, radius in enumerate(certificate.option_radii):

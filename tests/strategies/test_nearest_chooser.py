@@ -133,7 +133,7 @@ def test_the_choice_is_that_of_the_literal_oracle(seed: int) -> None:
     explanations = explain(explainer, X[:6])
     values: dict[Any, Recipes] = explainer._recipes._learned._values
     recipes = {key[0]: learned for key, learned in values.items()}
-    low, high = np.array([feature.usual for feature in explainer.schema_.features]).T
+    low, high = np.array([feature.usual for feature in explainer.distance_.table.features]).T
     compared = 0
     for explanation in explanations:
         own = explainer.classes_ == explanation.label
@@ -209,7 +209,7 @@ def test_options_are_plausible_where_that_is_asked_for() -> None:
     found = [each for each in explain(explainer, FRAME.head(10)) if len(each)]
     assert found
     for explanation in found:
-        rows, _ = explainer.schema_.encode(explanation.counterfactuals)
+        rows, _ = explainer.distance_.table.encode(explanation.counterfactuals)
         assert explainer.support_.has(explainer.distance_.coordinates(rows)).all()
 
 
@@ -296,8 +296,12 @@ def test_the_angle_holds_between_all_options() -> None:
     for explanation in explain(explainer, FRAME.head(20)):
         if not len(explanation):
             continue
-        x = explainer.distance_.embed(explainer.schema_.encode(FRAME.loc[[explanation.index]])[0])
-        rows = explainer.distance_.embed(explainer.schema_.encode(explanation.counterfactuals)[0])
+        x = explainer.distance_.embed(
+            explainer.distance_.table.encode(FRAME.loc[[explanation.index]])[0]
+        )
+        rows = explainer.distance_.embed(
+            explainer.distance_.table.encode(explanation.counterfactuals)[0]
+        )
         ways = rows.directions - x.directions
         for u, v in itertools.combinations(ways, 2):
             compared += 1

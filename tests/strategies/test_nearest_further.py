@@ -92,7 +92,7 @@ def test_a_mixed_table_gets_the_ways_that_trying_all_finds() -> None:
         constraints=Constraints(immutable=["age"]),
     ).fit(FRAME)
     inputs = FRAME[lend(FRAME) == "no"].head(6)
-    table = explainer.schema_
+    table = explainer.distance_.table
     values = [np.unique(column) for column in table.encode(FRAME)[0].T]
     total = offered = 0
     for x, explanation in zip(table.encode(inputs)[0], explain(explainer, inputs), strict=True):

@@ -28,7 +28,7 @@ def anchors_of(explainer: DiverseExplainer) -> Anchors:
 
 def lists_of(explainer: DiverseExplainer, rows: Any) -> dict[int, OptionList]:
     """Return the list of each input."""
-    matrix, _ = explainer.schema_.encode(rows)
+    matrix, _ = explainer.distance_.table.encode(rows)
     acceptance = acceptance_of(explainer, matrix)
     return {
         int(i): options
@@ -58,7 +58,9 @@ def test_the_list_and_its_order_depend_on_the_region_only(row: int, income: int,
     (one, other), regions = (
         [lists_of(SHARED, rows)[0] for rows in (x, near)],
         [
-            anchors_of(SHARED).regions_of(acceptance_of(SHARED, SHARED.schema_.encode(rows)[0]))[0]
+            anchors_of(SHARED).regions_of(
+                acceptance_of(SHARED, SHARED.distance_.table.encode(rows)[0])
+            )[0]
             for rows in (x, near)
         ],
     )

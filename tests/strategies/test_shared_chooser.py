@@ -137,7 +137,7 @@ def test_every_batch_size_and_order_gives_the_same_answers() -> None:
 
 
 def says_yes(explainer: DiverseExplainer, row: Any) -> bool:
-    return bool(lend(explainer.schema_.decode(row[None]))[0] == "yes")
+    return bool(lend(explainer.distance_.table.decode(row[None]))[0] == "yes")
 
 
 def from_(explainer: DiverseExplainer, x: Any, row: Any) -> float:
@@ -148,15 +148,15 @@ def test_the_choice_is_the_first_of_the_list_that_work_and_differ() -> None:
     explainer = listed(diversity=FeatureDiversity(), max_counterfactuals=2)
     anchors = explainer.anchors_
     assert anchors is not None
-    matrix, _ = explainer.schema_.encode(DECLINED.head(60))
+    matrix, _ = explainer.distance_.table.encode(DECLINED.head(60))
     acceptance = acceptance_of(explainer, matrix)
     found = explain(explainer, DECLINED.head(60))
     compared = 0
     selector = selector_of(explainer)
     for inputs, options in anchors.lists(acceptance, explainer._training.rules(None), selector):
         for i in inputs:
-            rows = explainer.schema_.snap(
-                options.apply(matrix[[i]], explainer.schema_)[0], matrix[[i]]
+            rows = explainer.distance_.table.snap(
+                options.apply(matrix[[i]], explainer.distance_.table)[0], matrix[[i]]
             )
             works = []
             for rungs in np.split(rows, len(options)):
@@ -170,7 +170,7 @@ def test_the_choice_is_the_first_of_the_list_that_work_and_differ() -> None:
             if len(kept) >= 2:
                 compared += 1
                 expected = {tuple(works[at]) for at in kept[:2]}
-                values, _ = explainer.schema_.encode(found[int(i)].counterfactuals)
+                values, _ = explainer.distance_.table.encode(found[int(i)].counterfactuals)
                 assert set(map(tuple, values)) == expected
     assert compared > 5
 
@@ -281,7 +281,7 @@ def test_options_are_plausible_where_that_is_asked_for() -> None:
     found = [each for each in explain(explainer, FRAME.head(10)) if len(each)]
     assert found
     for explanation in found:
-        rows, _ = explainer.schema_.encode(explanation.counterfactuals)
+        rows, _ = explainer.distance_.table.encode(explanation.counterfactuals)
         assert explainer.support_.has(explainer.distance_.coordinates(rows)).all()
 
 

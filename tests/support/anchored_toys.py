@@ -20,8 +20,8 @@ def selector_of(explainer: DiverseExplainer) -> Selector:
 
 def acceptance_of(explainer: DiverseExplainer, rows: Matrix) -> Acceptance:
     """Return what judges candidates for rows, without constraints."""
-    model = ModelAdapter(explainer.model, explainer.schema_)
-    rules = Constraints().compile(explainer.schema_, explainer.pool_.matrix)
+    model = ModelAdapter(explainer.model, explainer.distance_.table)
+    rules = Constraints().compile(explainer.distance_.table, explainer.pool_.matrix)
     requirements = Requirements(AnyOther(), None, rules, None)
     labels, classes = model.labels(rows), Classes(explainer.classes_)
     return Acceptance(model, explainer.distance_, classes, requirements, rows, labels)

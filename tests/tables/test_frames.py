@@ -311,7 +311,9 @@ def test_dictionaries_of_pyarrow(dtype: Any) -> None:
     table = pa.table({"score": ROWS["score"], "level": halves})
     explainer = fitted(table)
     found = explainer.explain_many(table)
-    assert explainer.schema_.features[1].kind == ("ordinal" if dtype.ordered else "categorical")
+    assert explainer.distance_.table.features[1].kind == (
+        "ordinal" if dtype.ordered else "categorical"
+    )
     for i, one in enumerate(found):
         assert one.counterfactuals.schema.field("level").type == dtype
         assert one.input.to_pylist() == table[i : i + 1].to_pylist()

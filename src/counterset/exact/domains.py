@@ -27,6 +27,7 @@ __all__ = [
     "as_domain",
     "changeable_mask",
     "number_rows",
+    "range_of_rows",
 ]
 
 #: The features that may change: names, positions or a mask; None: all.
@@ -161,22 +162,13 @@ class Box:
         Categories may take every value that the table has. ``schema`` declares what the dtypes of
         a table do not show.
         """
-        table, rows = getattr(data, "schema_", None), None
-        if table is not None:
-            rows = getattr(getattr(data, "pool_", None), "matrix", None)
-        else:
-            if hasattr(data, "explain"):
-                raise NotFittedError(
-                    "This explainer is not fitted yet, so its data has no range. Call fit first."
-                )
-            table, rows = Table.learn(data, (schema or Schema()).without_steps())
-        return cls(
-            [feature.low for feature in table.features],
-            [feature.high for feature in table.features],
-            may_change,
-            table,
-            rows,
-        )
+        if hasattr(data, "schema_"):  # a fitted explainer
+            return range_of_rows(data.distance_.table, data.pool_.matrix, may_change)
+        if hasattr(data, "explain"):
+            raise NotFittedError(
+                "This explainer is not fitted yet, so its data has no range. Call fit first."
+            )
+        return range_of_rows(*Table.learn(data, (schema or Schema()).without_steps()), may_change)
 
     def holding(self, x: Any) -> Box:
         """Return the box, widened where a row of its table lies outside."""
@@ -198,6 +190,12 @@ class Box:
                 )
             bounds.append(np.broadcast_to(given, n_features).astype(np.float64))
         return bounds[0], bounds[1]
+
+
+def range_of_rows(table: Table, rows: Matrix, may_change: MayChange = None) -> Box:
+    """Return the range of the rows of a learned table."""
+    low, high = np.array([(feature.low, feature.high) for feature in table.features]).T
+    return Box(low, high, may_change, table, rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -90,7 +90,7 @@ class Served:
     @property
     def table(self) -> Table:
         """The features, as learned from the training rows."""
-        return self.explainer.schema_
+        return self.explainer.distance_.table
 
     @property
     def anchored(self) -> DiverseExplainer:
