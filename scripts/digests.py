@@ -50,7 +50,6 @@ from counterset import (
     Schema,
     counterfactual_distance,
     datasets,
-    distances,
     evaluate,
     metrics,
 )
@@ -202,7 +201,7 @@ SETTINGS |= {
     "numbers scale mad": numeric(scale="mad"),
     "numbers scale none": numeric(scale=None),
     "numbers weights": numeric(scale=[1.0, 0.2, 0.02, 3.0]),
-    "numbers weighted distance": numeric(distance=distances.L1(weights=[1, 2, 3, 4])),
+    "numbers costs": numeric(costs={"x1": 2.0, "x2": 3.0, "x3": 4.0}),
     "numbers own distance": numeric(
         distance=lambda A, B: np.maximum(B[None] - A[:, None], 0).sum(axis=2) + 0.01
     ),

@@ -238,9 +238,9 @@ class DiverseExplainer(ModelEstimator):
         The most to report for one input.
     scale
         What counts 1 in each feature. ``"robust"``: its range without outliers; ``"range"``: its
-        range; ``"mad"``: its median absolute deviation; None: 1; or give one weight per feature.
+        range; ``"mad"``: its median absolute deviation; None: 1; or pass one number per feature.
     costs
-        From names to what a change costs, on top of any scale; ``float("inf")``: never changed.
+        From names to what a change costs, on top of any scale.
     schema
         The kinds of features where the dtypes do not tell, see :class:`Schema`.
     constraints
@@ -542,7 +542,7 @@ class DiverseExplainer(ModelEstimator):
 
         Notes
         -----
-        The goal, the constraints and infinite costs are those that the explanation was asked for.
+        The goal and the constraints are those that the explanation was asked for.
         ``certificate.distance_bounds`` is about counterfactuals that reach the goal and keep the
         constraints, and so is its witness. What a solver cannot consider, such as plausibility, is
         left out of the lower bound only, and ``reason`` names it.

@@ -1,4 +1,4 @@
-"""Rows of numbers, and which features may change, as users pass them."""
+"""Rows of numbers, as users pass them."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from support.toys_exact import LINEAR
 
-from counterset import InvalidInputError
-from counterset.exact import Box, counterfactual_distance, counterfactual_distances
+from counterset import Constraints, InvalidInputError
+from counterset.exact import Box, Grid, counterfactual_distance, counterfactual_distances
 
 
 @pytest.mark.parametrize(
@@ -37,19 +37,13 @@ def test_batches_that_are_no_rows_of_numbers(X: Any, match: str) -> None:
         counterfactual_distances(LINEAR, X)
 
 
-def test_may_change_takes_names_positions_and_masks() -> None:
-    answers = {
-        counterfactual_distance(LINEAR, [0.2, 0.2], "l1", Box(0, 1, may_change=which)).upper
-        for which in (["x1"], [1], [False, True])
-    }
-    assert len(answers) == 1
-    with pytest.raises(InvalidInputError, match="unknown feature 'x7'"):
-        counterfactual_distance(LINEAR, [0.5, 0.5], domain=Box(may_change=["x7"]))
+@pytest.mark.parametrize("make", [Box, Grid, Box.of], ids=["Box", "Grid", "Box.of"])
+def test_may_change_is_refused_with_the_line_to_write(make: Any) -> None:
+    # Which features keep their values is a constraint, here as everywhere.
+    with pytest.raises(InvalidInputError, match=r"constraints=Constraints\(immutable=\['age'\]\)"):
+        make([[0.0], [1.0]], may_change=["x0"])
 
 
-def test_a_mask_that_is_too_short_is_not_taken_for_positions() -> None:
-    # [True] used to be read as position 1.
-    with pytest.raises(InvalidInputError, match="a mask of 1 features, but there are 2"):
-        counterfactual_distance(LINEAR, [0.2, 0.2], domain=Box(0, 1, may_change=[True]))
-    with pytest.raises(InvalidInputError, match=r"got the text 'x0'\. Put it in brackets"):
-        counterfactual_distance(LINEAR, [0.2, 0.2], domain=Box(0, 1, may_change="x0"))
+def test_an_immutable_feature_that_is_unknown_is_named() -> None:
+    with pytest.raises(InvalidInputError, match="There is no feature 'x7'"):
+        counterfactual_distance(LINEAR, [0.5, 0.5], constraints=Constraints(immutable=["x7"]))

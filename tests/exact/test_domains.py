@@ -69,10 +69,10 @@ def test_the_domain_of_an_explainer_is_the_range_of_its_data() -> None:
 
 
 def test_a_grid_and_points_hold_what_can_be_reached_from_the_input() -> None:
-    grid, x, names = Grid([[0, 1], [0, 1]], may_change=["b"]), np.array([0.5, 0.0]), ["a", "b"]
-    assert grid.holds(np.array([0.5, 1.0]), x, names)  # the input keeps its own value of a
-    assert not grid.holds(np.array([1.0, 1.0]), x, names)
-    assert not grid.holds(np.array([0.5, 0.5]), x, names)
+    grid, x, fixed = Grid([[0, 1], [0, 1]]), np.array([0.5, 0.0]), np.array([True, False])
+    assert grid.holds(np.array([0.5, 1.0]), x, fixed)  # the input keeps its own value of a
+    assert not grid.holds(np.array([1.0, 1.0]), x, fixed)
+    assert not grid.holds(np.array([0.5, 0.5]), x, fixed)
     points = Points([[0.0, 1.0], [2.0, 3.0]])
-    assert points.holds(np.array([2.0, 3.0]), x, names)
-    assert not points.holds(np.array([2.0, 1.0]), x, names)
+    assert points.holds(np.array([2.0, 3.0]), x, fixed)
+    assert not points.holds(np.array([2.0, 1.0]), x, fixed)

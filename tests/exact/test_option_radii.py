@@ -56,7 +56,7 @@ def test_an_option_that_is_enough_alone_works_for_all() -> None:
 
 def test_inputs_outside_the_domain_do_not_count() -> None:
     assert radius_by_hand([0.2, 0.5], [0.6, 0.5], Box([0, 0.45], 1)) == np.inf
-    fixed = Box(0, 1, may_change=[0])  # others differ in the first feature only, which is set
+    fixed = Box([0, 0.5], [1, 0.5])  # others differ in the first feature only, which is set
     assert radius_by_hand([0.2, 0.5], [0.6, 0.5], fixed) == np.inf
 
 
@@ -194,7 +194,8 @@ def test_the_radius_is_no_smaller_than_it_must_be(family: str) -> None:
         for row, radius in zip(explanation._matrix, certified.option_radii, strict=True):
             x = explanation._input
             held = x != row
-            box = Box(np.minimum(X.min(axis=0), row), np.maximum(X.max(axis=0), row), ~held)
+            low, high = np.minimum(X.min(axis=0), row), np.maximum(X.max(axis=0), row)
+            box = Box(np.where(held, row, low), np.where(held, row, high))
             if np.isinf(radius):
                 continue
             query = DistanceQuery.of(explainer.model, explainer.distance_, box)

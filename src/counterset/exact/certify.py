@@ -16,10 +16,10 @@ import numpy as np
 from counterset._base.arrays import Mask, Matrix, Vector
 from counterset._base.checks import check_at_least
 from counterset.constraints.constraints import Constraints
-from counterset.constraints.relations import Relation
-from counterset.constraints.rules import Allowed, Fixed, InRange, NothingLost, Rule
+from counterset.constraints.rules import NothingLost
+from counterset.exact.constraints import is_shared
 from counterset.exact.definitions import safety
-from counterset.exact.domains import Box, DomainLike, changeable_mask, range_of_rows
+from counterset.exact.domains import Box, DomainLike, range_of_rows
 from counterset.exact.problem import Clock, Problem
 from counterset.exact.query import DistanceQuery
 from counterset.exceptions import InvalidInputError, UnsupportedDistanceError
@@ -82,7 +82,7 @@ class _Option:
         self.box = query.domain
         self.low, self.high = self.box.bounds(len(row))
         self.set = changed(problem.x, row)
-        self.free = changeable_mask(self.box.may_change, table.names) & ~self.set
+        self.free = ~self.set
         numbers = np.array([not feature.is_category for feature in table.features])
         self.set_numbers = self.set & numbers
 
@@ -114,14 +114,10 @@ class _Option:
         """Return how far it is at least to another class, if these features move."""
         if not free.any():
             return np.inf
-        box = replace(
-            self.box,
-            low=np.fmin(low, self.row),
-            high=np.fmax(high, self.row),
-            may_change=free,
-        )
-        table = self.problem.model.table
-        return replace(self.query, domain=box).bounds_of_row(table, self.row).lower
+        low = np.where(free, np.fmin(low, self.row), self.row)
+        high = np.where(free, np.fmax(high, self.row), self.row)
+        query = replace(self.query, domain=replace(self.box, low=low, high=high))
+        return query.bounds_of_row(self.problem.model.table, self.row).lower
 
 
 def certify(
@@ -208,12 +204,11 @@ class _Asked:
             rules_of=lambda table: rules,
             plausible=_plausible(training),
         )
-        self._shared = replace(rules, rules=tuple(filter(_is_shared, rules.rules)))
+        self._shared = replace(rules, rules=tuple(filter(is_shared, rules.rules)))
         self._is_all_shared = len(self._shared.rules) == len(rules.rules)
         self._constrained = (
             not isinstance(context.goal, AnyOther)
             or context.probability is not None
-            or getattr(self._plain.domain, "may_change", None) is not None
             or any(not isinstance(rule, NothingLost) for rule in rules.rules)
         )
         self._problem = self._query.problem_of(explanation.input)
@@ -244,14 +239,6 @@ class _Asked:
         """Return how far the input may move before each option stops working."""
         problem = self._plain.problem_of(self._explanation.input)
         return option_radii(self._plain, problem, self._rows, from_list)
-
-
-def _is_shared(rule: Rule) -> bool:
-    """Return whether a rule asks the same of all inputs that may take the same option.
-
-    A feature that is fixed has one value for all of them: that of the option.
-    """
-    return isinstance(rule, Fixed | InRange | Allowed | NothingLost | Relation)
 
 
 def _plausible(training: TrainingData) -> Callable[[Matrix], Mask] | None:

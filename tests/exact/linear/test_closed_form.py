@@ -10,7 +10,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.svm import LinearSVC
 from support.toys_exact import CUBE, DISTANCES, THREE, TWO, given_linear
 
-from counterset import DiverseExplainer
+from counterset import Constraints, DiverseExplainer
 from counterset.distances import L1, L2, Distance, LInf
 from counterset.exact import Box, counterfactual_distance, counterfactual_distances
 
@@ -66,7 +66,8 @@ def test_without_bounds_it_is_the_margin_over_the_dual_norm(distance: Distance, 
 
 def test_features_that_may_not_change_keep_their_value() -> None:
     model = LogisticRegression().fit(CUBE, TWO)
-    bounds = counterfactual_distance(model, CUBE[0], "l1", Box(may_change=[0]))
+    kept = Constraints(immutable=["x1", "x2"])
+    bounds = counterfactual_distance(model, CUBE[0], "l1", constraints=kept)
     assert bounds.exact
     np.testing.assert_array_equal(bounds.witness[1:], CUBE[0, 1:])
     free = counterfactual_distance(model, CUBE[0], "l1")
