@@ -93,7 +93,7 @@ def test_every_counterfactual_is_valid_and_keeps_what_was_promised(
         assert (np.diff(explanation.distances) >= 0).all()
         if explanation.plausibility is not None:
             assert explainer.support_ is not None
-            assert (explanation.plausibility <= explainer.support_.limit).all()
+            assert (explanation.plausibility <= explainer.support_.threshold).all()
         if len(explanation):
             labels = model.predict(frame)
             np.testing.assert_array_equal(labels, explanation.labels)

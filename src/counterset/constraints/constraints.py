@@ -169,8 +169,8 @@ class Constraints:
         at = _position_with_order(name, "max_increase and max_decrease", table)
         feature = table.features[at]
         down, up = (
-            np.inf if limits.get(name) is None else feature.amount_of(limits[name])
-            for limits in (self.max_decrease, self.max_increase)
+            np.inf if amounts.get(name) is None else feature.amount_of(amounts[name])
+            for amounts in (self.max_decrease, self.max_increase)
         )
         given = {"max_increase": self.max_increase, "max_decrease": self.max_decrease}
         text = " and ".join(f"{each}[{name!r}]" for each in given if name in given[each])

@@ -192,7 +192,7 @@ class ExhaustiveExplainer(BaseEstimator):
         """Yield the counterfactuals within epsilon of the nearest, the nearest first."""
         reach, count, seen = Reach(self.epsilon), 0, 0
         for rows, lengths in nearest_first(problem, domain, reach):
-            if lengths[0] > reach.limit:
+            if lengths[0] > reach.end:
                 return
             if problem.clock.over:
                 raise OutOfTimeError(
@@ -205,9 +205,9 @@ class ExhaustiveExplainer(BaseEstimator):
             labels = problem.model.labels(rows)
             seen += len(rows)
             flips = (labels != problem.label) & problem.keeps(rows)
-            if np.isinf(reach.limit) and flips.any():
+            if np.isinf(reach.end) and flips.any():
                 reach.found(float(lengths[np.argmax(flips)]))
-            keep = flips & (lengths <= reach.limit)
+            keep = flips & (lengths <= reach.end)
             count += int(keep.sum())
             if count > self.max_counterfactuals:
                 raise TooManyCounterfactualsError(
@@ -217,7 +217,7 @@ class ExhaustiveExplainer(BaseEstimator):
                     count,
                 )
             yield rows[keep], lengths[keep], labels[keep]
-        if np.isinf(reach.limit):
+        if np.isinf(reach.end):
             within = " within the constraints" if problem.rules else ""
             raise NoCounterfactualExistsError(
                 f"The model classifies the whole domain{within} as {to_python(problem.label)!r}, "

@@ -377,8 +377,8 @@ def has_closed_form(problem: Problem, targets: tuple[Target, ...], scores: Vecto
 
     All that is asked of a point besides is to lie in a box that the input lies in.
     """
-    limits = problem.limits
-    if not problem.is_box or limits.values or not problem.holds_input:
+    feasible = problem.feasible
+    if not problem.is_box or feasible.values or not problem.holds_input:
         return False
     return all(len(target.least) == 1 or _is_strip(target, scores) for target in targets)
 

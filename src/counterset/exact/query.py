@@ -19,7 +19,7 @@ from counterset._base.checks import check_positive
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.rules import Rules
 from counterset.distances import Distance, DistanceLike, Gower
-from counterset.exact.constraints import Limits
+from counterset.exact.constraints import Feasible
 from counterset.exact.domains import (
     Box,
     Domain,
@@ -186,7 +186,7 @@ class DistanceQuery:
             model=model,
             distance=distance,
             norm=read_norm(distance, len(row)),
-            limits=Limits.of(rules, table, row, low, high, integer),
+            feasible=Feasible.of(rules, table, row, low, high, integer),
             integer=integer,
             clock=Clock.start(self.time_limit),
             goal=self.goal,
@@ -279,7 +279,7 @@ class DistanceQuery:
         return known
 
     def _solve(self, problem: Problem, start: Vector | None) -> SolverResult:
-        feature = problem.limits.empty
+        feature = problem.feasible.empty
         if feature is not None:
             name = problem.model.table.names[feature]
             method = f"the constraints leave no value for {name!r}"

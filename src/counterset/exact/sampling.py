@@ -51,7 +51,7 @@ def past_boundary(
     features = problem.model.table.features
     numbers = np.array([feature.values is None for feature in features])
     moves = [np.where(numbers, move, 0.0) for move in (point - problem.x, *directions)]
-    relations = [each for each in problem.limits.relations if not each.equal]
+    relations = [each for each in problem.feasible.relations if not each.equal]
     if relations:
         # A point on the line of a relation may have to leave it, besides passing the boundary.
         size = float(np.abs(moves[0]).max()) or 1.0

@@ -253,7 +253,7 @@ def _code_of(value: float | None, feature: Feature) -> float:
         return float(value)
     if not isinstance(feature, Number):
         return float(value)
-    low, high = feature.limits
+    low, high = feature.dtype_range
     if not low <= value <= high:
         raise RefusedError(f"The {feature.label} cannot be {format_number(value)}.")
     if feature.is_whole and not float(value).is_integer():

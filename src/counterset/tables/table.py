@@ -210,9 +210,9 @@ class Table:
         return [i for i, each in enumerate(self.features) if not each.grid.is_uniform]
 
     @cached_property
-    def _limits(self) -> Matrix:
+    def _dtype_ranges(self) -> Matrix:
         """The smallest and the largest number of each column, ``(2, n_features)``."""
-        return np.array([each.limits for each in self.features]).T
+        return np.array([each.dtype_range for each in self.features]).T
 
     def position(self, name: Any) -> int:
         """Find the position of a feature by its name, or by that of one of its columns."""
@@ -420,7 +420,7 @@ class Table:
         """Whether the columns can hold all numbers of a matrix as they are."""
         if self.is_plain:
             return bool(np.isfinite(matrix).all())
-        least, most = self._limits
+        least, most = self._dtype_ranges
         # What is not whole, or too large, is looked at column by column.
         held = matrix == np.where(np.isfinite(least), np.rint(matrix), matrix)
         return bool((held & np.isfinite(matrix) & (matrix >= least) & (matrix <= most)).all())

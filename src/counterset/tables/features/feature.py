@@ -317,7 +317,7 @@ class Feature(ABC):
         return self.low, self.high
 
     @property
-    def limits(self) -> tuple[float, float]:
+    def dtype_range(self) -> tuple[float, float]:
         """The smallest and the largest code that the dtype can hold, infinite if any float."""
         return -np.inf, np.inf
 
