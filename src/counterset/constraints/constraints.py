@@ -53,23 +53,23 @@ class Constraints:
 
     Parameters
     ----------
-    immutable
+    immutable : list of names, default=()
         Features that stay as they are.
-    increase_only, decrease_only
+    increase_only, decrease_only : list of names, default=()
         Features that may only rise, or only fall (for an ordinal: in its order).
-    ranges
-        From features to (least, most); None for an open end.
-    max_increase, max_decrease
-        From features to how much more, or less, than the input's own value is possible.
-    allowed
-        From features to the only values they may take.
-    relations
-        Linear relations between numeric features, such as ``"years_employed <= age - 16"``. A
-        name that is not a Python name stands in backticks: ``"`hours-per-week` <= 60"``. An
-        inequality is kept without any tolerance; only where the input itself is over the line by
-        its rounding (1e-12 of the size of its terms, or the precision of its columns), an answer
-        may be so by as much. ``==`` is kept up to that rounding.
-    together
+    ranges : mapping of name to pair, default={}
+        The least and the most value; None for an open end.
+    max_increase, max_decrease : mapping of name to number, default={}
+        How much more, or less, than the input's own value is possible.
+    allowed : mapping of name to list of values, default={}
+        The only values that a feature may take.
+    relations : list of str, default=()
+        Linear relations between numeric features, such as ``"years_employed <= age - 16"``. Write a
+        name that is not a Python name in backticks: ``"`hours-per-week` <= 60"``. An inequality is
+        kept without any tolerance. Only where the input itself breaks it by rounding (1e-12 of the
+        size of its terms, or the precision of its columns), a counterfactual may break it by as
+        much. ``==`` is kept up to that rounding.
+    together : list of lists of names, default=()
         Groups of features whose values belong together: they keep the input's values, or take
         values that occur together in a training row.
 

@@ -1,9 +1,12 @@
-"""option_radii: how far an input may move before an option stops working, from exact distances.
+"""Certificates: what exact distances prove about an explanation.
 
-An option sets some features and keeps the others. Who differs by ``r`` from the input and makes the
-same change gets a row that differs from the option's row by at most ``r``, in the kept features
-only. So the option works for all who are nearer than the exact distance from its row to another
-class, with the set features held.
+``certify`` proves how far each counterfactual is from the optimum, for the input and for its
+neighbours (proposition 2), and how far an input may move before an option stops working.
+
+An option sets some features and keeps the others. An input that differs by ``r`` and makes the same
+change gets a row that differs from the option's row by at most ``r``, in the kept features only. So
+the option works for all inputs nearer than the exact distance from its row to another class, with
+the set features fixed.
 """
 
 from __future__ import annotations

@@ -71,11 +71,16 @@ class Box:
 
     Parameters
     ----------
-    low, high
+    low : float or array of float, default=-inf
         One number per feature, or one for all; infinite where there is no bound.
-    table
-        The columns that the model takes, where they are known.
-    rows
+    high : float or array of float, default=inf
+        The same for the upper bound.
+
+    Attributes
+    ----------
+    table : Table or None
+        The columns that the model takes, where they are known: ``Box.of`` learns them.
+    rows : array of float or None
         The rows that the box was made of: values that occur together are looked up in them.
 
     Examples
@@ -117,8 +122,14 @@ class Box:
     def of(cls, data: Any, may_change: None = None, schema: Schema | None = None) -> Box:
         """Return the range of a table, or of the data that an explainer was fitted on.
 
-        Categories may take every value that the table has. ``schema`` declares what the dtypes of
-        a table do not show.
+        Categories may take every value that the table has.
+
+        Parameters
+        ----------
+        data : table or fitted explainer
+            The rows whose range is meant.
+        schema : Schema, default=None
+            What the dtypes of a table do not show.
         """
         _refuse_may_change(may_change, "Box.of")
         if hasattr(data, "schema_"):  # a fitted explainer
@@ -173,6 +184,16 @@ class Points:
 
     The input itself need not be one of them.
 
+    Parameters
+    ----------
+    rows : table or array
+        The points.
+
+    Attributes
+    ----------
+    matrix : array of float
+        The points as codes, ``(n, d)``.
+
     Examples
     --------
     >>> len(Points([[0.0, 1.0], [2.0, 3.0]]).matrix)
@@ -217,10 +238,13 @@ class Grid:
 
     Parameters
     ----------
-    values
+    values : list of lists of float
         For each feature, the values that it may take.
-    table
-        As for :class:`Box`.
+
+    Attributes
+    ----------
+    table : Table or None
+        The columns that the model takes, where they are known.
 
     Examples
     --------

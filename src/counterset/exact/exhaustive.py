@@ -50,18 +50,20 @@ class ExhaustiveExplainer(BaseEstimator):
 
     Parameters
     ----------
-    model
+    model : object
         As for :func:`~counterset.exact.counterfactual_distance`.
-    epsilon
+    epsilon : float
         How much farther than the nearest a counterfactual may be.
-    distance, domain
+    distance : str, Distance or callable, default="l1"
         As for :func:`~counterset.exact.counterfactual_distance`.
-    max_counterfactuals
+    domain : Box, Grid, table of points or fitted explainer, default=None
+        As for :func:`~counterset.exact.counterfactual_distance`.
+    max_counterfactuals : int, default=100_000
         ``explain`` raises an error if there are more.
-    constraints
+    constraints : Constraints, default=None
         What may change: ``immutable``, ``ranges``, ``allowed`` and ``relations``. Other constraints
         depend on the input's own values, so that nothing could be proved about other inputs.
-    time_limit
+    time_limit : float, default=60.0
         In seconds, for each counterfactual distance, and for each ``explain``.
 
     Examples

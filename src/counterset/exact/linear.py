@@ -1,4 +1,9 @@
-"""Reading linear models, and what linear scalers before them make of their weights."""
+"""Linear models: how they are read, and the distance to their boundary in closed form.
+
+Scalers before a linear model change its weights, so that both together are one linear model. The
+region of a class is an intersection of half-spaces. Within a box, the nearest point of a half-space
+has a closed form; whole numbers, categories and relations need a programme.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""Keeping one message of the solver out of the user's output.
+"""Mixed-integer programmes, solved by HiGHS: variables, constraints, and moves of an input.
 
-HiGHS 1.12, which comes with scipy 1.17, has a leftover ``printf`` that no option turns off: it
-writes that a solution is being repaired. Compiled code writes to file descriptor 1, past Python's
-``sys.stdout``. So that descriptor leads to a temporary file while the solver runs, and all but that
-message is written on afterwards: nothing of the user's is lost.
+``Programme`` collects variables and linear constraints, and ``Moves`` adds those of an input's
+features. ``quiet_solver`` keeps one message of HiGHS out of the user's output. HiGHS 1.12, which
+comes with scipy 1.17, has a leftover ``printf`` that no option turns off: it writes that a solution
+is being repaired. Compiled code writes to file descriptor 1, past Python's ``sys.stdout``. So that
+descriptor leads to a temporary file while the solver runs, and everything but that message is
+written on afterwards.
 
 What other threads write to descriptor 1 meanwhile is delayed until the solver returns. A process
 that another thread starts meanwhile keeps writing to the temporary file, which nobody reads

@@ -1,4 +1,9 @@
-"""Reading ReLU networks: scikit-learn's, a list of layers, or a torch Sequential."""
+"""ReLU networks: how they are read, and their nearest counterfactual by a mixed-integer programme.
+
+Networks come from scikit-learn, as a list of layers, or as a torch ``Sequential``. ``Encoding``
+writes a network as linear constraints, with a binary variable for each neuron that can be on or
+off.
+"""
 
 from __future__ import annotations
 
@@ -59,13 +64,13 @@ class ReluNetwork:
 
     Parameters
     ----------
-    layers
+    layers : list of pairs of arrays
         Pairs of weights, ``(inputs, outputs)``, and biases, ``(outputs,)``. With a single last
         output, a positive value is the second class.
-    labels
-        The classes; 0, 1, ... by default.
-    roundoff
-        The relative rounding of the model's own arithmetic: that of double precision by default.
+    labels : array, default=None
+        The classes; None: 0, 1, ...
+    roundoff : float, default=1.1e-16
+        The relative rounding of the model's own arithmetic, by default that of double precision.
 
     Examples
     --------

@@ -1,4 +1,8 @@
-"""KnownAnswers: what a model answered about which rows, so that each row is asked about once."""
+"""ModelAdapter: asks a model for the labels of rows, in the container and columns it was fitted on.
+
+It remembers what a model answered about which rows, so that each row is asked about once.
+``find_unused`` finds columns that a model does not look at.
+"""
 
 from __future__ import annotations
 

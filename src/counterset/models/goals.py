@@ -1,4 +1,8 @@
-"""Classes: the labels of the training rows, and their codes."""
+"""Goals: which labels an explanation may lead to.
+
+``Classes`` numbers the labels of the training rows. A goal is any other class, one of some classes,
+or an interval of a regression's predictions.
+"""
 
 from __future__ import annotations
 

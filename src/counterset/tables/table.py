@@ -1,4 +1,9 @@
-"""Mappings as rows: each goes from columns to values, in any order."""
+"""Table: the learned features of the training data, and the way from rows to a matrix and back.
+
+A row comes as a frame, an array or a mapping from columns to values. It becomes a row of floats,
+one for each feature, and goes back to the container, the columns and the dtypes of the training
+data.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The last number at which a rising function is at most a bound, to the last bit."""
+"""Tree ensembles behind scalers and encoders: their splits, in the units of the columns.
+
+A split on a scaled value is a split on the column itself, at the last number that is scaled to at
+most the cut. ``last_at_most`` finds that number by bisection, to the last bit.
+"""
 
 from __future__ import annotations
 

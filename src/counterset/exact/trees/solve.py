@@ -1,8 +1,8 @@
-"""A near counterfactual of a tree ensemble by descent: two features move at a time.
+"""The nearest counterfactual of a tree ensemble: a descent first, then a proof.
 
-With the other features fixed, a lead for every pair of cells of two features is one matrix product
-over the leaves. The nearer the counterfactual, the smaller is the ball that
-the constraint programme must search.
+The descent moves two features at a time. With the other features fixed, a lead for every pair of
+cells of two features is one matrix product over the leaves. The nearer the counterfactual that it
+finds, the smaller is the ball that the constraint programme must search.
 """
 
 from __future__ import annotations

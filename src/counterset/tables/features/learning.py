@@ -1,4 +1,7 @@
-"""The wording of a learned feature: its label, its unit and the texts of its values."""
+"""Learning: which columns of the training data become which features.
+
+The kind of a column follows from the schema, its dtype and its values, in that order.
+"""
 
 from __future__ import annotations
 
