@@ -102,7 +102,8 @@ class Constraints:
         for relation in self.relations:
             if not isinstance(relation, str):
                 raise InvalidInputError(
-                    f"A relation is a text such as 'years_employed <= age - 16', got {relation!r}."
+                    f"A relation is a text such as 'years_employed <= age - 16', got {relation!r}. "
+                    f"Put it in quotes."
                 )
         check_list(self.together, "together", "groups")
         for names in self.together:
@@ -152,7 +153,9 @@ class Constraints:
             raise InvalidInputError(f"allowed[{name!r}] is empty. Name at least one value.")
         codes = np.array([feature.code_of(value) for value in values])
         if not np.isfinite(codes).all():
-            raise InvalidInputError(f"allowed[{name!r}] takes finite values, got {values!r}.")
+            raise InvalidInputError(
+                f"allowed[{name!r}] takes finite values, got {values!r}. Leave the others out."
+            )
         if isinstance(values, Set):  # it has another order in each run
             codes = np.sort(codes)
         # A candidate without a nearest allowed value takes the first, so values that the training
@@ -202,13 +205,14 @@ def _ends(ends: Any, feature: Feature) -> tuple[float, float, float, float]:
         least, most = [ends] if isinstance(ends, str) else ends
     except (TypeError, ValueError):
         raise InvalidInputError(
-            f"{what} must be two values (least, most), None for an open end, got {ends!r}."
+            f"{what} must be two values (least, most), None for an open end, got {ends!r}. Write "
+            f"(6, 48) or (6, None)."
         ) from None
     low = -np.inf if least is None else feature.code_of(least)
     high = np.inf if most is None else feature.code_of(most)
     if low > high or low == np.inf or high == -np.inf:
         raise InvalidInputError(
-            f"{what} is empty: the least, {least!r}, is above the most, {most!r}."
+            f"{what} is empty: the least, {least!r}, is above the most, {most!r}. Swap them."
         )
     first, last = feature.ends(low, high)
     if first > last:
@@ -328,7 +332,8 @@ def _call(function: Callable[[Any], Any], row: Any, i: int) -> Any:
         return function(row)
     except Exception as error:
         raise InvalidInputError(
-            f"The function constraints raised {type(error).__name__} for row {i}: {error}."
+            f"The function constraints raised {type(error).__name__} for row {i}: {error}. It is "
+            f"called with each row, as the training data has it."
         ) from error
 
 

@@ -155,7 +155,7 @@ def certify(
     if explanation.status == "already_reached":
         raise InvalidInputError(
             "The input of this explanation has what is wanted already, so there is nothing to "
-            "prove. Certify an explanation of an input that has not."
+            "prove. Certify the explanation of another input."
         )
     if epsilon is not None:
         check_at_least(epsilon, 0, "epsilon")
@@ -279,8 +279,8 @@ def check_explanation(explanation: object) -> None:
     """Check that a value is one explanation."""
     if not isinstance(explanation, Explanation):
         raise InvalidInputError(
-            f"certify takes one explanation, as explain gives it, got "
-            f"{type(explanation).__name__}. Of several, certify each."
+            f"certify takes one explanation, as explain returns it, got "
+            f"{type(explanation).__name__}. Certify several one by one."
         )
 
 

@@ -179,7 +179,8 @@ class ModelAdapter:
         if self.with_confidence and not callable(getattr(self.model, "predict_proba", None)):
             raise InvalidInputError(
                 f"target_probability needs a model with predict_proba, which "
-                f"{type(self.model).__name__} has not. Leave it out, or pass a model that has."
+                f"{type(self.model).__name__} does not have. Leave it out, or pass a model that "
+                f"has it."
             )
 
     def fresh(self) -> ModelAdapter:

@@ -215,7 +215,7 @@ def _interval(interval: Any, target: Any, classes: Classes) -> Goal:
             f"open end: (0.5, float('inf'))."
         ) from None
     if not low <= high:
-        raise InvalidInputError(f"interval is empty: {low} is not at most {high}.")
+        raise InvalidInputError(f"interval is empty: {low} is not at most {high}. Swap them.")
     if not np.issubdtype(np.asarray(classes.labels).dtype, np.number):
         raise InvalidInputError(
             "An interval needs a model that predicts numbers, but it predicts "

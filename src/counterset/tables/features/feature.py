@@ -425,7 +425,7 @@ class Feature(ABC):
         if not amount >= 0:
             raise InvalidInputError(
                 f"How far {self.name!r} may move must be a {self._amounts} of at least 0, got "
-                f"{difference!r}."
+                f"{difference!r}. Leave the feature out if it may move freely."
             )
         # Part of a unit cannot be taken.
         return (
