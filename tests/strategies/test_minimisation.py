@@ -19,9 +19,9 @@ SEARCH = LineSearch(0.01)
 
 
 def test_candidates_end_just_past_the_boundary() -> None:
-    acceptance = acceptance_of(EXPLAINER, np.array([[0.2, 0.3], [0.1, 0.1]]))
-    chosen = PoolChooser(selector_of(EXPLAINER)).choose(acceptance)
-    found = minimise(chosen, SEARCH, acceptance)
+    batch = acceptance_of(EXPLAINER, np.array([[0.2, 0.3], [0.1, 0.1]]))
+    chosen = PoolChooser(selector_of(EXPLAINER)).choose(batch)
+    found = minimise(chosen, SEARCH, batch)
     sums = found.rows.sum(axis=1)
     assert (sums > 1).all()
     assert (sums < 1.01).all()
@@ -29,17 +29,17 @@ def test_candidates_end_just_past_the_boundary() -> None:
 
 
 def test_settled_candidates_stay_where_they_are() -> None:
-    acceptance = acceptance_of(EXPLAINER, np.array([[0.2, 0.3]]))
-    chosen = PoolChooser(selector_of(EXPLAINER)).choose(acceptance)
-    half = minimise(replace(chosen, settled=np.array([True, False])), SEARCH, acceptance)
-    moved = minimise(chosen, SEARCH, acceptance)
+    batch = acceptance_of(EXPLAINER, np.array([[0.2, 0.3]]))
+    chosen = PoolChooser(selector_of(EXPLAINER)).choose(batch)
+    half = minimise(replace(chosen, settled=np.array([True, False])), SEARCH, batch)
+    moved = minimise(chosen, SEARCH, batch)
     np.testing.assert_array_equal(half.rows, [chosen.rows[0], moved.rows[1]])
     settled = replace(chosen, settled=np.array([True, True]))
-    assert minimise(settled, SEARCH, acceptance) is settled
+    assert minimise(settled, SEARCH, batch) is settled
 
 
 def test_nothing_is_searched_without_candidates() -> None:
-    acceptance = acceptance_of(EXPLAINER, np.array([[0.2, 0.3]]))
-    chosen = PoolChooser(selector_of(EXPLAINER)).choose(acceptance).take(np.array([], dtype=int))
-    assert len(minimise(chosen, SEARCH, acceptance).rows) == 0
-    assert acceptance.model.calls == 1
+    batch = acceptance_of(EXPLAINER, np.array([[0.2, 0.3]]))
+    chosen = PoolChooser(selector_of(EXPLAINER)).choose(batch).take(np.array([], dtype=int))
+    assert len(minimise(chosen, SEARCH, batch).rows) == 0
+    assert batch.model.calls == 1

@@ -114,22 +114,22 @@ def test_a_mixed_table_gets_the_ways_that_trying_all_finds() -> None:
 def test_further_ways_leave_something_of_every_known_way_out() -> None:
     explainer = DiverseExplainer(points, diversity=FeatureDiversity()).fit(X)
     inputs = np.array([[0.1, 0.4, 0.4, 0.4], [0.2, 0.4, 0.3, 0.4]])
-    acceptance = acceptance_of(explainer, inputs)
-    rules = acceptance.requirements.rules
-    ((_, _, recipes),) = explainer._recipes.groups(acceptance, rules)
-    nothing = Chosen.nothing(acceptance)
+    batch = acceptance_of(explainer, inputs)
+    rules = batch.requirements.rules
+    ((_, _, recipes),) = explainer._recipes.groups(batch, rules)
+    nothing = Chosen.empty(batch)
     row = inputs[0].copy()
     row[0] = 0.9
     known = Chosen(
         np.array([0]), np.array([0]), row[None], np.array([1]),
-        acceptance.distance.embed(row[None]), np.array([0.8]), np.array([True]),
+        batch.distance.embed(row[None]), np.array([0.8]), np.array([True]),
         nothing.n_candidates, nothing.farthest,
     )  # fmt: skip
-    found = further_ways(known, recipes, acceptance, np.array([0]))
+    found = further_ways(known, recipes, batch, np.array([0]))
     assert found.owners.tolist() == [0]  # one choice: leave the first feature out
     assert found.rows[0, 0] == 0.1
     assert points(found.rows) == ["yes"]
-    everything = further_ways(nothing, recipes, acceptance, np.array([0, 1]))
+    everything = further_ways(nothing, recipes, batch, np.array([0, 1]))
     assert everything.owners.tolist() == [0, 1]  # nothing is known, so nothing is left out
 
 

@@ -35,11 +35,11 @@ def fitted(**parameters: Any) -> DiverseExplainer:
 
 def test_the_nearest_in_each_direction_is_chosen() -> None:
     explainer = fitted(diversity=AngleDiversity(0.5), max_counterfactuals=5)
-    selector, acceptance = selector_of(explainer), acceptance_of(explainer, X[:1])
-    ((members, eligible),) = selector.eligible(acceptance)
+    selector, batch = selector_of(explainer), acceptance_of(explainer, X[:1])
+    ((members, eligible),) = selector.eligible(batch)
     assert members.tolist() == [0]
     assert eligible.tolist() == [False, True, True, True, True, True]  # the pool is by class
-    found = selector.select(acceptance.embedded.take(members), eligible)
+    found = selector.select(batch.embedded.take(members), eligible)
     # To the right, up, and to the left; rows 2 and 4 lie in the direction of row 1.
     chosen = found.pool_index[0]
     rows = explainer.pool_.training_index[chosen[chosen != NONE_LEFT]]

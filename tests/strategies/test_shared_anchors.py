@@ -29,11 +29,11 @@ def anchors_of(explainer: DiverseExplainer) -> Anchors:
 def lists_of(explainer: DiverseExplainer, rows: Any) -> dict[int, OptionList]:
     """Return the list of each input."""
     matrix, _ = explainer.schema_.encode(rows)
-    acceptance = acceptance_of(explainer, matrix)
+    batch = acceptance_of(explainer, matrix)
     return {
         int(i): options
         for inputs, options in anchors_of(explainer).lists(
-            acceptance, explainer._training.rules(None), selector_of(explainer)
+            batch, explainer._training.rules(None), selector_of(explainer)
         )
         for i in inputs
     }

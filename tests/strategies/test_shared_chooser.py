@@ -149,11 +149,11 @@ def test_the_choice_is_the_first_of_the_list_that_work_and_differ() -> None:
     anchors = explainer.anchors_
     assert anchors is not None
     matrix, _ = explainer.schema_.encode(DECLINED.head(60))
-    acceptance = acceptance_of(explainer, matrix)
+    batch = acceptance_of(explainer, matrix)
     found = explain(explainer, DECLINED.head(60))
     compared = 0
     selector = selector_of(explainer)
-    for inputs, options in anchors.lists(acceptance, explainer._training.rules(None), selector):
+    for inputs, options in anchors.lists(batch, explainer._training.rules(None), selector):
         for i in inputs:
             rows = explainer.schema_.snap(
                 options.apply(matrix[[i]], explainer.schema_)[0], matrix[[i]]

@@ -86,7 +86,7 @@ def test_a_list_begins_with_recipes_that_differ_as_seen_from_the_centre() -> Non
     options, explainer, wanted = learned()
     training, limit = explainer._training, explainer.max_counterfactuals
     there = np.flatnonzero(training.pool.codes == training.pool.codes[0])
-    centre = training.acceptance(there[[7]], wanted)
+    centre = training.batch(there[[7]], wanted)
     rows = options.apply(centre.inputs, training.table)[0, RUNGS.index(1.0) :: len(RUNGS)]
     rows = training.table.snap(rows[:limit], centre.inputs)
     directions = training.distance.embed(rows).directions - centre.embedded.directions
@@ -99,7 +99,7 @@ def test_sets_hold_every_recipe_once_and_keep_the_order_where_nothing_differs() 
     options, explainer, wanted = learned()
     training = explainer._training
     there = np.flatnonzero(training.pool.codes == training.pool.codes[0])
-    centre = training.acceptance(there[[7]], wanted)
+    centre = training.batch(there[[7]], wanted)
     selector = replace(selector_of(explainer), diversity=None, limit=len(options))
     for each in (selector, replace(selector, limit=2)):
         order = in_sets(options, centre, each)

@@ -85,11 +85,11 @@ def test_a_model_of_one_class_is_refused() -> None:
 def test_rows_of_the_pool_are_judged_as_inputs() -> None:
     training = learn(Sure())
     requirements = Requirements(AnyOther(), None, training.no_rules, None)
-    acceptance = training.acceptance(np.array([0, len(X) - 1]), requirements)
-    np.testing.assert_array_equal(acceptance.inputs, training.pool.matrix[[0, -1]])
-    assert acceptance.input_labels.tolist() == [False, True]
+    batch = training.batch(np.array([0, len(X) - 1]), requirements)
+    np.testing.assert_array_equal(batch.inputs, training.pool.matrix[[0, -1]])
+    assert batch.input_labels.tolist() == [False, True]
     other = training.pool.matrix[[-1, -1]]
-    assert (acceptance.ask(other, np.array([0, 1])) != REFUSED).tolist() == [True, False]
+    assert (batch.ask(other, np.array([0, 1])) != REFUSED).tolist() == [True, False]
 
 
 def test_a_large_table_is_held_no_more_than_twice_at_a_time() -> None:

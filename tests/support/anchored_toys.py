@@ -6,7 +6,7 @@ from counterset import Constraints, DiverseExplainer
 from counterset._base.arrays import Matrix
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import AnyOther, Classes
-from counterset.strategies.batch import Acceptance, Requirements
+from counterset.strategies.batch import QueryBatch, Requirements
 from counterset.strategies.selection import Selector
 
 __all__ = ["acceptance_of", "selector_of"]
@@ -18,10 +18,10 @@ def selector_of(explainer: DiverseExplainer) -> Selector:
     return Selector(explainer.pool_, None, explainer.candidates, explainer.diversity, limit)
 
 
-def acceptance_of(explainer: DiverseExplainer, rows: Matrix) -> Acceptance:
+def acceptance_of(explainer: DiverseExplainer, rows: Matrix) -> QueryBatch:
     """Return what judges candidates for rows, without constraints."""
     model = ModelAdapter(explainer.model, explainer.schema_)
     rules = Constraints().compile(explainer.schema_, explainer.pool_.matrix)
     requirements = Requirements(AnyOther(), None, rules, None)
     labels, classes = model.labels(rows), Classes(explainer.classes_)
-    return Acceptance(model, explainer.distance_, classes, requirements, rows, labels)
+    return QueryBatch(model, explainer.distance_, classes, requirements, rows, labels)

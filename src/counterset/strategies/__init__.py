@@ -6,7 +6,7 @@
 4. ``line_search`` along ``paths``: move each towards the input, up to the decision boundary.
 
 Begin with :mod:`counterset.strategies.paper`. ``choosers`` are the ways to take steps 1 to 3,
-``acceptance`` says which rows count as counterfactuals, and ``shortfall`` why there are few.
+``batch`` says which rows count as counterfactuals, and ``shortfall`` why there are few.
 A step of your own is an object with the methods of ``Cutoff``, ``Diversity`` or ``Search``.
 
 May import ``constraints``, ``results`` and what lies below them. The four steps do not import each

@@ -1,4 +1,4 @@
-"""Acceptance: which rows count as counterfactuals of the inputs of a batch."""
+"""QueryBatch: which rows count as counterfactuals of the inputs of a batch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from counterset.models.goals import Classes, Goal, is_confident
 from counterset.tables.space import Embedded, TableDistance
 from counterset.tables.table import changed
 
-__all__ = ["REFUSED", "UNASKED", "Acceptance", "Ask", "Chosen", "Requirements", "RowLimit"]
+__all__ = ["REFUSED", "UNASKED", "Ask", "Chosen", "QueryBatch", "Requirements", "RowQuota"]
 
 #: In place of a class code: the row is no counterfactual.
 REFUSED = -1
@@ -66,7 +66,7 @@ class Requirements:
     support: DataSupport | None
 
 
-class RowLimit:
+class RowQuota:
     """How many rows the model may be asked about on behalf of each input.
 
     Parameters
@@ -88,7 +88,7 @@ class RowLimit:
         """Which inputs had more rows to ask about."""
         return self._short[self._place]
 
-    def take(self, which: Indices) -> RowLimit:
+    def take(self, which: Indices) -> RowQuota:
         """Return the limit of some of the inputs, which counts with this one."""
         part = copy(self)
         part._place = self._place[which]
@@ -107,7 +107,7 @@ class RowLimit:
 
 
 @dataclass
-class Acceptance:
+class QueryBatch:
     """Judges rows on behalf of the inputs of a batch.
 
     Attributes
@@ -136,7 +136,7 @@ class Acceptance:
     inputs: Matrix
     input_labels: Labels
     unseen: dict[Any, int] = field(default_factory=dict, repr=False)
-    limit: RowLimit | None = field(default=None, repr=False)
+    limit: RowQuota | None = field(default=None, repr=False)
 
     @cached_property
     def embedded(self) -> Embedded:
@@ -154,22 +154,22 @@ class Acceptance:
         fixed = np.flatnonzero(self.requirements.rules.fixed)
         return np.isin(self.distance.feature_of_coordinate, fixed)
 
-    def take(self, which: Indices) -> Acceptance:
-        """Return the acceptance of some of the inputs; both have the same class codes."""
+    def take(self, which: Indices) -> QueryBatch:
+        """Return the batch of some of the inputs; both have the same class codes."""
         part = replace(self, inputs=self.inputs[which], input_labels=self.input_labels[which])
         part.embedded = self.embedded.take(which)
         part.limit = None if self.limit is None else self.limit.take(which)
         return part
 
-    def alone(self, which: Indices) -> Acceptance:
-        """Return the acceptance of some of the inputs, which shares nothing that is written to."""
+    def alone(self, which: Indices) -> QueryBatch:
+        """Return the batch of some of the inputs, which shares nothing that is written to."""
         return replace(
             self,
             model=self.model.fresh(),
             inputs=self.inputs[which],
             input_labels=self.input_labels[which],
             unseen={},
-            limit=None if self.limit is None else RowLimit(self.limit.most, len(which)),
+            limit=None if self.limit is None else RowQuota(self.limit.most, len(which)),
         )
 
     def codes(self, labels: Labels) -> Codes:
@@ -346,20 +346,20 @@ class Chosen:
         )
 
     @classmethod
-    def nothing(cls, acceptance: Acceptance) -> Chosen:
+    def empty(cls, batch: QueryBatch) -> Chosen:
         """Return no candidates, for every input of a batch."""
-        none, n = np.empty(0, dtype=np.intp), len(acceptance.inputs)
-        rows = acceptance.inputs[:0]
-        embedded = acceptance.embedded.take(none)
+        none, n = np.empty(0, dtype=np.intp), len(batch.inputs)
+        rows = batch.inputs[:0]
+        embedded = batch.embedded.take(none)
         counts, farthest = np.zeros(n, dtype=np.intp), np.zeros(n)
         return cls(
             none, none, rows, none, embedded, np.empty(0), none.astype(bool), counts, farthest
         )
 
-    def with_rows(self, rows: Matrix, codes: Codes, acceptance: Acceptance) -> Chosen:
+    def with_rows(self, rows: Matrix, codes: Codes, batch: QueryBatch) -> Chosen:
         """Return the candidates with other rows in their place."""
-        embedded = acceptance.distance.embed(rows)
-        lengths = acceptance.lengths(embedded, self.owners)
+        embedded = batch.distance.embed(rows)
+        lengths = batch.lengths(embedded, self.owners)
         return replace(self, rows=rows, codes=codes, embedded=embedded, lengths=lengths)
 
     def nearest_first(self, training_index: Indices | None = None) -> Chosen:

@@ -34,7 +34,7 @@ from counterset.explanations.explanations import Explanations, make_explanations
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, check_probability, is_reached, read_goal, why_out_of_reach
 from counterset.strategies.admissible import NO_ROW
-from counterset.strategies.batch import Acceptance, Requirements, RowLimit
+from counterset.strategies.batch import QueryBatch, Requirements, RowQuota
 from counterset.strategies.paper import Found, Pipeline, Run, join
 from counterset.strategies.shortfall import (
     Reasons,
@@ -182,7 +182,7 @@ class Task:
     """
 
     members: Indices
-    acceptance: Acceptance
+    batch: QueryBatch
     pipeline: Pipeline
 
     def blocks(self, workload: Workload) -> Iterator[Task]:
@@ -194,18 +194,18 @@ class Task:
             return
         for start in range(0, count, at_once):
             part = np.arange(start, min(start + at_once, count))
-            acceptance = self.acceptance.alone(part)
-            yield replace(self, members=self.members[part], acceptance=acceptance)
+            batch = self.batch.alone(part)
+            yield replace(self, members=self.members[part], batch=batch)
 
     def _inputs_at_once(self, workload: Workload) -> int:
         """Return how many inputs a block has."""
-        acceptance, count = self.acceptance, len(self.members)
-        features = acceptance.inputs.shape[1]
-        of_point = features + 2 * len(acceptance.distance.feature_of_coordinate)
+        batch, count = self.batch, len(self.members)
+        features = batch.inputs.shape[1]
+        of_point = features + 2 * len(batch.distance.feature_of_coordinate)
         each = 8 * POINTS_HELD * of_point
         if self.pipeline.sparsify:
             each += 8 * ROWS_HELD * features
-        elif acceptance.requirements.rules:
+        elif batch.requirements.rules:
             each += 8 * CANDIDATES_HELD * of_point
         at_once: int = max(1, workload.bytes // (each * workload.jobs))
         if workload.jobs > 1:
@@ -218,11 +218,11 @@ class Task:
 
     def run(self) -> tuple[Found, Labels | None, int, int]:
         """Explain the inputs; also return unseen labels, and how often the model was asked."""
-        acceptance = self.acceptance
-        calls, rows = acceptance.model.calls, acceptance.model.rows
-        found = self.pipeline.run(acceptance)
-        labels = acceptance.labels(found.counterfactuals.codes) if acceptance.unseen else None
-        return found, labels, acceptance.model.calls - calls, acceptance.model.rows - rows
+        batch = self.batch
+        calls, rows = batch.model.calls, batch.model.rows
+        found = self.pipeline.run(batch)
+        labels = batch.labels(found.counterfactuals.codes) if batch.unseen else None
+        return found, labels, batch.model.calls - calls, batch.model.rows - rows
 
 
 def run_tasks(tasks: Sequence[Task], workload: Workload) -> tuple[list[Run], int, int]:
@@ -233,15 +233,15 @@ def run_tasks(tasks: Sequence[Task], workload: Workload) -> tuple[list[Run], int
     with Progress(total, "explain", shown=workload.progress) as bar:
         for block, result in zip(blocks, _results(blocks, tasks, workload), strict=True):
             found, labels, more_calls, more_rows = result
-            acceptance = block.acceptance
+            batch = block.batch
             if len(blocks) > 1:
-                acceptance = replace(acceptance, unseen=tasks[0].acceptance.unseen)
-                acceptance.model.forget()
+                batch = replace(batch, unseen=tasks[0].batch.unseen)
+                batch.model.forget()
             if labels is not None:
                 # Blocks number labels that no training row has each for itself.
-                chosen = replace(found.counterfactuals, codes=acceptance.codes(labels))
+                chosen = replace(found.counterfactuals, codes=batch.codes(labels))
                 found = replace(found, counterfactuals=chosen)
-            runs.append(Run(block.members, acceptance, block.pipeline.selector, found))
+            runs.append(Run(block.members, batch, block.pipeline.selector, found))
             calls, rows = calls + more_calls, rows + more_rows
             bar.advance(len(block.members))
     return runs, calls, rows
@@ -253,8 +253,8 @@ def _results(blocks: Sequence[Task], tasks: Sequence[Task], workload: Workload) 
         yield from (block.run() for block in blocks)
         return
     for task in tasks:  # what is learned when first needed is learned here, for all workers
-        _, first = np.unique(task.acceptance.input_codes, return_index=True)
-        task.pipeline.run(task.acceptance.alone(first))
+        _, first = np.unique(task.batch.input_codes, return_index=True)
+        task.pipeline.run(task.batch.alone(first))
     # Processes, also for models that compute outside of Python's lock: what is done around them
     # does not, so that threads wait for each other.
     parallel = joblib.Parallel(n_jobs=workload.n_jobs, return_as="generator")
@@ -334,11 +334,11 @@ def explain_batch(
         rules = _rules(training, group, rows, per_row=is_per_row(request.constraints))
         requirements = Requirements(goal, probability, rules, training.support)
         inputs, labels = matrix[rows], answers.labels[rows]
-        limit = None if request.max_rows is None else RowLimit(request.max_rows, len(rows))
-        acceptance = Acceptance(
+        limit = None if request.max_rows is None else RowQuota(request.max_rows, len(rows))
+        batch = QueryBatch(
             model, training.distance, classes, requirements, inputs, labels, unseen, limit
         )
-        tasks.append(Task(group.members, acceptance, pipeline_of(requirements)))
+        tasks.append(Task(group.members, batch, pipeline_of(requirements)))
     runs, calls, rows_asked = run_tasks(tasks, request.workload)
     found = join(runs)
     why_none = Reasons(runs, found, explained, request.max_rows)
@@ -354,7 +354,7 @@ def explain_batch(
         explained=explained,
         owners=best.owners,
         rows=best.rows,
-        row_labels=runs[0].acceptance.labels(best.codes),
+        row_labels=runs[0].batch.labels(best.codes),
         distances=best.lengths,
         examples=np.where(
             best.pool_index == NO_ROW, NO_ROW, training.pool.training_index[best.pool_index]

@@ -16,7 +16,7 @@ import pandas as pd
 from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.rules import Rules
-from counterset.strategies.batch import Acceptance, Chosen
+from counterset.strategies.batch import Chosen, QueryBatch
 from counterset.strategies.choosers import Chooser, pick_diverse
 from counterset.strategies.line_search import Search, minimise
 from counterset.strategies.paper import Pipeline
@@ -44,9 +44,7 @@ MOST_CHOICES = 24
 ROWS_EACH = MOST_CHOICES * TARGETS
 
 
-def further_ways(
-    known: Chosen, recipes: Recipes, acceptance: Acceptance, inputs: Indices
-) -> Chosen:
+def further_ways(known: Chosen, recipes: Recipes, batch: QueryBatch, inputs: Indices) -> Chosen:
     """Return for each choice of what to leave out the nearest row that leads to the goal.
 
     Such a row still holds changes that are not needed.
@@ -60,21 +58,19 @@ def further_ways(
     inputs
         Which inputs to look at, ascending.
     """
-    nothing = Chosen.nothing(acceptance)
-    owners, kept_features = _choices(known, recipes, acceptance, inputs)
+    nothing = Chosen.empty(batch)
+    owners, kept_features = _choices(known, recipes, batch, inputs)
     if not len(owners):
         return nothing
-    x = acceptance.inputs[owners]
-    targets = _targets(recipes, x, acceptance)
+    x = batch.inputs[owners]
+    targets = _targets(recipes, x, batch)
     count = len(targets)
     rows = np.where(kept_features[None], x[None], targets).reshape(-1, x.shape[1])
     owner_of_row, choice_of_row = np.tile(owners, count), np.tile(np.arange(len(owners)), count)
-    rows = acceptance.onto_steps(rows, owner_of_row)
-    lengths = acceptance.lengths_of(rows, owner_of_row)
+    rows = batch.onto_steps(rows, owner_of_row)
+    lengths = batch.lengths_of(rows, owner_of_row)
     order = np.lexsort((lengths, choice_of_row))
-    first, codes = first_accepted(
-        acceptance.ask, rows[order], owner_of_row[order], choice_of_row[order]
-    )
+    first, codes = first_accepted(batch.ask, rows[order], owner_of_row[order], choice_of_row[order])
     which = order[first]
     return replace(
         nothing,
@@ -83,18 +79,18 @@ def further_ways(
         pool_index=np.full(len(which), recipes.pool_index[0]),
         rows=rows[which],
         codes=codes,
-        embedded=acceptance.distance.embed(rows[which]),
+        embedded=batch.distance.embed(rows[which]),
         lengths=lengths[which],
         settled=np.zeros(len(which), dtype=bool),
     )
 
 
 def _choices(
-    known: Chosen, recipes: Recipes, acceptance: Acceptance, inputs: Indices
+    known: Chosen, recipes: Recipes, batch: QueryBatch, inputs: Indices
 ) -> tuple[Indices, Mask]:
     """Return what to leave out, and for which input, sorted by input."""
     settable = set(np.flatnonzero(recipes.features.any(axis=0)).tolist())
-    differs = changed(acceptance.inputs[known.owners], known.rows)
+    differs = changed(batch.inputs[known.owners], known.rows)
     bounds = np.searchsorted(known.owners, [inputs, inputs + 1])
     owners, masks = [], []
     for i, start, stop in zip(inputs, *bounds, strict=True):
@@ -129,9 +125,9 @@ def left_out(ways: Iterable[frozenset[int]]) -> list[frozenset[int]]:
     return choices
 
 
-def _targets(recipes: Recipes, x: Matrix, acceptance: Acceptance) -> Stack:
+def _targets(recipes: Recipes, x: Matrix, batch: QueryBatch) -> Stack:
     """Return rows in which every feature has a value that a recipe sets it to, ``(t, n, d)``."""
-    table = acceptance.distance.table
+    table = batch.distance.table
     random = np.random.default_rng(SEED)
     targets = np.repeat(x[None], TARGETS, axis=0)
     for i in np.flatnonzero(recipes.features.any(axis=0)).tolist():
@@ -203,90 +199,86 @@ class RecipeChooser:
         """What candidates there are, and how they are cut off and compared."""
         return self.otherwise.selector
 
-    def choose(self, acceptance: Acceptance) -> Chosen:
+    def choose(self, batch: QueryBatch) -> Chosen:
         """Choose options for every input."""
         selector, training_index = self.selector, self.selector.pool.training_index
-        chosen = pick_diverse(
-            selector, self._options(acceptance).nearest_first(training_index), acceptance
-        )
+        chosen = pick_diverse(selector, self._options(batch).nearest_first(training_index), batch)
         short = np.flatnonzero(chosen.counts < selector.limit)
         if not len(short):
             return chosen
-        more = self._otherwise(acceptance, short)
+        more = self._otherwise(batch, short)
         both = Chosen.joined([chosen, more], more.n_candidates, more.farthest)
-        both = self._with_further(both, acceptance, short)
-        return pick_diverse(selector, both.nearest_first(training_index), acceptance)
+        both = self._with_further(both, batch, short)
+        return pick_diverse(selector, both.nearest_first(training_index), batch)
 
-    def _with_further(self, known: Chosen, acceptance: Acceptance, inputs: Indices) -> Chosen:
+    def _with_further(self, known: Chosen, batch: QueryBatch, inputs: Indices) -> Chosen:
         """Add ways that are no known way and something more, as long as there are such."""
-        for members, _, recipes in self.book.groups(acceptance, self.own_rules):
+        for members, _, recipes in self.book.groups(batch, self.own_rules):
             open_ = np.intersect1d(members, inputs)
             for _ in range(ROUNDS):
                 parts = [known]
                 for some in in_parts(open_, ROWS_EACH * recipes.features.shape[1]):
-                    found = further_ways(known, recipes, acceptance, some)
-                    parts.append(self._settled(found, acceptance))
+                    found = further_ways(known, recipes, batch, some)
+                    parts.append(self._settled(found, batch))
                 known = Chosen.joined(parts, known.n_candidates, known.farthest)
                 open_ = np.unique(np.concatenate([open_[:0], *(part.owners for part in parts[1:])]))
         return known
 
-    def _otherwise(self, acceptance: Acceptance, inputs: Indices) -> Chosen:
+    def _otherwise(self, batch: QueryBatch, inputs: Indices) -> Chosen:
         """Choose among training rows for some of the inputs."""
-        part = acceptance.take(inputs)
+        part = batch.take(inputs)
         found = self._settled(self.otherwise.choose(part), part)
-        return found.among(inputs, len(acceptance.inputs))
+        return found.among(inputs, len(batch.inputs))
 
-    def _options(self, acceptance: Acceptance) -> Chosen:
+    def _options(self, batch: QueryBatch) -> Chosen:
         """Return the recipes that work for each input, with only the changes that are needed."""
-        parts = [Chosen.nothing(acceptance)]
-        for inputs, _, recipes in self.book.groups(acceptance, self.own_rules):
+        parts = [Chosen.empty(batch)]
+        for inputs, _, recipes in self.book.groups(batch, self.own_rules):
             for some in in_parts(inputs, len(RUNGS) * recipes.features.size):
-                parts.append(self._working(recipes, acceptance, some))
+                parts.append(self._working(recipes, batch, some))
         nothing = parts[0]
         found = Chosen.joined(parts, nothing.n_candidates, _farthest(parts, nothing.farthest))
-        return self._settled(found, acceptance)
+        return self._settled(found, batch)
 
-    def _working(self, recipes: Recipes, acceptance: Acceptance, inputs: Indices) -> Chosen:
+    def _working(self, recipes: Recipes, batch: QueryBatch, inputs: Indices) -> Chosen:
         """Return the nearest recipe that works for each set of features, nearest sets first."""
         ways = max(WAYS, WAYS_EACH * self.selector.limit)
-        rows, owners, which = _applied(recipes, acceptance, inputs)
-        lengths = acceptance.lengths_of(rows, owners)
+        rows, owners, which = _applied(recipes, batch, inputs)
+        lengths = batch.lengths_of(rows, owners)
         order = np.lexsort((which, lengths, owners))
         rows, owners, which, lengths = rows[order], owners[order], which[order], lengths[order]
-        kept, codes = first_accepted(
-            acceptance.ask, rows, owners, _sets(acceptance, rows, owners), ways
-        )
-        nothing = Chosen.nothing(acceptance)
+        kept, codes = first_accepted(batch.ask, rows, owners, _sets(batch, rows, owners), ways)
+        nothing = Chosen.empty(batch)
         return replace(
             nothing,
             owners=owners[kept],
             pool_index=recipes.pool_index[which[kept]],
             rows=rows[kept],
             codes=codes,
-            embedded=acceptance.distance.embed(rows[kept]),
+            embedded=batch.distance.embed(rows[kept]),
             lengths=lengths[kept],
             settled=np.zeros(len(kept), dtype=bool),
         )
 
-    def _settled(self, found: Chosen, acceptance: Acceptance) -> Chosen:
+    def _settled(self, found: Chosen, batch: QueryBatch) -> Chosen:
         """Take step 4, and undo what is not needed."""
         # Near the boundary most of many changes are needed, and each must be asked about.
-        found = undo_many(found, acceptance)
+        found = undo_many(found, batch)
         if self.search is not None:
-            found = minimise(found, self.search, acceptance)
-        found = undo(found, acceptance)
+            found = minimise(found, self.search, batch)
+        found = undo(found, batch)
         return replace(found, settled=np.ones(len(found.owners), dtype=bool))
 
 
 def _applied(
-    recipes: Recipes, acceptance: Acceptance, inputs: Indices
+    recipes: Recipes, batch: QueryBatch, inputs: Indices
 ) -> tuple[Matrix, Indices, Indices]:
     """Apply recipes to inputs within the constraints: different rows, their inputs and recipes."""
-    rows, owners, which = recipes.apply(acceptance.inputs[inputs], acceptance.distance.table)
+    rows, owners, which = recipes.apply(batch.inputs[inputs], batch.distance.table)
     owners = inputs[owners]
-    rows = acceptance.onto_steps(rows, owners)
+    rows = batch.onto_steps(rows, owners)
     kept = first_of_equal(np.concatenate([rows, owners[:, None]], axis=1))
-    kept = kept[changed(acceptance.inputs[owners[kept]], rows[kept]).any(axis=1)]
+    kept = kept[changed(batch.inputs[owners[kept]], rows[kept]).any(axis=1)]
     return rows[kept], owners[kept], which[kept]
 
 
@@ -298,9 +290,9 @@ def _farthest(parts: list[Chosen], nothing: Vector) -> Vector:
     return farthest
 
 
-def _sets(acceptance: Acceptance, rows: Matrix, owners: Indices) -> Indices:
+def _sets(batch: QueryBatch, rows: Matrix, owners: Indices) -> Indices:
     """Return a number for each row, equal where the same features of the same input change."""
     sets = owners
-    for bits in np.packbits(changed(acceptance.inputs[owners], rows), axis=1).T:
+    for bits in np.packbits(changed(batch.inputs[owners], rows), axis=1).T:
         sets = pd.factorize(sets * 256 + bits)[0]
     return sets

@@ -13,7 +13,7 @@ from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
 from counterset._base.lazy import Lazy
 from counterset.constraints.rules import Rules
 from counterset.strategies.admissible import search_admissible
-from counterset.strategies.batch import REFUSED, Acceptance, Chosen
+from counterset.strategies.batch import REFUSED, Chosen, QueryBatch
 from counterset.strategies.choosers import Chooser, MovedChooser, PoolChooser, pick_diverse
 from counterset.strategies.diversity import Diversity
 from counterset.strategies.line_search import Search, minimise
@@ -79,20 +79,20 @@ class Pipeline:
         """What candidates there are, and how they are cut off and compared."""
         return self.chooser.selector
 
-    def run(self, acceptance: Acceptance) -> Found:
+    def run(self, batch: QueryBatch) -> Found:
         """Find the counterfactuals of all inputs of a batch."""
-        chosen = self._with_more(self.chooser.choose(acceptance), acceptance)
+        chosen = self._with_more(self.chooser.choose(batch), batch)
         n_chosen = chosen.counts
         if self.search is not None and not chosen.settled.all():
-            chosen = minimise(chosen, self.search, acceptance)
-            chosen = undo(chosen, acceptance) if self.sparsify else chosen
+            chosen = minimise(chosen, self.search, batch)
+            chosen = undo(chosen, batch) if self.sparsify else chosen
         order = np.lexsort((chosen.lengths, chosen.owners))
         repeats = _repeats(chosen.owners[order], chosen.lengths[order], chosen.rows[order])
-        chosen, n_contradicted = _verified(chosen.take(order[~repeats]), acceptance)
-        cut_short = None if acceptance.limit is None else acceptance.limit.cut_short
+        chosen, n_contradicted = _verified(chosen.take(order[~repeats]), batch)
+        cut_short = None if batch.limit is None else batch.limit.cut_short
         return Found(chosen, n_chosen, n_contradicted, self.sparsify, cut_short)
 
-    def _with_more(self, chosen: Chosen, acceptance: Acceptance) -> Chosen:
+    def _with_more(self, chosen: Chosen, batch: QueryBatch) -> Chosen:
         """Look further for inputs that have nothing: beyond the cut, then among other rows."""
         searches = [] if self.moved is None else [self.moved.choose_beyond_the_cut]
         if self.moved is not None and self.search is not None:
@@ -101,17 +101,17 @@ class Pipeline:
             nothing = np.flatnonzero(chosen.counts == 0)
             if not len(nothing):
                 break
-            part = acceptance.take(nothing)
+            part = batch.take(nothing)
             found = self._settled(search(part), part)
             found = pick_diverse(self.selector, found.nearest_first(), part)
-            chosen = chosen.with_others(found.among(nothing, len(acceptance.inputs)))
+            chosen = chosen.with_others(found.among(nothing, len(batch.inputs)))
         return chosen
 
-    def _settled(self, found: Chosen, acceptance: Acceptance) -> Chosen:
+    def _settled(self, found: Chosen, batch: QueryBatch) -> Chosen:
         """Take step 4 before options are compared, if they are to change few features."""
         if not self.sparsify or self.search is None:
             return found
-        found = undo(minimise(undo(found, acceptance), self.search, acceptance), acceptance)
+        found = undo(minimise(undo(found, batch), self.search, batch), batch)
         return replace(found, settled=np.ones(len(found.owners), dtype=bool))
 
 
@@ -125,7 +125,7 @@ class PipelineSettings(Protocol):
     sparsify: bool
 
 
-def _verified(chosen: Chosen, acceptance: Acceptance) -> tuple[Chosen, int]:
+def _verified(chosen: Chosen, batch: QueryBatch) -> tuple[Chosen, int]:
     """Ask the model once more about what was found, as it will be returned.
 
     A model may round the same row differently in another batch, and so contradict itself where two
@@ -133,14 +133,12 @@ def _verified(chosen: Chosen, acceptance: Acceptance) -> tuple[Chosen, int]:
     """
     if not len(chosen.rows):
         return chosen, 0
-    codes = acceptance.ask(chosen.rows, chosen.owners, again=True)
+    codes = batch.ask(chosen.rows, chosen.owners, again=True)
     n_contradicted = int(np.count_nonzero(codes == REFUSED))
     if not n_contradicted:
         return replace(chosen, codes=codes), 0
     ones = np.arange(len(codes))[:, None]
-    codes = np.concatenate(
-        [acceptance.ask(chosen.rows[i], chosen.owners[i], again=True) for i in ones]
-    )
+    codes = np.concatenate([batch.ask(chosen.rows[i], chosen.owners[i], again=True) for i in ones])
     kept = np.flatnonzero(codes != REFUSED)
     return replace(chosen, codes=codes).take(kept), n_contradicted
 
@@ -192,7 +190,7 @@ class Run:
     ----------
     members
         The positions of its inputs among all, ascending.
-    acceptance
+    batch
         What judged rows on behalf of them.
     selector
         What candidates there were.
@@ -201,7 +199,7 @@ class Run:
     """
 
     members: Indices
-    acceptance: Acceptance
+    batch: QueryBatch
     selector: Selector
     found: Found
 

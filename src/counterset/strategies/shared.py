@@ -15,7 +15,7 @@ from counterset._base.progress import Progress
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.rules import Rules
 from counterset.models.goals import AnyOther, Goal
-from counterset.strategies.batch import REFUSED, Acceptance, Chosen, Requirements
+from counterset.strategies.batch import REFUSED, Chosen, QueryBatch, Requirements
 from counterset.strategies.choosers import MovedChooser, PoolChooser, pick_diverse, without_inputs
 from counterset.strategies.diversity import Diversity, View
 from counterset.strategies.line_search import LineSearch, Search
@@ -32,7 +32,7 @@ __all__ = [
     "RUNGS",
     "Anchors",
     "ListChooser",
-    "NothingMore",
+    "NoSuperset",
     "OptionList",
     "SetChooser",
     "ViewChooser",
@@ -92,7 +92,7 @@ class OptionList:
 
 
 @dataclass(frozen=True)
-class NothingMore:
+class NoSuperset:
     """Two options differ if another step says so, and neither is the other and something more."""
 
     inner: Diversity | None
@@ -144,9 +144,9 @@ def learn_list(
     start = _medians(training.table.without_special(pool.matrix[rows]))
     options = OptionList(recipes.take(np.arange(min(len(recipes), MOST_RECIPES))), start)
     drawn = np.sort(rows[np.argsort(pool.lots[rows], kind="stable")[:ROWS]])
-    acceptance = training.acceptance(drawn, requirements)
-    options = options.take(in_order(_distances(options, acceptance)))
-    sets = in_sets(options, training.acceptance(centre, requirements), selector)
+    batch = training.batch(drawn, requirements)
+    options = options.take(in_order(_distances(options, batch)))
+    sets = in_sets(options, training.batch(centre, requirements), selector)
     return options.take(sets[:LENGTH])
 
 
@@ -175,7 +175,7 @@ def in_order(distances: Matrix) -> Indices:
     return working
 
 
-def in_sets(options: OptionList, centre: Acceptance, selector: Selector) -> Indices:
+def in_sets(options: OptionList, centre: QueryBatch, selector: Selector) -> Indices:
     """Return the recipes in sets: the first that differ as seen from the centre, and so on.
 
     Each set holds as many as an input is to get. Recipes of one set do not stand in each other's
@@ -184,7 +184,7 @@ def in_sets(options: OptionList, centre: Acceptance, selector: Selector) -> Indi
     Parameters
     ----------
     centre
-        The acceptance of one input, the row at the centre of the region.
+        The batch of one input, the row at the centre of the region.
     """
     rows = options.apply(centre.inputs, centre.distance.table)[0, RUNGS.index(1.0) :: len(RUNGS)]
     owners = np.zeros(len(rows), dtype=np.intp)
@@ -194,7 +194,7 @@ def in_sets(options: OptionList, centre: Acceptance, selector: Selector) -> Indi
     left, parts = np.flatnonzero(moves), [np.empty(0, dtype=np.intp)]
     embedded = centre.distance.embed(rows)
     nearest = centre.lengths(embedded.take(left), owners[left]).min(initial=np.inf)
-    selector = replace(selector, diversity=NothingMore(selector.diversity))
+    selector = replace(selector, diversity=NoSuperset(selector.diversity))
     while len(left) and sum(map(len, parts)) < LENGTH:
         view = selector.view(centre.embedded, embedded.take(left), np.array([nearest]))
         chosen = np.sort(selector.choose_from_own(view, owners[left]))
@@ -203,17 +203,17 @@ def in_sets(options: OptionList, centre: Acceptance, selector: Selector) -> Indi
     return np.concatenate([*parts, left, np.flatnonzero(~moves)])
 
 
-def _distances(options: OptionList, acceptance: Acceptance) -> Matrix:
+def _distances(options: OptionList, batch: QueryBatch) -> Matrix:
     """Return how far each recipe is from each row on its nearest rung, infinite if none works."""
-    n, count = len(acceptance.inputs), len(options)
+    n, count = len(batch.inputs), len(options)
     if not n or not count:
         return np.full((n, count), np.inf)
-    rows = options.apply(acceptance.inputs, acceptance.distance.table)
+    rows = options.apply(batch.inputs, batch.distance.table)
     owners = np.repeat(np.arange(n), count * len(RUNGS))
-    rows = acceptance.onto_steps(rows.reshape(len(owners), -1), owners)
-    embedded = acceptance.distance.embed(rows)
-    accepted = acceptance.ask(rows, owners) != REFUSED
-    lengths = np.where(accepted, acceptance.lengths(embedded, owners), np.inf)
+    rows = batch.onto_steps(rows.reshape(len(owners), -1), owners)
+    embedded = batch.distance.embed(rows)
+    accepted = batch.ask(rows, owners) != REFUSED
+    lengths = np.where(accepted, batch.lengths(embedded, owners), np.inf)
     nearest: Matrix = lengths.reshape(n, count, len(RUNGS)).min(axis=2)
     return nearest
 
@@ -253,13 +253,13 @@ class Anchors:
     def __len__(self) -> int:
         return len(self.regions)
 
-    def regions_of(self, acceptance: Acceptance) -> Indices:
+    def regions_of(self, batch: QueryBatch) -> Indices:
         """Return the region of each input, -1 for a class that no training row has."""
-        return self.regions.of(acceptance.embedded, self._codes(acceptance))
+        return self.regions.of(batch.embedded, self._codes(batch))
 
-    def radius(self, acceptance: Acceptance) -> Vector:
+    def radius(self, batch: QueryBatch) -> Vector:
         """Return how far each input is at least from the border of its region."""
-        return self.regions.radius(acceptance.embedded, self._codes(acceptance))
+        return self.regions.radius(batch.embedded, self._codes(batch))
 
     def set_of(self, region: int, chooser: PoolChooser, requirements: Requirements) -> Chosen:
         """Return what steps 1 to 3 choose for the row at the centre of a region."""
@@ -267,14 +267,14 @@ class Anchors:
         centre = self.regions.pool_index[[region]]
 
         def choose() -> Chosen:
-            return chooser.choose(training.acceptance(centre, requirements))
+            return chooser.choose(training.batch(centre, requirements))
 
         steps = repr(selector.cutoff), repr(selector.diversity), selector.limit
         wanted = repr(requirements.goal), requirements.probability, selector.find_farthest
         return self._sets.get((region, steps, wanted), choose)
 
     def lists(
-        self, acceptance: Acceptance, own_rules: Rules, selector: Selector
+        self, batch: QueryBatch, own_rules: Rules, selector: Selector
     ) -> Iterator[tuple[Indices, OptionList]]:
         """Yield the inputs of each region, and its list; inputs without a list are left out.
 
@@ -286,8 +286,8 @@ class Anchors:
         selector
             Says how many options are wanted, and when two of them differ.
         """
-        regions = self.regions_of(acceptance)
-        for inputs, goal, recipes in self.book.groups(acceptance, own_rules):
+        regions = self.regions_of(batch)
+        for inputs, goal, recipes in self.book.groups(batch, own_rules):
             for region in np.unique(regions[inputs]):
                 options = self._list(int(region), goal, recipes, own_rules, selector)
                 if len(options):
@@ -315,8 +315,8 @@ class Anchors:
         pool = self.book.training.pool
         return self.regions.of(pool.embedded, self._known(pool.codes))
 
-    def _codes(self, acceptance: Acceptance) -> Codes:
-        return self._known(acceptance.input_codes)
+    def _codes(self, batch: QueryBatch) -> Codes:
+        return self._known(batch.input_codes)
 
     def _known(self, codes: Codes) -> Codes:
         # A model that predicts numbers has one class for each of them: take them together.
@@ -368,32 +368,32 @@ class SetChooser:
         """What candidates there are, and how they are cut off and compared."""
         return self.from_pool.selector
 
-    def choose(self, acceptance: Acceptance) -> Chosen:
+    def choose(self, batch: QueryBatch) -> Chosen:
         """Choose candidates for every input."""
-        regions = self.anchors.regions_of(acceptance)
+        regions = self.anchors.regions_of(batch)
         strange = np.flatnonzero(regions < 0)
-        parts = [Chosen.nothing(acceptance)]
+        parts = [Chosen.empty(batch)]
         n_candidates, farthest = parts[0].n_candidates.copy(), parts[0].farthest.copy()
         if len(strange):
-            found = self.from_pool.choose(acceptance.take(strange))
+            found = self.from_pool.choose(batch.take(strange))
             parts.append(found.among(strange, len(regions)))
             n_candidates[strange], farthest[strange] = found.n_candidates, found.farthest
         for region in np.unique(regions[regions >= 0]):
             inputs = np.flatnonzero(regions == region)
-            of_centre = self.anchors.set_of(int(region), self.from_pool, acceptance.requirements)
-            parts.append(_for_all(of_centre, inputs, acceptance))
+            of_centre = self.anchors.set_of(int(region), self.from_pool, batch.requirements)
+            parts.append(_for_all(of_centre, inputs, batch))
             n_candidates[inputs] = of_centre.n_candidates[0]
             farthest[inputs] = of_centre.farthest[0]
-        chosen = without_inputs(Chosen.joined(parts, n_candidates, farthest), acceptance)
-        return replace(chosen, stable_radius=Lazy(lambda: self.anchors.radius(acceptance)))
+        chosen = without_inputs(Chosen.joined(parts, n_candidates, farthest), batch)
+        return replace(chosen, stable_radius=Lazy(lambda: self.anchors.radius(batch)))
 
 
-def _for_all(of_centre: Chosen, inputs: Indices, acceptance: Acceptance) -> Chosen:
+def _for_all(of_centre: Chosen, inputs: Indices, batch: QueryBatch) -> Chosen:
     """Return the candidates of a centre as those of each input of its region."""
     count = len(of_centre.owners)
     chosen = of_centre.take(np.tile(np.arange(count), len(inputs)))
     owners = np.repeat(inputs, count)
-    lengths = acceptance.lengths(chosen.embedded, owners)
+    lengths = batch.lengths(chosen.embedded, owners)
     return replace(chosen, owners=owners, lengths=lengths)
 
 
@@ -413,14 +413,14 @@ class ViewChooser:
         """What candidates there are, and how they are cut off and compared."""
         return self.moved.selector
 
-    def choose(self, acceptance: Acceptance) -> Chosen:
+    def choose(self, batch: QueryBatch) -> Chosen:
         """Choose candidates for every input."""
-        chosen = replace(self.moved, viewpoints=self._centres).choose(acceptance)
-        return replace(chosen, list_radius=Lazy(lambda: self.anchors.radius(acceptance)))
+        chosen = replace(self.moved, viewpoints=self._centres).choose(batch)
+        return replace(chosen, list_radius=Lazy(lambda: self.anchors.radius(batch)))
 
-    def _centres(self, acceptance: Acceptance) -> Embedded:
+    def _centres(self, batch: QueryBatch) -> Embedded:
         """Return the centre of each input's region, or the input itself if it has none."""
-        x, regions = acceptance.embedded, self.anchors.regions_of(acceptance)
+        x, regions = batch.embedded, self.anchors.regions_of(batch)
         known, centres = (regions >= 0)[:, None], self.anchors.regions.centres.take(regions)
         coordinates = np.where(known, centres.coordinates, x.coordinates)
         if x.directions is x.coordinates:
@@ -444,23 +444,23 @@ class ListChooser:
         """What candidates there are, and how they are cut off and compared."""
         return self.own_view.selector
 
-    def choose(self, acceptance: Acceptance) -> Chosen:
+    def choose(self, batch: QueryBatch) -> Chosen:
         """Choose options for every input."""
-        parts = [_from_list(Chosen.nothing(acceptance), True)]
-        lists = self.anchors.lists(acceptance, self.own_view.own_rules, self.selector)
+        parts = [_mark_shared(Chosen.empty(batch), True)]
+        lists = self.anchors.lists(batch, self.own_view.own_rules, self.selector)
         for inputs, options in lists:
             for some in in_parts(inputs, len(RUNGS) * options.recipes.features.size):
-                parts.append(_from_list(_working(options, acceptance, some), True))
+                parts.append(_mark_shared(_working(options, batch, some), True))
         listed = Chosen.joined(parts, parts[0].n_candidates, parts[0].farthest)
-        selector = replace(self.selector, diversity=NothingMore(self.selector.diversity))
-        chosen = pick_diverse(selector, listed, acceptance)
+        selector = replace(self.selector, diversity=NoSuperset(self.selector.diversity))
+        chosen = pick_diverse(selector, listed, batch)
         short = np.flatnonzero(chosen.counts < self.selector.limit)
         if len(short):
-            found = self.own_view.choose(acceptance.take(short))
-            more = _from_list(found, False).among(short, len(acceptance.inputs))
+            found = self.own_view.choose(batch.take(short))
+            more = _mark_shared(found, False).among(short, len(batch.inputs))
             # The list comes first: joining keeps the order of the parts.
             both = Chosen.joined([chosen, more], more.n_candidates, more.farthest)
-            filled = pick_diverse(selector, both, acceptance)
+            filled = pick_diverse(selector, both, batch)
             # What is on the list may leave little that differs from it: then it helps nobody.
             alone = more.counts > filled.counts
             chosen = Chosen.joined(
@@ -471,22 +471,22 @@ class ListChooser:
                 more.n_candidates,
                 more.farthest,
             )
-        return replace(chosen, list_radius=Lazy(lambda: self.anchors.radius(acceptance)))
+        return replace(chosen, list_radius=Lazy(lambda: self.anchors.radius(batch)))
 
 
-def _working(options: OptionList, acceptance: Acceptance, inputs: Indices) -> Chosen:
+def _working(options: OptionList, batch: QueryBatch, inputs: Indices) -> Chosen:
     """Return the recipes that work for each input on their nearest rung, in the list's order."""
-    rows = options.apply(acceptance.inputs[inputs], acceptance.distance.table)
+    rows = options.apply(batch.inputs[inputs], batch.distance.table)
     owners = np.repeat(inputs, rows.shape[1])
-    rows = acceptance.onto_steps(rows.reshape(len(owners), -1), owners)
-    codes = acceptance.ask(rows, owners)
-    embedded = acceptance.distance.embed(rows)
-    lengths = np.where(codes != REFUSED, acceptance.lengths(embedded, owners), np.inf)
+    rows = batch.onto_steps(rows.reshape(len(owners), -1), owners)
+    codes = batch.ask(rows, owners)
+    embedded = batch.distance.embed(rows)
+    lengths = np.where(codes != REFUSED, batch.lengths(embedded, owners), np.inf)
     rungs = lengths.reshape(-1, len(RUNGS))
     works = np.flatnonzero(np.isfinite(rungs).any(axis=1))
     which = works * len(RUNGS) + rungs[works].argmin(axis=1)
     return replace(
-        Chosen.nothing(acceptance),
+        Chosen.empty(batch),
         owners=owners[which],
         pool_index=options.recipes.pool_index[works % len(options)],
         rows=rows[which],
@@ -497,7 +497,7 @@ def _working(options: OptionList, acceptance: Acceptance, inputs: Indices) -> Ch
     )
 
 
-def _from_list(chosen: Chosen, from_list: bool) -> Chosen:
+def _mark_shared(chosen: Chosen, from_list: bool) -> Chosen:
     """Mark options as those of a list, or as found for the input alone."""
     return replace(chosen, from_list=np.full(len(chosen.owners), from_list))
 
@@ -551,13 +551,13 @@ def _enough(paper: Pipeline, book: RecipeBook, codes: Codes) -> int:
     pool = book.training.pool
     held_out = np.argsort(pool.lots, kind="stable")[: min(HELD_OUT, len(pool) // 2)]
     others = np.setdiff1d(np.arange(len(pool)), held_out)
-    acceptance = _acceptance(book, np.sort(held_out), book.training.no_rules)
-    of_paper = _mean_distance(paper, acceptance)
+    batch = _acceptance(book, np.sort(held_out), book.training.no_rules)
+    of_paper = _mean_distance(paper, batch)
     best, nearest = FEWEST, np.inf
     count = FEWEST
     while count <= max(FEWEST, min(MOST, len(others) // 2)):
         anchors = Anchors(Regions.divide(pool, codes, count, others), book)
-        distance = _mean_distance(anchored(paper, anchors, None), acceptance)
+        distance = _mean_distance(anchored(paper, anchors, None), batch)
         if distance < nearest:
             best, nearest = count, distance
         if distance <= FARTHEST * of_paper:
@@ -566,15 +566,15 @@ def _enough(paper: Pipeline, book: RecipeBook, codes: Codes) -> int:
     return best
 
 
-def _mean_distance(pipeline: Pipeline, acceptance: Acceptance) -> float:
+def _mean_distance(pipeline: Pipeline, batch: QueryBatch) -> float:
     """Return the mean distance of the counterfactuals of all inputs, each input counting once."""
-    found = pipeline.run(acceptance).counterfactuals
-    sums = np.bincount(found.owners, found.lengths, minlength=len(acceptance.inputs))
+    found = pipeline.run(batch).counterfactuals
+    sums = np.bincount(found.owners, found.lengths, minlength=len(batch.inputs))
     some = found.counts > 0
     return float((sums[some] / found.counts[some]).mean()) if some.any() else np.inf
 
 
-def _acceptance(book: RecipeBook, rows: Indices, rules: Rules) -> Acceptance:
-    """Return the acceptance of rows of the pool that want any other class."""
+def _acceptance(book: RecipeBook, rows: Indices, rules: Rules) -> QueryBatch:
+    """Return the batch of rows of the pool that want any other class."""
     requirements = Requirements(AnyOther(), None, rules, book.training.support)
-    return book.training.acceptance(rows, requirements)
+    return book.training.batch(rows, requirements)

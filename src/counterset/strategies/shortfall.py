@@ -18,7 +18,7 @@ from counterset.exceptions import (
     NoCounterfactualError,
 )
 from counterset.strategies.admissible import Proposals
-from counterset.strategies.batch import REFUSED, Acceptance
+from counterset.strategies.batch import REFUSED, QueryBatch
 from counterset.strategies.choosers import moved_onto_rules
 from counterset.strategies.diversity import AngleDiversity
 from counterset.strategies.paper import Found, Run
@@ -224,7 +224,7 @@ class Reasons(Mapping[int, str]):
                 if each >= position and each not in self._known and self._place[each] in members
             ][: INPUTS_AT_ONCE if self._known else 1]
             which = np.searchsorted(run.members, [self._place[each] for each in open_])
-            found = why_nothing(run.selector, run.acceptance, which)
+            found = why_nothing(run.selector, run.batch, which)
             self._known |= zip(open_, found, strict=True)
         return self._known[position]
 
@@ -232,7 +232,7 @@ class Reasons(Mapping[int, str]):
         return dict, (dict(self),)
 
 
-def why_nothing(selector: Selector, acceptance: Acceptance, which: Indices) -> list[str]:
+def why_nothing(selector: Selector, batch: QueryBatch, which: Indices) -> list[str]:
     """Find out what stands in the way of inputs that have no counterfactual.
 
     Each constraint is lifted alone: it is named if some row that breaks it, and no other, leads to
@@ -243,7 +243,7 @@ def why_nothing(selector: Selector, acceptance: Acceptance, which: Indices) -> l
     which
         The positions of the inputs, ascending.
     """
-    part = acceptance.take(which)
+    part = batch.take(which)
     rules, usable = part.requirements.rules, np.zeros(len(which), dtype=bool)
     for members, eligible in selector.eligible(part):
         usable[members] = eligible.any()
@@ -264,21 +264,21 @@ def _without(rules: Rules, text: str) -> Rules:
     return replace(rules, rules=tuple(rule for rule in rules.rules if rule.text != text))
 
 
-def _opens(selector: Selector, acceptance: Acceptance, rules: Rules, lifted: int) -> Counts:
+def _opens(selector: Selector, batch: QueryBatch, rules: Rules, lifted: int) -> Counts:
     """Count the rows that lead to the goal within some of the rules, for each input."""
-    required, pool = acceptance.requirements, selector.pool
-    looser = replace(acceptance, requirements=replace(required, rules=rules), limit=None)
+    required, pool = batch.requirements, selector.pool
+    looser = replace(batch, requirements=replace(required, rules=rules), limit=None)
     most = min(ASKED_EACH, MOST_ASKED // lifted)
     nearest = replace(selector, cutoff=NearestCandidates(min(NEAREST_ASKED, most)))
-    rows, owners = [acceptance.inputs[:0]], [np.empty(0, dtype=np.intp)]
+    rows, owners = [batch.inputs[:0]], [np.empty(0, dtype=np.intp)]
     for members, eligible in selector.eligible(looser):
         proposals = Proposals.of(pool, eligible, looser)
         draws = next(proposals.draws())
         ignored = looser.fixed_coordinates
         x = looser.embedded.take(members)
-        for batch, candidates, ranking in nearest.rank(x, eligible, ignored):
+        for some, candidates, ranking in nearest.rank(x, eligible, ignored):
             who, at = ranking.left()
-            own, at = members[batch[who]], candidates.positions[at]
+            own, at = members[some[who]], candidates.positions[at]
             moved = moved_onto_rules(pool, looser, own, at)
             rows.append(moved.rows)
             owners.append(moved.owners)
@@ -290,13 +290,13 @@ def _opens(selector: Selector, acceptance: Acceptance, rules: Rules, lifted: int
     tried, whose = np.concatenate(rows), np.concatenate(owners)
     accepted = looser.ask(tried, whose) != REFUSED
     # What keeps the lifted constraint too is no evidence that it stands in the way.
-    accepted &= ~required.rules.hold(acceptance.inputs[whose], tried)
-    return np.bincount(whose[accepted], minlength=len(acceptance.inputs))
+    accepted &= ~required.rules.hold(batch.inputs[whose], tried)
+    return np.bincount(whose[accepted], minlength=len(batch.inputs))
 
 
-def _no_training_row(acceptance: Acceptance) -> str:
+def _no_training_row(batch: QueryBatch) -> str:
     """Say that no training row is a candidate, and which setting is the reason."""
-    required = acceptance.requirements
+    required = batch.requirements
     settings = {
         "plausible": ("plausibility=", required.support),
         "probable": ("target_probability=", required.probability),
@@ -307,7 +307,7 @@ def _no_training_row(acceptance: Acceptance) -> str:
     return f"no training row of an acceptable class{enough or ' is known'}. {loosen} on more rows."
 
 
-def _reason(opening: list[str], acceptance: Acceptance) -> str:
+def _reason(opening: list[str], batch: QueryBatch) -> str:
     """Say what stands in the way of an input.
 
     Parameters
@@ -315,8 +315,8 @@ def _reason(opening: list[str], acceptance: Acceptance) -> str:
     opening
         The constraints without which there is an option, each alone.
     """
-    rules, plausible = acceptance.requirements.rules, acceptance.requirements.support is not None
-    may_change = _what_may_change(acceptance)
+    rules, plausible = batch.requirements.rules, batch.requirements.support is not None
+    may_change = _what_may_change(batch)
     if len(opening) == 1:
         loosen = "" if opening[0] == NothingLost.text else " Loosen it."
         return (
@@ -343,9 +343,9 @@ def _reason(opening: list[str], acceptance: Acceptance) -> str:
     )
 
 
-def _what_may_change(acceptance: Acceptance) -> str:
+def _what_may_change(batch: QueryBatch) -> str:
     """Return which features may change, if that is less than half of them."""
-    fixed, names = acceptance.requirements.rules.fixed, acceptance.distance.table.names
+    fixed, names = batch.requirements.rules.fixed, batch.distance.table.names
     free = [repr(name) for name, stays in zip(names, fixed, strict=True) if not stays]
     if 2 * len(free) >= len(names):
         return ""

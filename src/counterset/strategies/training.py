@@ -22,7 +22,7 @@ from counterset.explanations.context import TrainingSummary, hash_rows
 from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers
 from counterset.models.goals import Classes, is_confident
-from counterset.strategies.batch import Acceptance, Requirements
+from counterset.strategies.batch import QueryBatch, Requirements
 from counterset.strategies.ranking import NearestSearch
 from counterset.tables.scaling import ScaleLike
 from counterset.tables.schema import Schema
@@ -244,9 +244,9 @@ class TrainingData:
         """The rules without any constraint: anchors are found for all that may be asked later."""
         return Constraints().compile(self.table, self.pool.matrix)
 
-    def acceptance(self, rows: Indices, requirements: Requirements) -> Acceptance:
+    def batch(self, rows: Indices, requirements: Requirements) -> QueryBatch:
         """Return what judges counterfactuals of rows of the pool."""
-        return Acceptance(
+        return QueryBatch(
             ModelAdapter(self.model, self.table),
             self.distance,
             self.classes,
