@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.literal_checker import Column, broken, records, same_row, strange_values
+from support.settings import explainer_by_steps
 from support.ugly_tables import COLUMNS, NUMBERS, ORDERED, UglyTable, build, numbers_of
 
 from counterset import (
@@ -37,14 +38,14 @@ CROSSED = tuple(name for name in COLUMNS if "constant" not in name)
 
 STRATEGIES: dict[str, dict[str, Any]] = {
     "default": {},
-    "not sparse": {"sparsify": False},
+    "not sparse": {"sparse": False},
     "paper": {"paper": True},
-    "paper, sparse": {"paper": True, "sparsify": True},
-    "anchors": {"anchors": 2},
+    "paper, sparse": {"paper": True, "sparse": True},
+    "regions": {"regions": 2},
     "feature diversity": {"diversity": FeatureDiversity()},
     "distance diversity": {"diversity": DistanceDiversity(0.1)},
     "near data": {"plausibility": NearData(3, 0.9)},
-    "training rows": {"search": None, "sparsify": False},
+    "training rows": {"search": None, "sparse": False},
 }
 
 
@@ -298,7 +299,7 @@ def none_or_options(
     model: Any, X: pd.DataFrame, limits: dict[str, Any], **more: Any
 ) -> pd.DataFrame:
     """Return the options of the first row, none if there are none."""
-    explainer = DiverseExplainer(model, **more).fit(X)
+    explainer = explainer_by_steps(model, **more).fit(X)
     asked = Constraints(**limits)
     options: pd.DataFrame = explainer.explain_many(
         X.iloc[[0]], constraints=asked, if_none="ignore"

@@ -51,9 +51,9 @@ def explainers(draw: st.DrawFn) -> tuple[Case, Model, DiverseExplainer]:
         max_counterfactuals=draw(st.integers(1, 4)),
         schema=case.schema,
         constraints=case.constraints,
-        sparsify=draw(st.booleans()),
+        sparse=draw(st.booleans()),
         plausibility=draw(st.sampled_from([None, None, NearData(2, 0.8)])),
-        anchors=draw(st.sampled_from([None, None, 1])),
+        regions=draw(st.sampled_from([None, None, 1])),
     )
     try:
         with warnings.catch_warnings():

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
+from support.settings import explainer_by_steps
 
 from counterset import (
     Constraints,
@@ -186,7 +187,7 @@ def test_ranges_and_moves_that_no_step_fits_into_are_kept(data: st.DataObject) -
     width = data.draw(st.floats(1, 300))
     most = data.draw(st.floats(1, 500))
     X = np.random.default_rng(0).random((100, 2)) * 1000
-    explainer = DiverseExplainer(
+    explainer = explainer_by_steps(
         lambda rows: rows.sum(axis=1) > 1000,
         schema=Schema(step={"x0": 100, "x1": 100}),
         search=LineSearch(0.01),

@@ -22,6 +22,7 @@ from support.literal_checker import (
     strange_values,
 )
 from support.sentences import Reader, as_cell, false_verbs
+from support.settings import explainer_by_steps
 from support.ugly_tables import (
     CLASSIFIERS,
     Encoded,
@@ -67,7 +68,7 @@ class Recorder:
 
 
 def fit(model: Any, table: UglyTable, **more: Any) -> DiverseExplainer:
-    explainer = DiverseExplainer(model, schema=table.schema, max_counterfactuals=3, **more)
+    explainer = explainer_by_steps(model, schema=table.schema, max_counterfactuals=3, **more)
     with warnings.catch_warnings():  # fit warns of ugly columns: see the tests of that
         warnings.simplefilter("ignore", CountersetWarning)
         return explainer.fit(table.X)
@@ -86,7 +87,7 @@ def cases(draw: st.DrawFn) -> tuple[UglyTable, Encoded]:
     return table, model
 
 
-settings_drawn = st.sampled_from([{}, {}, {"anchors": 2}, {"anchors": "auto"}, {"sparsify": False}])
+settings_drawn = st.sampled_from([{}, {}, {"regions": 2}, {"regions": "auto"}, {"sparse": False}])
 
 
 @settings(max_examples=30)
@@ -127,7 +128,7 @@ def test_options_for_rows_of_raw_tables_are_what_the_model_says(name: str, class
     model = fitted(classifier, table.X)
     anchors = 3 if classifier == "tree" else None
     rows = table.X.iloc[:8]
-    explanations = explain(fit(model, table, anchors=anchors), rows)
+    explanations = explain(fit(model, table, regions=anchors), rows)
     check_options(table, model, explanations, rows)
     assert (explanations.counts > 0).mean() > 0.8
 
@@ -154,7 +155,7 @@ def test_without_a_search_options_are_training_rows_as_they_are(
     case: tuple[UglyTable, Encoded], at: int
 ) -> None:
     table, model = case
-    explainer = fit(model, table, search=None, sparsify=False)
+    explainer = fit(model, table, search=None, sparse=False)
     explanation = explain(explainer, table.X.iloc[[at]])[0]
     x, training = records(table.X.iloc[[at]])[0], records(table.X)
     labels = model.predict(table.X)

@@ -46,7 +46,10 @@ from counterset.explanations.explanations import Explanations
 from counterset.explanations.stability import Steadiness
 from counterset.strategies.diversity import AngleDiversity, DistanceDiversity, FeatureDiversity
 from counterset.strategies.line_search import LineSearch
+from counterset.strategies.nearest import Nearest
+from counterset.strategies.paper import Paper
 from counterset.strategies.ranking import CandidatesWithin, NearestCandidates
+from counterset.strategies.shared import Shared
 from counterset.tables.schema import Schema
 
 __all__ = [
@@ -76,13 +79,16 @@ __all__ = [
     "MissingExtraError",
     "ModelError",
     "NearData",
+    "Nearest",
     "NearestCandidates",
     "NoCounterfactualError",
     "NoCounterfactualExistsError",
     "NotFittedError",
     "OutOfTimeError",
+    "Paper",
     "Points",
     "Schema",
+    "Shared",
     "Steadiness",
     "TooManyCounterfactualsError",
     "UndecidedError",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from support.settings import explainer_by_steps
 from support.shifting_noise import Shift
 from support.worded import MATRIX, TABLE
 
@@ -31,7 +32,7 @@ def high(rows: Any) -> Any:
 
 
 def explainer(model: Any = high, rows: Any = X, **settings: Any) -> DiverseExplainer:
-    return DiverseExplainer(model, **({"max_counterfactuals": 2} | settings)).fit(rows)
+    return explainer_by_steps(model, **({"max_counterfactuals": 2} | settings)).fit(rows)
 
 
 def literally(

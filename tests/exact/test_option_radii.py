@@ -18,6 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from support.mixed_toys import FRAME, explain, lend
+from support.settings import explainer_by_steps
 
 from counterset import (
     Box,
@@ -110,7 +111,7 @@ def fitted(family: str, table: str, **settings: Any) -> tuple[DiverseExplainer, 
         numbers = (StandardScaler(), make_column_selector(dtype_include="number"))
         categories = (OneHotEncoder(), make_column_selector(dtype_include="category"))
         model = make_pipeline(make_column_transformer(numbers, categories), model)
-    return DiverseExplainer(model.fit(rows, labels), **settings).fit(rows), rows
+    return explainer_by_steps(model.fit(rows, labels), **settings).fit(rows), rows
 
 
 def others_within(
@@ -173,7 +174,7 @@ def attack(explainer: DiverseExplainer, explanation: Explanation, seed: int) -> 
     [(family, None) for family in FAMILIES] + [("linear", 2), ("tree", 2), ("network", 2)],
 )
 def test_no_attack_breaks_a_radius(family: str, table: str, anchors: int | None) -> None:
-    explainer, rows = fitted(family, table, anchors=anchors, max_counterfactuals=3)
+    explainer, rows = fitted(family, table, regions=anchors, max_counterfactuals=3)
     radii: list[float] = []
     for seed, explanation in enumerate(explain(explainer, rows[:4])):
         radii += attack(explainer, explanation, seed)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from support.settings import explainer_by_steps
 from support.worded import MATRIX, ROWS, SCHEMA, by_hand
 
 from counterset import (
@@ -69,7 +70,7 @@ def exhaustive() -> Explanation:
 def linear() -> Explanation:
     X = np.random.default_rng(0).normal(size=(60, 3))
     model = LogisticRegression().fit(X, np.digitize(X.sum(axis=1), [-1, 1]))
-    explainer = DiverseExplainer(model, max_counterfactuals=2, diversity=None).fit(X)
+    explainer = explainer_by_steps(model, max_counterfactuals=2, diversity=None).fit(X)
     return explainer.certify(explainer.explain(X[0]), epsilon=0.5)
 
 
@@ -119,7 +120,7 @@ def test_the_schema_is_one_and_refuses_what_is_none() -> None:
 def test_a_loaded_explanation_can_be_asked_with_its_model() -> None:
     model = LogisticRegression().fit(MATRIX[:, 1:3], [0, 1, 1, 1])
     frame = ROWS[["duration", "score"]].astype(float)
-    explainer = DiverseExplainer(model.predict, max_counterfactuals=1, diversity=None)
+    explainer = explainer_by_steps(model.predict, max_counterfactuals=1, diversity=None)
     explanation = explainer.fit(frame.to_numpy()).explain(frame.to_numpy()[0])
     again = Explanation.from_json(explanation.to_json())
     with pytest.raises(InvalidInputError, match="with_model"):
@@ -187,7 +188,7 @@ def several() -> Explanations:
         {"a": [1.0, 2.0, 3.0, 4.0] * 5, "c": ["x", "y", None, "z"] * 5, "n": range(20)},
         index=pd.Index([f"p{i}" for i in range(20)]),
     )
-    explainer = DiverseExplainer(lambda X: X["n"] > 9, max_counterfactuals=2, diversity=None)
+    explainer = explainer_by_steps(lambda X: X["n"] > 9, max_counterfactuals=2, diversity=None)
     limits = [Constraints(immutable=["a"]), Constraints(immutable=["n"]), None]
     return explainer.fit(frame).explain_many(frame[:3], constraints=limits, if_none="ignore")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from support.settings import explainer_by_steps
 
 from counterset import DiverseExplainer
 from counterset.explanations.explanation import MOST_FEATURES, UNCHANGED
@@ -18,8 +19,8 @@ def test_at_most_sixty_features_are_listed_and_the_rest_counted() -> None:
 
 
 def test_a_regression_is_predicted_and_not_classified() -> None:
-    explainer = DiverseExplainer(
-        lambda rows: rows[:, :3].sum(axis=1) / 3, diversity=None, search=None, sparsify=False
+    explainer = explainer_by_steps(
+        lambda rows: rows[:, :3].sum(axis=1) / 3, diversity=None, search=None, sparse=False
     ).fit(X)
     row = X[X[:, :3].sum(axis=1) / 3 < 0.4][0]
     text = repr(explainer.explain(row, interval=(0.5, 0.75)))
@@ -38,7 +39,7 @@ def test_a_regression_is_predicted_and_not_classified() -> None:
 
 def test_what_stays_is_marked() -> None:
     rows = np.array([[0.0, 0.0], [0.0, 2.0], [3.0, 0.0]])
-    explainer = DiverseExplainer(lambda X: X.sum(axis=1) > 1, max_counterfactuals=2, search=None)
+    explainer = explainer_by_steps(lambda X: X.sum(axis=1) > 1, max_counterfactuals=2, search=None)
     lines = repr(explainer.fit(rows).explain(rows[0])).splitlines()
     assert lines[2].split() == ["x0", "0", UNCHANGED, "3"]
     assert lines[3].split() == ["x1", "0", "2", UNCHANGED]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from support.probable import GRID, Sure
+from support.settings import paper_by_steps
 
 from counterset import DiverseExplainer, InvalidInputError, NoCounterfactualError
 from counterset.models.answers import Answers
@@ -25,7 +26,7 @@ def size(rows: Any) -> Any:
 
 
 def fitted(model: Any, X: Any = GRID, **settings: Any) -> DiverseExplainer:
-    return DiverseExplainer.paper(model, diversity=None, **settings).fit(X)
+    return paper_by_steps(model, diversity=None, **settings).fit(X)
 
 
 # Goals by themselves.

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from support.displays import mixed, plane, three_classes, wide
+from support.settings import explainer_by_steps
 
 from counterset import Constraints, DiverseExplainer, Explanation, InvalidInputError
 from counterset._base.arrays import Matrix
@@ -102,7 +103,7 @@ def test_without_options_there_is_no_map() -> None:
 
 def test_the_other_side_is_what_was_asked_for() -> None:
     X = np.random.default_rng(0).random((200, 2))
-    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1), diversity=None).fit(X)
+    explainer = explainer_by_steps(lambda rows: rows.sum(axis=1), diversity=None).fit(X)
     explanation = explainer.explain([0.25, 0.5], interval=(1.2, 1.6))
     reached = is_reached_as(explanation, np.array([0.3, 1.2, 1.5, 1.9]))
     assert reached.tolist() == [False, True, True, False]
@@ -149,7 +150,7 @@ def test_every_class_that_is_drawn_is_named(goal: Any, sides: tuple[str, str]) -
 
 def test_the_sides_of_a_regression_are_what_was_asked_for() -> None:
     X = np.random.default_rng(0).random((200, 2))
-    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1), diversity=None).fit(X)
+    explainer = explainer_by_steps(lambda rows: rows.sum(axis=1), diversity=None).fit(X)
     explanation = explainer.explain([0.25, 0.5], interval=(1.2, 1.6))
     labels = MapDisplay.from_explanation(explanation, explainer).labels
     assert labels == ("not between 1.2 and 1.6", "between 1.2 and 1.6")

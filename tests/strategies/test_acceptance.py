@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from support.settings import explainer_by_steps
 from support.toys import Recorder
 
 from counterset import (
@@ -69,14 +70,14 @@ class TestRowLimit:
 
     def explainer(self, **parameters: Any) -> tuple[DiverseExplainer, Recorder]:
         model = Recorder(lambda rows: rows.sum(axis=1) > 3)
-        return DiverseExplainer(model, **parameters).fit(self.X), model
+        return explainer_by_steps(model, **parameters).fit(self.X), model
 
     @pytest.mark.parametrize("most", [1, 50, 400])
     @pytest.mark.parametrize("sparsify", [True, False])
     def test_the_model_is_asked_about_no_more_rows_and_answers_stay_valid(
         self, most: int, sparsify: bool
     ) -> None:
-        explainer, model = self.explainer(max_model_rows=most, sparsify=sparsify)
+        explainer, model = self.explainer(max_model_rows=most, sparse=sparsify)
         inputs = self.X[self.X.sum(axis=1) < 2.8][:8]
         explainer.explain_many(inputs, if_none="ignore")  # what is learned once is not counted
         model.asked.clear()

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from support.settings import paper_by_steps
 
 from counterset import (
     Constraints,
@@ -44,7 +45,7 @@ EXPLAINERS = [
     DiverseExplainer(approve).fit(X),
     DiverseExplainer(approve, constraints=Constraints(immutable=["x0"])).fit(X),
     DiverseExplainer.paper(approve).fit(X),
-    DiverseExplainer.paper(approve, anchors=3).fit(X),
+    paper_by_steps(approve, regions=3).fit(X),
 ]
 
 

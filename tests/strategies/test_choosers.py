@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.settings import paper_by_steps
 
 from counterset import (
     AngleDiversity,
@@ -32,12 +33,12 @@ def test_a_candidate_is_moved_onto_the_constraints_before_it_is_compared() -> No
 @pytest.mark.parametrize("sparsify", [False, True])
 def test_moved_candidates_are_no_more_than_asked_for(sparsify: bool) -> None:
     X = np.random.default_rng(0).random((80, 3))
-    explainer = DiverseExplainer.paper(
+    explainer = paper_by_steps(
         lambda rows: rows.sum(axis=1) > 1.5,
         constraints=Constraints(ranges={"x0": (0.1, 0.9)}),
         diversity=None,
         max_counterfactuals=2,
-        sparsify=sparsify,
+        sparse=sparsify,
     ).fit(X)
     assert explainer.explain_many(X[:20]).counts.tolist() == [2] * 20
 

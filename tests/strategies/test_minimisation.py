@@ -8,7 +8,7 @@ import numpy as np
 from support.anchored_toys import acceptance_of, selector_of
 
 from counterset import DiverseExplainer, LineSearch
-from counterset.strategies.choosers import PoolChooser
+from counterset.strategies.candidates import PoolChooser
 from counterset.strategies.line_search import minimise
 
 X = np.random.default_rng(0).random((60, 2))

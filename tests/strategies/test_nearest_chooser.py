@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.mixed_toys import FRAME, explain, lend
+from support.settings import explainer_by_steps
 
 import counterset.explainer
 from counterset import (
@@ -32,8 +33,8 @@ from counterset.strategies.recipes import RUNGS, Recipes
 
 
 def sparse(model: Any = lend, data: Any = FRAME, **parameters: Any) -> DiverseExplainer:
-    settings: dict[str, Any] = {"sparsify": True, "search": LineSearch(0.01), **parameters}
-    return DiverseExplainer(model, **settings).fit(data)
+    settings: dict[str, Any] = {"sparse": True, "search": LineSearch(0.01), **parameters}
+    return explainer_by_steps(model, **settings).fit(data)
 
 
 class NoMove:

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.anchored_toys import acceptance_of
 from support.mixed_toys import FRAME, explain, lend
+from support.settings import explainer_by_steps
 
-from counterset import Constraints, DiverseExplainer, FeatureDiversity
+from counterset import Constraints, FeatureDiversity
 from counterset.strategies.batch import Chosen
 from counterset.strategies.nearest import MOST_CHOICES, further_ways, left_out
 
@@ -52,7 +53,7 @@ def changed_sets(explanation: Any) -> set[frozenset[int]]:
 
 def test_all_ways_that_exist_are_offered() -> None:
     # Two of the last three features are never enough here, as 0.1 is left of the third.
-    explainer = DiverseExplainer(points, diversity=FeatureDiversity()).fit(X)
+    explainer = explainer_by_steps(points, diversity=FeatureDiversity()).fit(X)
     (few,) = explain(explainer, [[0.1, 0.1, 0.1, 0.1]])
     assert changed_sets(few) == {frozenset({0}), frozenset({1, 2, 3})}
     # With 0.4 left, two are enough, and there are three pairs.
@@ -69,7 +70,7 @@ def test_ways_that_hardly_a_training_row_took_are_offered() -> None:
         rows = np.asarray(rows)
         return np.where((rows[:, 0] > 0.8) | (rows[:, 1:].sum(axis=1) > 3.2), "yes", "no")
 
-    explainer = DiverseExplainer(hard, diversity=FeatureDiversity(), max_counterfactuals=20)
+    explainer = explainer_by_steps(hard, diversity=FeatureDiversity(), max_counterfactuals=20)
     inputs, most = rows[hard(rows) == "no"][:20], rows.max(axis=0)
     total = offered = 0
     for x, explanation in zip(inputs, explain(explainer.fit(rows), inputs), strict=True):
@@ -85,7 +86,7 @@ def test_ways_that_hardly_a_training_row_took_are_offered() -> None:
 
 
 def test_a_mixed_table_gets_the_ways_that_trying_all_finds() -> None:
-    explainer = DiverseExplainer(
+    explainer = explainer_by_steps(
         lend,
         diversity=FeatureDiversity(),
         max_counterfactuals=20,
@@ -112,7 +113,7 @@ def test_a_mixed_table_gets_the_ways_that_trying_all_finds() -> None:
 
 
 def test_further_ways_leave_something_of_every_known_way_out() -> None:
-    explainer = DiverseExplainer(points, diversity=FeatureDiversity()).fit(X)
+    explainer = explainer_by_steps(points, diversity=FeatureDiversity()).fit(X)
     inputs = np.array([[0.1, 0.4, 0.4, 0.4], [0.2, 0.4, 0.3, 0.4]])
     batch = acceptance_of(explainer, inputs)
     rules = batch.requirements.rules
@@ -134,7 +135,7 @@ def test_further_ways_leave_something_of_every_known_way_out() -> None:
 
 
 def test_nothing_is_left_where_every_feature_is_a_way() -> None:
-    explainer = DiverseExplainer(
+    explainer = explainer_by_steps(
         lambda rows: np.asarray(rows).max(axis=1) > 0.8, diversity=FeatureDiversity()
     ).fit(X)
     (explanation,) = explain(explainer, [[0.1, 0.1, 0.1, 0.1]])
@@ -143,7 +144,7 @@ def test_nothing_is_left_where_every_feature_is_a_way() -> None:
 
 @pytest.mark.parametrize("anchors", [None, 2])
 def test_each_gets_what_it_would_get_alone(anchors: int | None) -> None:
-    explainer = DiverseExplainer(points, diversity=FeatureDiversity(), anchors=anchors).fit(X)
+    explainer = explainer_by_steps(points, diversity=FeatureDiversity(), regions=anchors).fit(X)
     inputs = X[points(X) == "no"][:8]
     together = explain(explainer, inputs)
     for x, one in zip(inputs[::-1], reversed(list(together)), strict=True):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.mixed_toys import FRAME, lend
+from support.settings import explainer_by_steps
 
 from counterset import Constraints, DiverseExplainer, FewerCounterfactualsWarning, LineSearch
 from counterset.models.goals import OneOf
@@ -20,8 +21,8 @@ LABELS = np.array(["no", "yes"])
 
 
 def sparse(model: Any = lend, data: Any = FRAME, **parameters: Any) -> DiverseExplainer:
-    settings: dict[str, Any] = {"sparsify": True, "search": LineSearch(0.01), **parameters}
-    return DiverseExplainer(model, **settings).fit(data)
+    settings: dict[str, Any] = {"sparse": True, "search": LineSearch(0.01), **parameters}
+    return explainer_by_steps(model, **settings).fit(data)
 
 
 def learned(explainer: DiverseExplainer) -> list[Recipes]:
@@ -59,7 +60,7 @@ def test_recipes_are_learned_when_they_are_first_needed_and_only_for_the_class_i
 
 
 def test_dense_answers_learn_no_recipes() -> None:
-    explainer = sparse(sparsify=False)
+    explainer = sparse(sparse=False)
     explain(explainer, declined().head(2))
     assert learned(explainer) == []
 

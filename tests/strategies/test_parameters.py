@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.settings import paper_by_steps
 
 from counterset import (
     AngleDiversity,
@@ -44,7 +45,7 @@ class OnlyFilters:
 )
 def test_what_a_step_lacks_is_told_before_anything_runs(name: str, value: Any, needed: str) -> None:
     with pytest.raises(InvalidInputError, match=needed):
-        DiverseExplainer.paper(model, **{name: value}).fit(X)
+        paper_by_steps(model, **{name: value}).fit(X)
 
 
 @pytest.mark.parametrize(
@@ -82,5 +83,5 @@ def test_a_parameter_that_is_set_to_what_it_was_has_not_changed() -> None:
 
 def test_what_fit_did_not_use_can_change() -> None:
     explainer = DiverseExplainer.paper(model, max_counterfactuals=1).fit(X)
-    explainer.set_params(max_counterfactuals=2, search=None, diversity=None, sparsify=True)
+    explainer.set_params(max_counterfactuals=2, search=None, diversity=None, sparse=True)
     assert len(explainer.explain(X[0])) == 2

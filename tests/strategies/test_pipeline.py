@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.settings import paper_by_steps
 
 from counterset import (
     DiverseExplainer,
@@ -32,7 +33,7 @@ def test_no_single_change_of_a_sparse_counterfactual_can_be_undone() -> None:
     # After the line search, a change could be needless that the candidate had needed.
     rng = np.random.default_rng(0)
     X = rng.random((300, 3))
-    explainer = DiverseExplainer.paper(jagged, sparsify=True, max_counterfactuals=3).fit(X)
+    explainer = paper_by_steps(jagged, sparse=True, max_counterfactuals=3).fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)
         explanations = explainer.explain_many(rng.random((150, 3)))

@@ -41,7 +41,7 @@ def test_a_label_that_no_training_row_has_is_the_same_in_every_group() -> None:
 
 def test_stable_radii_stay_with_their_rows() -> None:
     # Sets are kept, and radii proved, only for rows without constraints.
-    explainer = fitted(FRAME, anchors=4, max_counterfactuals=1)
+    explainer = fitted(FRAME, regions=4, max_counterfactuals=1)
     each = [None, EACH[0]] * 4
     found = explainer.explain_many(FRAME[:8], constraints=each)
     expected = [explainer.explain(FRAME.iloc[i], constraints=each[i]) for i in range(8)]

@@ -18,7 +18,7 @@ from counterset.strategies.shared import Anchors, OptionList
 
 
 def listed(seed: int = 0, **parameters: Any) -> DiverseExplainer:
-    return fitted(FRAME, lend, anchors=3, sparsify=True, **parameters)
+    return fitted(FRAME, lend, regions=3, sparse=True, **parameters)
 
 
 def anchors_of(explainer: DiverseExplainer) -> Anchors:
@@ -81,5 +81,5 @@ def test_threads_share_lists() -> None:
 
 def test_each_class_has_as_many_regions_as_asked_for_or_as_it_has_rows() -> None:
     assert len(anchors_of(listed())) == 6
-    assert len(anchors_of(fitted(X, anchors=500))) == len(X)
-    assert len(anchors_of(fitted(np.repeat([[0.1, 0.1], [0.9, 0.9]], 5, axis=0), anchors=3))) == 2
+    assert len(anchors_of(fitted(X, regions=500))) == len(X)
+    assert len(anchors_of(fitted(np.repeat([[0.1, 0.1], [0.9, 0.9]], 5, axis=0), regions=3))) == 2

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from support.anchored_toys import acceptance_of, selector_of
 from support.mixed_toys import FRAME, explain, lend
+from support.settings import explainer_by_steps, paper_by_steps
 from support.toys import X, approve
 
 from counterset import (
@@ -30,12 +31,12 @@ from counterset.strategies import shared as learning
 
 
 def listed(model: Any = lend, data: Any = FRAME, **parameters: Any) -> DiverseExplainer:
-    options: dict[str, Any] = {"anchors": 3, "sparsify": True, "search": LineSearch(0.01)}
-    return DiverseExplainer(model, **{**options, **parameters}).fit(data)
+    options: dict[str, Any] = {"regions": 3, "sparse": True, "search": LineSearch(0.01)}
+    return explainer_by_steps(model, **{**options, **parameters}).fit(data)
 
 
 def dense(model: Any = approve, data: Any = X, **parameters: Any) -> DiverseExplainer:
-    return DiverseExplainer.paper(model, **{"anchors": 4, "search": None, **parameters}).fit(data)
+    return paper_by_steps(model, **{"regions": 4, "search": None, **parameters}).fit(data)
 
 
 DECLINED = FRAME[lend(FRAME) == "no"]
@@ -45,7 +46,7 @@ DECLINED = FRAME[lend(FRAME) == "no"]
 
 @pytest.mark.parametrize("distance", ["l1", "l2", "linf", "l0", "gower"])
 @settings(max_examples=8, deadline=None)
-@given(seed=st.integers(0, 10**6), anchors=st.integers(1, 12))
+@given(seed=st.integers(0, 10**6), regions=st.integers(1, 12))
 def test_no_input_within_the_radius_gets_other_examples(
     distance: str, seed: int, anchors: int
 ) -> None:
@@ -55,7 +56,7 @@ def test_no_input_within_the_radius_gets_other_examples(
     def wave(rows: Any) -> Any:
         return np.asarray(rows)[:, 0] > 0.5 + 0.3 * np.sin(6 * np.asarray(rows)[:, 1])
 
-    explainer = dense(wave, data, distance=distance, anchors=anchors, max_counterfactuals=3)
+    explainer = dense(wave, data, distance=distance, regions=anchors, max_counterfactuals=3)
     x = rng.random((3, 3))
     for row, explanation in zip(x, explain(explainer, x), strict=True):
         assert explanation.certificate is not None
@@ -92,7 +93,7 @@ def test_nearly_equal_inputs_share_the_set_where_the_papers_selection_changes_it
     same = approve(moved) == approve(X)
     changes = []
     for anchors in (None, 4):
-        explainer = dense(anchors=anchors, max_counterfactuals=3)
+        explainer = dense(regions=anchors, max_counterfactuals=3)
         pairs = zip(explain(explainer, moved[same]), explain(explainer, X[same]), strict=True)
         changes.append(
             np.mean([set_distance(a.values, b.values, explainer.distance_) for a, b in pairs])
@@ -101,7 +102,7 @@ def test_nearly_equal_inputs_share_the_set_where_the_papers_selection_changes_it
 
 
 def test_constraints_hold_and_the_list_of_candidates_is_what_stays_the_same() -> None:
-    explainer = dense(lend, FRAME, constraints=Constraints(immutable=["age"]), anchors=3)
+    explainer = dense(lend, FRAME, constraints=Constraints(immutable=["age"]), regions=3)
     for explanation in explain(explainer, DECLINED.head(10)):
         assert (explanation.counterfactuals["age"] == explanation.input["age"]).all()
         assert explanation.certificate is not None
@@ -197,7 +198,7 @@ def test_where_the_list_runs_out_the_inputs_own_view_fills_up_and_the_explanatio
 ) -> None:
     monkeypatch.setattr(learning, "LENGTH", 2)
     explanations = explain(listed(), DECLINED.head(10))
-    without = explain(listed(anchors=None), DECLINED.head(10))
+    without = explain(listed(regions=None), DECLINED.head(10))
     assert explanations.counts.sum() >= 0.9 * without.counts.sum()
     alone = [each.certificate.alone for each in explanations if each.certificate is not None]
     assert any(alone)
@@ -213,7 +214,7 @@ def test_constraints_that_forbid_the_whole_list_leave_the_usual_error() -> None:
 
 @pytest.mark.parametrize("anchors", [None, 3])
 def test_a_target_that_nobody_reaches_is_named(anchors: int | None) -> None:
-    explainer = DiverseExplainer(lend, anchors=anchors).fit(FRAME)
+    explainer = explainer_by_steps(lend, regions=anchors).fit(FRAME)
     for target in ("maybe", ["maybe"]):
         with pytest.raises(NoCounterfactualError, match="No training row is predicted 'maybe'"):
             explainer.explain(DECLINED.iloc[0], target=target)
@@ -336,7 +337,7 @@ def test_lists_are_steadier_than_what_is_chosen_from_the_inputs_own_view() -> No
     near = near[near["debt"] < FRAME["debt"].max()]
     changes = []
     for anchors in (None, 3):
-        explainer = listed(anchors=anchors, max_counterfactuals=3)
+        explainer = listed(regions=anchors, max_counterfactuals=3)
         here = explain(explainer, DECLINED.loc[near.index])
         there = explain(explainer, near)
         changes.append(

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from support.mixed_toys import FRAME, lend
+from support.settings import paper_by_steps
 from support.toys import Recorder, X, fitted
 
 from counterset import DiverseExplainer, InvalidInputError, LineSearch, datasets, evaluate
@@ -23,7 +24,7 @@ def count(explainer: DiverseExplainer) -> int:
 
 def test_lists_are_learned_in_fit() -> None:
     model = Recorder(lend)
-    explainer = fitted(FRAME, model, anchors="auto", sparsify=True)
+    explainer = fitted(FRAME, model, regions="auto", sparse=True)
     assert count(explainer) == 2 * fitting.SPARSE_REGIONS
     asked = len(model.asked)
     found = explainer.explain(FRAME.iloc[0])
@@ -40,7 +41,7 @@ def test_one_dense_place_needs_few_regions_and_many_places_need_more() -> None:
     def odd(rows: Any) -> Any:
         return np.floor(np.asarray(rows)[:, 0] / 10) % 2 == 0
 
-    settings: dict[str, Any] = {"anchors": "auto", "sparsify": False, "search": None}
+    settings: dict[str, Any] = {"regions": "auto", "sparse": False, "search": None}
     few = fitted(one, lambda rows: np.asarray(rows)[:, 0] > 50, **settings)
     many = fitted(places, odd, **settings)
     assert count(few) < count(many)
@@ -53,15 +54,15 @@ def test_tiny_classes_are_divided_as_far_as_they_go(size: int) -> None:
         explainer = fitted(
             rows,
             lambda rows: np.asarray(rows)[:, 0] > 5,
-            anchors="auto",
-            sparsify=sparsify,
+            regions="auto",
+            sparse=sparsify,
             max_counterfactuals=1,
         )
         assert explainer.explain([9.5]).values[0, 0] <= 5
 
 
 def test_progress_is_shown_only_if_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    explainer = fitted(FRAME, lend, anchors=2, sparsify=True)
+    explainer = fitted(FRAME, lend, regions=2, sparse=True)
     assert capsys.readouterr() == ("", "")
     explainer.fit(FRAME, progress=True)
     out, bar = capsys.readouterr()
@@ -73,7 +74,7 @@ def test_progress_is_shown_only_if_asked_for(capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize("anchors", [0, -1, 2.5, "many", True])
 def test_a_number_of_anchors_that_makes_no_sense_is_refused(anchors: Any) -> None:
     with pytest.raises(InvalidInputError, match="anchors must be"):
-        fitted(X, anchors=anchors)
+        fitted(X, regions=anchors)
 
 
 @pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
@@ -86,7 +87,7 @@ def test_sets_change_a_third_less_and_are_as_near_and_diverse_on_rows_it_has_not
     model = make_pipeline(MinMaxScaler(), LogisticRegression()).fit(rows[:600], data.y[:600])
     paper, auto = (
         evaluate(
-            DiverseExplainer.paper(model, anchors=anchors, search=search).fit(rows[:600]),
+            paper_by_steps(model, regions=anchors, search=search).fit(rows[:600]),
             rows[600:700],
             repeats=1,
         )

@@ -55,7 +55,7 @@ def test_what_works_for_no_row_is_not_on_the_list() -> None:
 
 def learned(rows: int = 40) -> tuple[OptionList, DiverseExplainer, Requirements]:
     """Return the list of the first rows that are declined."""
-    explainer = fitted(FRAME, lend, sparsify=True, max_counterfactuals=3, diversity=ANGLE)
+    explainer = fitted(FRAME, lend, sparse=True, max_counterfactuals=3, diversity=ANGLE)
     training = explainer._training
     no, yes = training.classes.labels == "no", OneOf(np.array(["yes"]))
     recipes = learn_recipes(training, no, yes, training.no_rules)

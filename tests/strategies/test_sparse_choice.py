@@ -31,7 +31,7 @@ def test_sparse_answers_start_from_the_nearest_and_from_landmarks() -> None:
 def test_one_input_asks_as_few_calls_as_it_can_and_gets_what_it_gets_in_a_batch() -> None:
     model = Recorder(lend)
     four = Constraints(immutable=["age"])  # of five features
-    explainer = fitted(FRAME, model, sparsify=True, search=None, constraints=four)
+    explainer = fitted(FRAME, model, sparse=True, search=None, constraints=four)
     declined = FRAME[lend(FRAME) == "no"].head(12)
     together = explain(explainer, declined)
     for i in range(len(declined)):
@@ -58,7 +58,7 @@ def test_no_single_member_of_a_group_can_be_undone_either(seed: int) -> None:
     group = ["a", "b", "c"]
     known = set(map(tuple, frame[group].to_numpy()))
     explainer = fitted(
-        frame, accept, sparsify=True, constraints=Constraints(together=[group], immutable=["d"])
+        frame, accept, sparse=True, constraints=Constraints(together=[group], immutable=["d"])
     )
     inputs = frame[~accept(frame)][:40]
     checked = 0

@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 from support.container_tables import above, cells, tables, to_arrow
+from support.settings import paper_by_steps
 
 from counterset import (
     Constraints,
@@ -46,7 +47,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactuals
 
 def fitted(data: Any, model: Any = above, **parameters: Any) -> DiverseExplainer:
     options: dict[str, Any] = {"max_counterfactuals": 2, "diversity": None}
-    return DiverseExplainer.paper(model, **{**options, **parameters}).fit(data)
+    return paper_by_steps(model, **{**options, **parameters}).fit(data)
 
 
 def schema(rows: Any) -> Any:
@@ -124,7 +125,7 @@ def test_a_pipeline_of_scikit_learn_on_polars_columns(sparsify: bool) -> None:
     )
     model = make_pipeline(encoder, DecisionTreeClassifier(random_state=0))
     model.fit(rows, above(rows))
-    explanation = fitted(rows, model, sparsify=sparsify).explain(rows[:1])
+    explanation = fitted(rows, model, sparse=sparsify).explain(rows[:1])
     assert isinstance(explanation.counterfactuals, pl.DataFrame)
     assert (model.predict(explanation.counterfactuals) == explanation.labels).all()
     assert (model.predict(explanation.input) == [explanation.label]).all()

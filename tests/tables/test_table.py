@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from support.settings import paper_by_steps
 
 from counterset import DiverseExplainer, InvalidInputError
 from counterset.tables.table import Table, changed
@@ -171,7 +172,7 @@ def test_constant_and_all_missing_columns_take_part_without_harm() -> None:
 
 def test_an_input_finer_than_the_training_data_keeps_its_own_value() -> None:
     frame = FRAME.assign(since=pd.to_datetime(["2020-01-01", "2020-03-01"] * 2))
-    explainer = DiverseExplainer.paper(approve, max_counterfactuals=1, sparsify=True).fit(frame)
+    explainer = paper_by_steps(approve, max_counterfactuals=1, sparse=True).fit(frame)
     noon = frame.iloc[[0]].assign(since=pd.Timestamp("2020-01-01 12:00"))
     found = explainer.explain(noon).counterfactuals
     assert isinstance(found, pd.DataFrame)

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.settings import explainer_by_steps
 from support.worded import by_hand
 
-from counterset import Constraints, DiverseExplainer, Schema
+from counterset import Constraints, Schema
 from counterset.models.goals import InInterval
 from counterset.words.description import Description
 
@@ -31,7 +32,7 @@ def test_a_description_reads_from_the_result_to_what_is_sure() -> None:
 
 def test_fewer_ways_than_asked_for_are_told() -> None:
     frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0]})
-    explainer = DiverseExplainer(lambda X: X["a"] > 2.5, diversity=None).fit(frame)
+    explainer = explainer_by_steps(lambda X: X["a"] > 2.5, diversity=None).fit(frame)
     with pytest.warns(match="fewer than 5"):
         explanation = explainer.explain(frame.iloc[0])
     told = (
@@ -42,7 +43,7 @@ def test_fewer_ways_than_asked_for_are_told() -> None:
 
 def test_no_way_and_no_need_of_one_are_told() -> None:
     frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 2.0, 3.5, 4.0]})
-    explainer = DiverseExplainer(lambda X: X["a"] > 1.5, diversity=None).fit(frame)
+    explainer = explainer_by_steps(lambda X: X["a"] > 1.5, diversity=None).fit(frame)
     fixed = Constraints(immutable=["a"])
     with pytest.warns():
         none, reached = explainer.explain_many(
@@ -105,7 +106,7 @@ def test_every_number_typed_back_flips_the_model(seed: int, scale: float) -> Non
         return np.where(np.asarray(rows) @ weights > 0, "yes", "no")
 
     schema = Schema(labels=LABELS, units={"x1": "km"})
-    explainer = DiverseExplainer(model, schema=schema, max_counterfactuals=2, diversity=None)
+    explainer = explainer_by_steps(model, schema=schema, max_counterfactuals=2, diversity=None)
     x = X[0]
     with warnings.catch_warnings():  # a way less than asked for is no matter here
         warnings.simplefilter("ignore")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.settings import explainer_by_steps
 from support.worded import by_hand
 
 from counterset import Constraints, DiverseExplainer, Explanation, InvalidInputError, Schema
@@ -146,7 +147,7 @@ def test_a_letter_without_options_says_so() -> None:
     assert "No variation was found that would have led to 'good'." in letter
     assert "reason" not in letter
     assert "None." in none.letter("reviewer")
-    reached = DiverseExplainer(lend, diversity=None).fit(FRAME)
+    reached = explainer_by_steps(lend, diversity=None).fit(FRAME)
     already = reached.explain_many(FRAME.iloc[[1]], target="<i>good", skip=True)[0]
     assert "the result that was looked for" in already.letter(width=None)
 

@@ -29,6 +29,8 @@ class Progress:
         How many steps were done before.
     shown
         If False, nothing is written.
+    after
+        The bar appears when the work has taken so many seconds.
     stream
         Where to write; the error stream by default, so that piped output stays clean.
     clock
@@ -52,6 +54,7 @@ class Progress:
         unit: str | None = None,
         done: int = 0,
         shown: bool = True,
+        after: float = 0.0,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -61,6 +64,8 @@ class Progress:
         self._unit = unit
         self._label = label
         self._shown = shown
+        self._after = after
+        self._is_written = False
         self._stream = stream if stream is not None else sys.stderr
         self._clock = clock
         self._start = clock()
@@ -76,7 +81,7 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._shown:
+        if self._is_written:
             self._stream.write("\n")
             self._stream.flush()
 
@@ -87,8 +92,9 @@ class Progress:
         self._write()
 
     def _write(self) -> None:
-        if not self._shown:
+        if not self._shown or self._clock() - self._start < self._after:
             return
+        self._is_written = True
         share = self.done / self.total if self.total else 1.0
         bar = "#" * int(WIDTH * share)
         line = f"{self._label} [{bar:.<{WIDTH}}] {self.done}/{self.total}{self._times()}"

@@ -39,7 +39,7 @@ def explain_lazily(explainer: DiverseExplainer, frame: Any, request: Request) ->
             "progress cannot be shown for a dask DataFrame, which is explained later. Leave it "
             "out; dask.diagnostics.ProgressBar shows that of a computation."
         )
-    columns = explainer.schema_.columns
+    columns = explainer.training_.table.columns
     if not frame.columns.equals(columns):
         raise InvalidInputError(
             f"The columns of the dask DataFrame, {list(frame.columns)}, are not those that the "

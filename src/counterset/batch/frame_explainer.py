@@ -58,7 +58,7 @@ class Layout:
     @classmethod
     def of(cls, explainer: DiverseExplainer, keep: Sequence[Any]) -> Layout:
         """Return the layout of an explainer's counterfactuals, beside some kept columns."""
-        table, none = explainer.schema_, explainer.pool_.matrix[:0]
+        table, none = explainer.training_.table, explainer.training_.pool.matrix[:0]
         frame = found_frame(table, none, explainer.classes_[:0], np.empty(0))
         dtypes = dict(frame.dtypes)
         for feature in table.features:
@@ -240,7 +240,7 @@ class FrameExplainer:
                 f"The dtypes of the kept columns {list(self.keep)} are not known yet. Call the "
                 f"FrameExplainer with a frame that has them and no rows, such as frame.head(0)."
             )
-        return self(pd.DataFrame(columns=self.explainer.schema_.columns))
+        return self(pd.DataFrame(columns=self.explainer.training_.table.columns))
 
     def __call__(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Explain the rows of a frame.
@@ -258,7 +258,7 @@ class FrameExplainer:
         """
         frame = to_pandas(frame, "The frame")
         features = self._features(frame)
-        table, everything = self.explainer.schema_, np.arange(len(frame))
+        table, everything = self.explainer.training_.table, np.arange(len(frame))
         # What cannot be read is found apart, because reading is so much faster than explaining.
         read = isolate(
             everything, lambda rows: table.encode(features.iloc[rows])[1], (InvalidInputError,)
@@ -301,7 +301,7 @@ class FrameExplainer:
             raise InvalidInputError(
                 f"A FrameExplainer takes a DataFrame, got a {type(frame).__name__}."
             )
-        columns = self.explainer.schema_.columns
+        columns = self.explainer.training_.table.columns
         missing = [name for name in [*self.keep, *columns] if name not in frame.columns]
         if missing:
             raise InvalidInputError(
@@ -320,10 +320,12 @@ class FrameExplainer:
         learns when it is first asked is learned before it is sent to others.
         """
         explainer, request = self.explainer, self._request
-        explainer._check_goal(self.target, self.interval)
+        explainer.check_goal(self.target, self.interval)
         if callable(self.constraints):
             request |= {"constraints": None}  # the function may fail for single rows
-        ends = explainer.schema_.decode(explainer.pool_.matrix[[0, -1]])  # sorted by class
+        ends = explainer.training_.table.decode(
+            explainer.training_.pool.matrix[[0, -1]]
+        )  # sorted by class
         explainer.explain_many(ends, **request)
 
     @property
@@ -351,13 +353,13 @@ class FrameExplainer:
                 f"constraints must be Constraints or a function of the row, because a frame may be "
                 f"any part of the rows; got {self.constraints!r}."
             )
-        if self.explainer.schema_.array_dtype is not None:
+        if self.explainer.training_.table.array_dtype is not None:
             raise InvalidInputError(
                 "The explainer was fitted on an array without column names, so the features cannot "
                 "be found in a frame. Fit it on a DataFrame."
             )
         check_list(self.keep, "keep", "columns")
-        features = [name for name in self.keep if name in self.explainer.schema_.columns]
+        features = [name for name in self.keep if name in self.explainer.training_.table.columns]
         if features or len(set(self.keep)) < len(self.keep):
             raise InvalidInputError(
                 f"keep names columns beside the features, each once, got {list(self.keep)}."

@@ -8,7 +8,6 @@ import textwrap
 from dataclasses import dataclass
 
 import pandas as pd
-from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import train_test_split
@@ -24,6 +23,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.explanations.certificate import rounded_down
 from counterset.explanations.explanation import Explanation
+from counterset.strategies.shared import Shared
 
 __all__ = ["OUTCOMES", "Credit", "add_command", "load_credit", "run_demo"]
 
@@ -143,7 +143,7 @@ def run_demo(applicant: int | None = None) -> str:
 
 def _compare(credit: Credit, row: pd.DataFrame) -> str:
     """Compare ways that are chosen for each person alone with those of a list that people share."""
-    shared = clone(credit.explainer).set_params(anchors="auto").fit(credit.X_train)
+    shared = credit.explainer.with_strategy(Shared(own=0))
     explainers = credit.explainer, shared
     alone, listed = (each.explain(row.iloc[0], target="good") for each in explainers)
     of_alone, of_listed = (
@@ -161,8 +161,8 @@ def _compare(credit: Credit, row: pd.DataFrame) -> str:
         f"People who are nearly equal should be offered the same. Of {of_alone.copies} people "
         f"almost like this one, {of_alone.same} are offered the same {len(alone)} ways if these "
         f"are chosen for each person alone, as above, and {of_listed.same} if they are taken from "
-        f'one list for people alike (anchors="auto"). A shared list costs distance: its ways for '
-        f"this applicant are {listed.distances.mean():.2f} away on average, those above "
+        f"one list for people alike (strategy=Shared(own=0)). A shared list costs distance: its "
+        f"ways for this applicant are {listed.distances.mean():.2f} away on average, those above "
         f"{alone.distances.mean():.2f}.{proved}",
         width=88,
     )

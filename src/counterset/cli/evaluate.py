@@ -76,7 +76,7 @@ def _run(arguments: argparse.Namespace) -> int:
     table = evaluate(
         case.explainer, rows, **case.goal, repeats=arguments.repeats, random_state=arguments.seed
     )
-    sys.stdout.write(_summary(table) + _how_noisy(table, case.explainer.schema_))
+    sys.stdout.write(_summary(table) + _how_noisy(table, case.explainer.training_.table))
     if arguments.output is not None:
         with written_aside(arguments.output) as unfinished:
             table.to_csv(unfinished, index=False)

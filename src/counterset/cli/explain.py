@@ -94,7 +94,7 @@ class Where:
 
     def _decisions(self, rows: pd.DataFrame) -> tuple[pd.Series, Mask]:
         """Return the class of each row, and for which rows the model fails."""
-        table = self.explainer.schema_
+        table = self.explainer.training_.table
         model = ModelAdapter(self.explainer.model, table)
         features = rows[list(table.columns)]
         found = isolate(
@@ -208,7 +208,7 @@ class _Run:
         self.total = table.count()
         self.count = -(-self.total // ROWS)
         self.finished = 0
-        training = function.explainer.schema_
+        training = function.explainer.training_.table
         self._numbers = [
             name
             for feature in training.features
@@ -225,7 +225,7 @@ class _Run:
         """How the explanations are written, with types that all parts share."""
         head = next(self.table.chunks(1, self._texts), pd.DataFrame(columns=self.table.columns))
         explainer, nothing = self.function.explainer, self._arranged(self.function(head[:0]))
-        some: Any = explainer.schema_.decode(explainer.pool_.matrix[:ROWS])
+        some: Any = explainer.training_.table.decode(explainer.training_.pool.matrix[:ROWS])
         return format_of(self.arguments.out, nothing, some, safe=self.arguments.safe_csv)
 
     def explain(self, client: Any) -> None:

@@ -55,7 +55,7 @@ def add_command(commands: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     check_files(arguments, "html")
     case = read_case(arguments)
-    case.explainer._check_goal(case.goal["target"], case.goal["interval"])
+    case.explainer.check_goal(case.goal["target"], case.goal["interval"])
     numbers = list(range(len(case.rows))) if arguments.rows is None else arguments.rows
     rows = find_rows(case.rows, numbers, arguments.data)
     groups = _groups(case, arguments, numbers)

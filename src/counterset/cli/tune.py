@@ -99,7 +99,7 @@ def _run(arguments: argparse.Namespace) -> int:
     _write(tuning, folder, plots=plots)
     best = tuning.explainer
     sys.stdout.write(tuning.to_table().to_text() + "\n\n")
-    sys.stdout.write(f"Recommended: diversity={best.diversity}, search={best.search}\n")
+    sys.stdout.write(f"Recommended: strategy={best.strategy}\n")
     sys.stdout.write(f"Written to {folder}\n")
     return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -23,12 +23,15 @@ from counterset.exceptions import (
 from counterset.explainer import DiverseExplainer
 from counterset.strategies.diversity import AngleDiversity, DistanceDiversity
 from counterset.strategies.line_search import LineSearch
+from counterset.strategies.nearest import Nearest
+from counterset.strategies.paper import Paper
+from counterset.strategies.strategy import Strategy
 
 __all__ = ["Tuning", "tune"]
 
-#: The grid of the paper's tuning; a gamma of None leaves step 4 out.
+#: The grid of the paper's tuning. With the strategy Paper, no search is tried too.
 BETAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-GAMMAS = (0.1, 0.01, 0.001, None)
+GAMMAS = (0.1, 0.01, 0.001)
 FILTERS = {"angle": AngleDiversity, "distance": DistanceDiversity}
 
 #: The metrics to balance; 1: less is better, -1: more is better.
@@ -92,9 +95,10 @@ def tune(
     X_train: Any,
     X: Any,
     *,
+    strategy: Strategy = Nearest(),
     filters: Sequence[str] = ("angle", "distance"),
     betas: Sequence[float] = BETAS,
-    gammas: Sequence[float | None] = GAMMAS,
+    gammas: Sequence[float | None] | None = None,
     target: Any = None,
     target_probability: float | None = None,
     interval: tuple[float, float] | None = None,
@@ -113,10 +117,13 @@ def tune(
         The rows to fit the explainers on.
     X
         The rows to try them on. Do not use rows that are to be explained later. The paper used 50.
+    strategy
+        How options are chosen; its ``diversity`` and ``search`` are tried out.
     filters, betas
         Step 3: ``"angle"`` and ``"distance"``, and the values of beta to try with each.
     gammas
-        Step 4: the values of gamma to try; None: no minimisation.
+        Step 4: the values of gamma to try, 0.1, 0.01 and 0.001 by default. With the strategy
+        :class:`~counterset.Paper`, None among them stands for no search, and is tried by default.
     target, target_probability, interval
         What explanations are to lead to, as in :func:`counterset.evaluate`; a regression needs an
         ``interval``.
@@ -140,6 +147,8 @@ def tune(
         raise InvalidInputError(
             f"filters holds unknown names: {unknown}. Choose from {list(FILTERS)}."
         )
+    if gammas is None:
+        gammas = (*GAMMAS, None) if isinstance(strategy, Paper) else GAMMAS
     grid = list(product(filters, betas, gammas))
     if not grid:
         raise InvalidInputError(
@@ -147,11 +156,12 @@ def tune(
             "to try."
         )
     records = []
+    fitted = DiverseExplainer(model, strategy=strategy, **parameters).fit(X_train)
     with Progress(len(grid), "tune", shown=progress) as bar, warnings.catch_warnings():
         # Some settings of the grid leave few candidates; the table shows how many.
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)
         for filter_, beta, gamma in grid:
-            explainer = _explainer(model, filter_, beta, gamma, parameters).fit(X_train)
+            explainer = fitted.with_strategy(_strategy(strategy, filter_, beta, gamma))
             table = evaluate(
                 explainer,
                 X,
@@ -177,14 +187,13 @@ def tune(
     found["pareto"] = _pareto(costs)
     found["from_ideal"] = _from_ideal(costs)
     best = grid[int(found["from_ideal"].to_numpy().argmin())]
-    return Tuning(found, _explainer(model, *best, parameters).fit(X_train))
+    return Tuning(found, fitted.with_strategy(_strategy(strategy, *best)))
 
 
-def _explainer(
-    model: Any, filter_: str, beta: float, gamma: float | None, parameters: dict[str, Any]
-) -> DiverseExplainer:
+def _strategy(strategy: Any, filter_: str, beta: float, gamma: float | None) -> Any:
+    """Return a strategy with one setting of the grid."""
     search = None if gamma is None else LineSearch(gamma)
-    return DiverseExplainer(model, diversity=FILTERS[filter_](beta), search=search, **parameters)
+    return replace(strategy, diversity=FILTERS[filter_](beta), search=search)
 
 
 def _pareto(costs: Matrix) -> Mask:

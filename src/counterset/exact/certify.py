@@ -180,7 +180,7 @@ def _range_of_data(explanation: Explanation, explainer: Any) -> Box:
     box = Box.of(explainer).holding(explanation.input)
     if not len(explanation):
         return box
-    options = explainer.schema_.encode(explanation.counterfactuals)[0]
+    options = explainer.training_.table.encode(explanation.counterfactuals)[0]
     rows = np.vstack([*box.bounds(options.shape[1]), options])
     return replace(box, low=np.nanmin(rows, axis=0), high=np.nanmax(rows, axis=0))
 
@@ -192,7 +192,7 @@ class _Asked:
         self, explanation: Explanation, explainer: Any, domain: DomainLike, time_limit: float
     ) -> None:
         self._explanation, context = explanation, explanation.context
-        training = explainer._training
+        training = explainer.training_
         given = context.constraints
         rules = training.rules(Constraints(**given) if given else None)
         self._plain = DistanceQuery.of(

@@ -431,7 +431,7 @@ class MapDisplay:
         check_one(explanation)
         layout = map_of(explanation, explainer)
         background = ask_background(layout, explanation, explainer)
-        dots = layout.place(explainer.pool_.matrix)
+        dots = layout.place(explainer.training_.pool.matrix)
         dots = dots[background.holds(dots)]
         step = max(1, -(-len(dots) // MOST_DOTS))
         return cls(
@@ -490,7 +490,7 @@ def map_of(
             "A map needs at least one option, and this explanation has none. Its status is "
             f"{explanation.status!r}."
         )
-    training = explainer._training
+    training = explainer.training_
     given = explanation.context.constraints
     rules = training.rules(Constraints(**given) if given else None)
     return lay_out(training.distance, explanation._input, explanation._matrix, rules, beyond)
@@ -555,7 +555,7 @@ def ask_background(
 
 def _distinct(labels: Labels, explainer: DiverseExplainer) -> tuple[Any, ...]:
     """Return each class once, in the order of the classes; predicted numbers are no classes."""
-    if explainer._training.classes.are_measurements:
+    if explainer.training_.classes.are_measurements:
         return ()
     known = explainer.classes_.tolist()
     found = set(labels.tolist())

@@ -20,6 +20,7 @@ from counterset.plots.map import (
     sides_of,
 )
 from counterset.plots.style import COLOURS, GREY, INPUT, PAPER, axes_or_new, check_one
+from counterset.strategies.paper import Paper
 from counterset.strategies.ranking import Ranking
 from counterset.tables.table import changed
 
@@ -103,7 +104,7 @@ class StepsDisplay:
             The fitted explainer that made the explanation.
         """
         check_one(explanation)
-        pool = explainer.pool_
+        pool = explainer.training_.pool
         from_rows = explanation.examples[explanation.examples >= 0]
         if not len(explanation) or not np.isin(from_rows, pool.training_index).all():
             raise InvalidInputError(
@@ -122,7 +123,8 @@ class StepsDisplay:
         x = pool.distance.coordinates(explanation._input[None, :])
         rows = pool.training_index[at]
         ranking = Ranking(x, pool.embedded.coordinates[at], rows, pool.distance.in_space)
-        explainer.candidates.cut(ranking)
+        if isinstance(explainer.strategy, Paper):
+            explainer.strategy.candidates.cut(ranking)
         kept = np.zeros(len(at), dtype=bool)
         kept[ranking.left()[1]] = True
         return cls(

@@ -58,12 +58,23 @@ class Requirements:
         The constraints.
     support
         What is plausible, or None.
+    count
+        How many counterfactuals are wanted.
+    own_rules
+        The explainer's own constraints, for which strategies learn; None: ``rules`` are those.
     """
 
     goal: Goal
     probability: float | None
     rules: Rules
     support: DataSupport | None
+    count: int = 5
+    own_rules: Rules | None = None
+
+    @property
+    def rules_to_learn_for(self) -> Rules:
+        """The constraints for which strategies learn: what others forbid is passed over later."""
+        return self.rules if self.own_rules is None else self.own_rules
 
 
 class RowQuota:
@@ -72,7 +83,7 @@ class RowQuota:
     Parameters
     ----------
     most
-        The limit of each.
+        How many for each.
     count
         How many inputs there are.
     """
@@ -89,7 +100,7 @@ class RowQuota:
         return self._short[self._place]
 
     def take(self, which: Indices) -> RowQuota:
-        """Return the limit of some of the inputs, which counts with this one."""
+        """Return the quota of some of the inputs, which counts with this one."""
         part = copy(self)
         part._place = self._place[which]
         return part
@@ -125,7 +136,7 @@ class QueryBatch:
     unseen
         The codes of labels that no training row has. Groups of one call share them, so that a code
         means the same in all.
-    limit
+    quota
         About how many rows the model may be asked, or None: any number.
     """
 
@@ -136,7 +147,7 @@ class QueryBatch:
     inputs: Matrix
     input_labels: Labels
     unseen: dict[Any, int] = field(default_factory=dict, repr=False)
-    limit: RowQuota | None = field(default=None, repr=False)
+    quota: RowQuota | None = field(default=None, repr=False)
 
     @cached_property
     def embedded(self) -> Embedded:
@@ -158,7 +169,7 @@ class QueryBatch:
         """Return the batch of some of the inputs; both have the same class codes."""
         part = replace(self, inputs=self.inputs[which], input_labels=self.input_labels[which])
         part.embedded = self.embedded.take(which)
-        part.limit = None if self.limit is None else self.limit.take(which)
+        part.quota = None if self.quota is None else self.quota.take(which)
         return part
 
     def alone(self, which: Indices) -> QueryBatch:
@@ -169,7 +180,7 @@ class QueryBatch:
             inputs=self.inputs[which],
             input_labels=self.input_labels[which],
             unseen={},
-            limit=None if self.limit is None else RowQuota(self.limit.most, len(which)),
+            quota=None if self.quota is None else RowQuota(self.quota.most, len(which)),
         )
 
     def codes(self, labels: Labels) -> Codes:
@@ -207,17 +218,17 @@ class QueryBatch:
     def ask(self, rows: Matrix, owners: Indices, *, again: bool = False) -> Codes:
         """Return the class codes of acceptable rows, ``REFUSED`` for the others; see ``Ask``.
 
-        Rows beyond the limit of their inputs are refused: what is accepted stays as it was.
+        Rows beyond the quota of their inputs are refused: what is accepted stays as it was.
 
         Parameters
         ----------
         again
-            Whether to ask the model even about rows of which its answer is known, without a limit.
+            Whether to ask the model even about rows of which its answer is known, without a quota.
         """
         ask = self.model.answers if again else self.model.answers_once
         possible = self.is_possible(rows, owners)
-        if self.limit is not None and not again:
-            possible[possible] = self.limit.grant(owners[possible])
+        if self.quota is not None and not again:
+            possible[possible] = self.quota.grant(owners[possible])
         if possible.all() and len(rows):
             return self._read(ask(rows), owners)
         codes = np.full(len(rows), REFUSED, dtype=np.intp)

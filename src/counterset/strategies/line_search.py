@@ -18,7 +18,10 @@ from counterset.strategies.batch import REFUSED, Ask, Chosen, QueryBatch
 from counterset.tables.space import TableDistance
 from counterset.tables.table import changed
 
-__all__ = ["LineSearch", "Paths", "Search", "Segments", "minimise", "unit_costs"]
+__all__ = ["ALLOWED_SEARCH", "LineSearch", "Paths", "Search", "Segments", "minimise", "unit_costs"]
+
+#: What may be passed, for error messages.
+ALLOWED_SEARCH = "LineSearch, or an object with search(segments, ask) and needs_farthest"
 
 #: Halvings that are asked about in one call of the model: 6 for up to 8 segments, 5 for up to 64
 #: (one input with few changes has about 60), 3 for up to 256, else 1. A call costs more than the

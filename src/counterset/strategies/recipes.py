@@ -12,7 +12,7 @@ from counterset._base.lazy import Memo
 from counterset.constraints.rules import Rules
 from counterset.models.goals import Goal, OneOf
 from counterset.strategies.batch import REFUSED, UNASKED, Ask, QueryBatch, Requirements
-from counterset.strategies.choosers import asked, moved_onto_rules
+from counterset.strategies.candidates import asked, moved_onto_rules
 from counterset.strategies.line_search import LineSearch, minimise
 from counterset.strategies.ranking import NearestCandidates
 from counterset.strategies.selection import Selector
@@ -266,17 +266,13 @@ class RecipeBook:
         default_factory=lambda: Memo(MOST_LEARNED), init=False, repr=False
     )
 
-    def groups(
-        self, batch: QueryBatch, own_rules: Rules
-    ) -> Iterator[tuple[Indices, Goal, Recipes]]:
+    def groups(self, batch: QueryBatch) -> Iterator[tuple[Indices, Goal, Recipes]]:
         """Yield groups of inputs, what each wants, and its recipes; some inputs may be in none.
 
-        Parameters
-        ----------
-        own_rules
-            The explainer's own constraints. What is learned for them serves other constraints too:
-            a recipe that breaks those is not accepted.
+        Recipes are learned for the explainer's own constraints. They serve other constraints too:
+        a recipe that breaks those is not accepted.
         """
+        own_rules = batch.requirements.rules_to_learn_for
         goal, classes = batch.requirements.goal, self.training.classes
         codes = batch.input_codes
         if classes.are_measurements:  # each prediction is a class of its own: take them together

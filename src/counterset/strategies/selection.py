@@ -82,7 +82,7 @@ class Selector:
         Which of them are plausible and probable enough to be candidates; None: all.
     cutoff, diversity
         Steps 2 and 3.
-    limit
+    most
         The most candidates to choose for one input.
     find_farthest
         Whether to look for the distance of the farthest candidate that step 2 leaves.
@@ -92,13 +92,13 @@ class Selector:
     usable: Mask | None
     cutoff: Cutoff
     diversity: Diversity | None
-    limit: int
+    most: int
     find_farthest: bool = False
 
     @property
     def capacity(self) -> int:
         """The most candidates that can be chosen for one input: no more than there are."""
-        return min(self.limit, len(self.pool))
+        return min(self.most, len(self.pool))
 
     def eligible(self, batch: QueryBatch) -> Iterator[tuple[Indices, Mask]]:
         """Yield groups of inputs, and which rows of the pool each group may move towards."""
@@ -288,7 +288,7 @@ class Selector:
         open_ = np.arange(len(owners))
         if isinstance(self.diversity, FeatureDiversity):
             open_ = np.flatnonzero(self.diversity.minimal(view, owners))
-        while len(open_) and len(chosen) < self.limit:
+        while len(open_) and len(chosen) < self.most:
             who, first = np.unique(owners[open_], return_index=True)
             kept[who] = open_[first]
             chosen.append(kept[who])

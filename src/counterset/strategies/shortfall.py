@@ -19,11 +19,12 @@ from counterset.exceptions import (
 )
 from counterset.strategies.admissible import Proposals
 from counterset.strategies.batch import REFUSED, QueryBatch
-from counterset.strategies.choosers import moved_onto_rules
+from counterset.strategies.candidates import moved_onto_rules
 from counterset.strategies.diversity import AngleDiversity
-from counterset.strategies.paper import Found, Run
 from counterset.strategies.ranking import NearestCandidates
 from counterset.strategies.selection import Selector
+from counterset.strategies.strategy import Found, Run, Strategy
+from counterset.strategies.training import TrainingData
 
 __all__ = [
     "Reasons",
@@ -104,15 +105,19 @@ def report_shortfall(
         warn_caller(message, FewerCounterfactualsWarning)
 
 
-def why_fewer(found: Found, selector: Selector, max_rows: int | None = None) -> str:
+def why_fewer(found: Found, wanted: int, strategy: Strategy, max_rows: int | None = None) -> str:
     """Return why some inputs have too few counterfactuals; nothing if none have.
 
     Parameters
     ----------
+    wanted
+        How many were asked for.
+    strategy
+        How they were looked for.
     max_rows
         About how many rows the model could be asked for one input; None: any number.
     """
-    return " ".join(filter(None, [_cut_short(found, max_rows), _few(found, selector)]))
+    return " ".join(filter(None, [_cut_short(found, max_rows), _few(found, wanted, strategy)]))
 
 
 def _cut_short(found: Found, max_rows: int | None) -> str:
@@ -126,20 +131,20 @@ def _cut_short(found: Found, max_rows: int | None) -> str:
     )
 
 
-def _few(found: Found, selector: Selector) -> str:
-    wanted, counts = selector.limit, found.counterfactuals.counts
+def _few(found: Found, wanted: int, strategy: Strategy) -> str:
+    counts = found.counterfactuals.counts
     short = (counts < wanted) & (counts > 0)
     if found.cut_short is not None:
         short &= ~found.cut_short
     if not short.any():
         return ""
-    few_ways = short & found.sparse & (found.n_chosen < wanted)
-    few_candidates = short & ~few_ways & (found.counterfactuals.n_candidates < wanted)
-    few_different = short & ~few_ways & ~few_candidates & (found.n_chosen < wanted)
-    diversity, candidates = _set_by_the_user(selector)
+    few_options = short & found.sparse & (found.n_chosen < wanted)
+    few_candidates = short & ~few_options & (found.counterfactuals.n_candidates < wanted)
+    few_different = short & ~few_options & ~few_candidates & (found.n_chosen < wanted)
+    diversity, candidates = _set_by_the_user(strategy)
     reasons = (
         (
-            few_ways,
+            few_options,
             f"no more options were found: nothing else that is allowed leads to what is wanted and "
             f"differs enough from these{diversity}; let more features change, or ask for fewer or "
             f"less different ones",
@@ -155,7 +160,7 @@ def _few(found: Found, selector: Selector) -> str:
             f"different ones{candidates and ', or for more candidates'}",
         ),
         (
-            short & ~few_ways & ~few_candidates & ~few_different,
+            short & ~few_options & ~few_candidates & ~few_different,
             "the model did not confirm all of them"
             if found.n_contradicted
             else "the search moved several candidates to the same point",
@@ -168,13 +173,15 @@ def _few(found: Found, selector: Selector) -> str:
     )
 
 
-def _set_by_the_user(selector: Selector) -> tuple[str, str]:
+def _set_by_the_user(strategy: Strategy) -> tuple[str, str]:
     """Return how steps 3 and 2 are set, if they are not set as they are without a word."""
-    diversity, cutoff = selector.diversity, selector.cutoff
-    return (
-        "" if diversity in (None, AngleDiversity(0.5)) else f" (diversity={diversity!r})",
-        "" if cutoff == NearestCandidates(1000) else f" (candidates={cutoff!r})",
-    )
+    given = {"diversity": AngleDiversity(0.5), "candidates": NearestCandidates(1000)}
+    texts = []
+    for name, usual in given.items():
+        step = getattr(strategy, name, None)
+        texts.append("" if step in (None, usual) else f" ({name}={step!r})")
+    diversity, candidates = texts
+    return diversity, candidates
 
 
 class Reasons(Mapping[int, str]):
@@ -188,6 +195,8 @@ class Reasons(Mapping[int, str]):
         What was found for each group of inputs, and for all of them.
     positions
         Where the inputs stand in the table that the user passed.
+    training
+        The training rows.
     max_rows
         About how many rows the model could be asked for one input; None: any number.
     """
@@ -197,9 +206,10 @@ class Reasons(Mapping[int, str]):
         runs: Sequence[Run],
         found: Found,
         positions: Indices,
+        training: TrainingData,
         max_rows: int | None = None,
     ) -> None:
-        self._runs, self._known = runs, dict[int, str]()
+        self._runs, self._known, self._training = runs, dict[int, str](), training
         nothing = np.flatnonzero(found.counterfactuals.counts == 0)
         self._place = {int(positions[each]): int(each) for each in nothing}
         if found.cut_short is not None:
@@ -224,7 +234,7 @@ class Reasons(Mapping[int, str]):
                 if each >= position and each not in self._known and self._place[each] in members
             ][: INPUTS_AT_ONCE if self._known else 1]
             which = np.searchsorted(run.members, [self._place[each] for each in open_])
-            found = why_nothing(run.selector, run.batch, which)
+            found = why_nothing(self._training, run.batch, which)
             self._known |= zip(open_, found, strict=True)
         return self._known[position]
 
@@ -232,7 +242,7 @@ class Reasons(Mapping[int, str]):
         return dict, (dict(self),)
 
 
-def why_nothing(selector: Selector, batch: QueryBatch, which: Indices) -> list[str]:
+def why_nothing(training: TrainingData, batch: QueryBatch, which: Indices) -> list[str]:
     """Find out what stands in the way of inputs that have no counterfactual.
 
     Each constraint is lifted alone: it is named if some row that breaks it, and no other, leads to
@@ -244,6 +254,9 @@ def why_nothing(selector: Selector, batch: QueryBatch, which: Indices) -> list[s
         The positions of the inputs, ascending.
     """
     part = batch.take(which)
+    candidates = training.usable(batch.requirements.probability)
+    cutoff = NearestCandidates(NEAREST_ASKED)
+    selector = Selector(training.pool, candidates, cutoff, None, batch.requirements.count)
     rules, usable = part.requirements.rules, np.zeros(len(which), dtype=bool)
     for members, eligible in selector.eligible(part):
         usable[members] = eligible.any()
@@ -267,7 +280,7 @@ def _without(rules: Rules, text: str) -> Rules:
 def _opens(selector: Selector, batch: QueryBatch, rules: Rules, lifted: int) -> Counts:
     """Count the rows that lead to the goal within some of the rules, for each input."""
     required, pool = batch.requirements, selector.pool
-    looser = replace(batch, requirements=replace(required, rules=rules), limit=None)
+    looser = replace(batch, requirements=replace(required, rules=rules), quota=None)
     most = min(ASKED_EACH, MOST_ASKED // lifted)
     nearest = replace(selector, cutoff=NearestCandidates(min(NEAREST_ASKED, most)))
     rows, owners = [batch.inputs[:0]], [np.empty(0, dtype=np.intp)]

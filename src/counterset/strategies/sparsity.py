@@ -9,7 +9,7 @@ import numpy as np
 
 from counterset._base.arrays import Codes, Counts, Indices, Mask, Matrix
 from counterset.strategies.batch import REFUSED, UNASKED, Ask, Chosen, QueryBatch
-from counterset.strategies.choosers import pick_diverse
+from counterset.strategies.candidates import pick_diverse
 from counterset.strategies.line_search import unit_costs
 from counterset.strategies.selection import Selector
 from counterset.tables.table import changed

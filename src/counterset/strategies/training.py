@@ -21,7 +21,7 @@ from counterset.exceptions import NoCounterfactualError
 from counterset.explanations.context import TrainingSummary, hash_rows
 from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers
-from counterset.models.goals import Classes, is_confident
+from counterset.models.goals import Classes, Goal, is_confident
 from counterset.strategies.batch import QueryBatch, Requirements
 from counterset.strategies.ranking import NearestSearch
 from counterset.tables.scaling import ScaleLike
@@ -241,11 +241,11 @@ class TrainingData:
 
     @cached_property
     def no_rules(self) -> Rules:
-        """The rules without any constraint: anchors are found for all that may be asked later."""
+        """The rules without any constraint: regions are found for all that may be asked later."""
         return Constraints().compile(self.table, self.pool.matrix)
 
     def batch(self, rows: Indices, requirements: Requirements) -> QueryBatch:
-        """Return what judges counterfactuals of rows of the pool."""
+        """Return rows of the pool as inputs."""
         return QueryBatch(
             ModelAdapter(self.model, self.table),
             self.distance,
@@ -254,6 +254,16 @@ class TrainingData:
             self.pool.matrix[rows],
             self.classes.labels[self.pool.codes[rows]],
         )
+
+    def one_of_each_class(self, goal: Goal) -> Indices:
+        """Return a row of the pool of each class that does not have what is wanted.
+
+        For a model that predicts numbers: one row for all of them.
+        """
+        labels = self.classes.labels
+        open_ = np.flatnonzero(~goal.accepts(labels, labels))
+        first = np.searchsorted(self.pool.codes, open_)
+        return first[:1] if self.classes.are_measurements else first
 
     def usable(self, probability: float | None) -> Mask | None:
         """Return which rows of the pool are plausible and probable enough; None: all."""

@@ -1,10 +1,10 @@
-"""Ways to take steps 1 to 3: which candidates are chosen for the inputs of a batch."""
+"""Steps 1 to 3 over training rows, as they are or moved onto the constraints of an input."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,14 +17,14 @@ from counterset.tables.space import Embedded
 from counterset.tables.table import changed
 
 __all__ = [
-    "Chooser",
-    "MovedChooser",
+    "MovedRows",
     "Pick",
-    "PoolChooser",
     "Viewpoints",
     "asked",
+    "choose_rows",
     "moved_onto_rules",
     "pick_diverse",
+    "without_inputs",
 ]
 
 #: Of candidates that stay as they are, the nearest 64 are looked at first.
@@ -42,62 +42,33 @@ Viewpoints: TypeAlias = Callable[[QueryBatch], Embedded]
 Pick: TypeAlias = Callable[[Selector, Chosen, QueryBatch], Chosen]
 
 
-class Chooser(Protocol):
-    """A way to take steps 1 to 3."""
-
-    @property
-    def selector(self) -> Selector:
-        """What candidates there are, and how they are cut off and compared."""
-        ...
-
-    def choose(self, batch: QueryBatch) -> Chosen:
-        """Choose candidates for every input of a batch."""
-        ...
-
-
 def own_viewpoints(batch: QueryBatch) -> Embedded:
     """Return the inputs themselves."""
     return batch.embedded
 
 
-@dataclass(frozen=True)
-class PoolChooser:
-    """Choose training rows as they are: the paper's steps 1 to 3.
-
-    Attributes
-    ----------
-    viewpoints
-        From where candidates are ranked and compared: from the inputs, unless said otherwise.
-    """
-
-    selector: Selector
-    viewpoints: Viewpoints = own_viewpoints
-
-    def choose(self, batch: QueryBatch) -> Chosen:
-        """Choose candidates for every input."""
-        pool, x = self.selector.pool, self.viewpoints(batch)
-        parts = [
-            (members, self.selector.select(x.take(members), eligible))
-            for members, eligible in self.selector.eligible(batch)
-        ]
-        selection = Selection.joined(parts, len(x))
-        owners, ranks = np.nonzero(selection.pool_index != NONE_LEFT)
-        pool_index = selection.pool_index[owners, ranks]
-        embedded = pool.embedded.take(pool_index)
-        chosen = Chosen(
-            owners,
-            pool_index,
-            pool.matrix[pool_index],
-            pool.codes[pool_index],
-            embedded,
-            batch.lengths(embedded, owners),
-            np.zeros(len(owners), dtype=bool),
-            selection.n_candidates,
-            selection.farthest,
-        )
-        # Seen from itself, an input is no candidate: the ranking drops it.
-        from_inputs = self.viewpoints is own_viewpoints
-        return chosen if from_inputs else without_inputs(chosen, batch)
+def choose_rows(selector: Selector, batch: QueryBatch) -> Chosen:
+    """Choose training rows as they are, for every input: the paper's steps 1 to 3."""
+    pool, x = selector.pool, batch.embedded
+    parts = [
+        (members, selector.select(x.take(members), eligible))
+        for members, eligible in selector.eligible(batch)
+    ]
+    selection = Selection.joined(parts, len(x))
+    owners, ranks = np.nonzero(selection.pool_index != NONE_LEFT)
+    pool_index = selection.pool_index[owners, ranks]
+    embedded = pool.embedded.take(pool_index)
+    return Chosen(
+        owners,
+        pool_index,
+        pool.matrix[pool_index],
+        pool.codes[pool_index],
+        embedded,
+        batch.lengths(embedded, owners),
+        np.zeros(len(owners), dtype=bool),
+        selection.n_candidates,
+        selection.farthest,
+    )
 
 
 def without_inputs(chosen: Chosen, batch: QueryBatch) -> Chosen:
@@ -107,7 +78,7 @@ def without_inputs(chosen: Chosen, batch: QueryBatch) -> Chosen:
 
 
 @dataclass(frozen=True)
-class MovedChooser:
+class MovedRows:
     """Choose among candidates that are moved onto the constraints before step 3 compares them.
 
     Attributes
@@ -137,7 +108,7 @@ class MovedChooser:
                 if self._looks_at_nearest(batch):
                     near = _nearest(selector.pool, batch, members[some], candidates, ranking)
                     found = self._pick(near, batch)
-                    done = found.counts == selector.limit
+                    done = found.counts == selector.most
                     n_candidates[done] = near.counts[done]
                     parts.append(found.take(np.flatnonzero(done[found.owners])))
                     open_ = ~done[owners]
