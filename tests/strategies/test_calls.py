@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from support.toys import FRAME, fitted
 
 from counterset import (
     Constraints,
@@ -23,6 +24,7 @@ from counterset import (
     FewerCounterfactualsWarning,
     InvalidInputError,
 )
+from counterset.strategies.calls import Workload
 
 X = np.random.default_rng(0).integers(0, 8, (160, 4)).astype(float)
 
@@ -113,3 +115,103 @@ def test_the_bar_moves_more_often_where_rows_are_wide(monkeypatch: pytest.Monkey
     explainer = DiverseExplainer.paper(lambda rows: rows[:, 0] > 0.5, diversity=None).fit(wide)
     explainer.explain_many(wide[:16], progress=True)
     assert stream.getvalue().count("\r") > 5
+
+
+# Runs of groups are put together in the order of the inputs ---------------------------------------
+
+
+EACH = [Constraints(ranges={"age": (0, 2)}), Constraints(ranges={"income": (0, 2)})] * 5
+
+
+def test_two_groups_are_one_answer_in_the_order_of_the_rows() -> None:
+    # Both constraints allow everything, so the answer is that of one group.
+    explainer = fitted(FRAME, max_counterfactuals=1)
+    one = explainer.explain_many(FRAME[:10], constraints=EACH[0])
+    two = explainer.explain_many(FRAME[:10], constraints=EACH)
+    pd.testing.assert_frame_equal(one.to_frame(), two.to_frame())
+    assert two.labels.tolist() == one.labels.tolist()
+    assert two.model_rows == one.model_rows
+
+
+def test_a_label_that_no_training_row_has_is_the_same_in_every_group() -> None:
+    def model(rows: pd.DataFrame) -> Any:
+        # Between the training rows lies a class of its own.
+        known = rows["age"].isin(FRAME["age"]) & rows["income"].isin(FRAME["income"])
+        label = np.where(rows["age"] + rows["income"] > 1, "yes", "no")
+        return np.where(known, label, np.where(rows["age"] > 0.5, "new", "other"))
+
+    explainer = fitted(FRAME, model, max_counterfactuals=1)
+    each = EACH[:6]
+    found = explainer.explain_many(FRAME[:6], constraints=each)
+    for one, constraints in zip(found, each, strict=True):
+        assert one.labels.tolist() == model(one.counterfactuals).tolist()
+        alone = explainer.explain(one.input, constraints=constraints)
+        assert one.labels.tolist() == alone.labels.tolist()
+
+
+def test_stable_radii_stay_with_their_rows() -> None:
+    # Sets are kept, and radii proved, only for rows without constraints.
+    explainer = fitted(FRAME, anchors=4, max_counterfactuals=1)
+    each = [None, EACH[0]] * 4
+    found = explainer.explain_many(FRAME[:8], constraints=each)
+    expected = [explainer.explain(FRAME.iloc[i], constraints=each[i]) for i in range(8)]
+    radii = [one.certificate and one.certificate.stable_radius for one in found]
+    assert radii == [one.certificate and one.certificate.stable_radius for one in expected]
+    assert sum(radius is not None for radius in radii) >= 2
+    assert [repr(one) for one in found] == [repr(one) for one in expected]
+
+
+# How the rows of one call are divided -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("memory", "expected"),
+    [("512MB", 512_000_000), ("1.5 gb", 1_500_000_000), ("7", 7), (123, 123), ("2K", None)],
+)
+def test_memory_is_read_as_bytes(memory: Any, expected: int | None) -> None:
+    if expected is None:
+        with pytest.raises(InvalidInputError, match="such as '512MB'"):
+            Workload(memory=memory)
+    else:
+        assert Workload(memory=memory).bytes == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"n_jobs": 1.5}, "n_jobs"),
+        ({"n_jobs": True}, "n_jobs"),
+        ({"memory": "much"}, "memory"),
+        ({"memory": 0}, "at least 1 byte"),
+        ({"memory": None}, "memory"),
+        ({"progress": "yes"}, "progress"),
+    ],
+)
+def test_nonsense_is_refused(settings: dict[str, Any], told: str) -> None:
+    with pytest.raises(InvalidInputError, match=told):
+        Workload(**settings)
+
+
+def test_no_number_of_jobs_is_one_unless_joblib_says_otherwise() -> None:
+    assert Workload().jobs == 1
+    with joblib.parallel_config(backend="threading", n_jobs=3):
+        assert Workload().jobs == 3
+    assert Workload(n_jobs=-1).jobs == joblib.cpu_count()
+
+
+# What one call asks for is checked before anything is computed ------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"skip": "yes"}, "skip must be True or False, got 'yes'"),
+        ({"skip": None}, "skip must be True or False, got None"),
+        ({"if_none": "skip"}, "if_none must be 'raise', 'warn' or 'ignore', got 'skip'"),
+        ({"target_probability": 2}, "target_probability"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        fitted(FRAME).explain_many(FRAME[:2], **options)
