@@ -8,12 +8,15 @@ from hypothesis import HealthCheck, settings
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-# A busy machine must not fail a test, and a failure must come again: no deadline, no randomness.
-settings.register_profile(
-    "counterset",
-    deadline=None,
-    derandomize=True,
-    max_examples=75,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("counterset")
+# How many examples a property test tries, unless it says so itself. The usual number notices most
+# faults and keeps the suite short. CI tries more: pytest --hypothesis-profile=thorough
+for _name, _examples in {"thorough": 80, "usual": 25}.items():
+    # A busy machine must not fail a test, and a failure must come again.
+    settings.register_profile(
+        _name,
+        deadline=None,
+        derandomize=True,
+        max_examples=_examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("usual")

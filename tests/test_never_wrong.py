@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.literal_checker import broken, records, same_row, strange_values
 from support.mixed_tables import Case, Model, constrained, models
@@ -72,7 +72,6 @@ def explain(explainer: DiverseExplainer, rows: pd.DataFrame) -> Explanations:
         return explainer.explain_many(rows, if_none="warn")
 
 
-@settings(max_examples=80)
 @given(explainers())
 def test_every_counterfactual_is_valid_and_keeps_what_was_promised(
     drawn: tuple[Case, Model, DiverseExplainer],
@@ -106,7 +105,6 @@ def test_every_counterfactual_is_valid_and_keeps_what_was_promised(
             assert strange_values(case.limits, case.features, case.X, x, c) == []
 
 
-@settings(max_examples=80)
 @given(explainers())
 def test_an_explanation_does_not_depend_on_the_rest_of_the_batch(
     drawn: tuple[Case, Model, DiverseExplainer],
@@ -128,7 +126,6 @@ def assert_same(a: Explanation, b: Explanation) -> None:
     np.testing.assert_array_equal(a.labels, b.labels)
 
 
-@settings(max_examples=80)
 @given(explainers())
 def test_what_rules_everything_out_is_named_and_really_there(
     drawn: tuple[Case, Model, DiverseExplainer],

@@ -76,7 +76,7 @@ def explainer() -> DiverseExplainer:
     return DiverseExplainer(lend, schema=SPECIAL, max_counterfactuals=3).fit(PEOPLE)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, len(PEOPLE) - 1), st.sampled_from(["steps", "no steps"]))
 def test_printed_options_flip_the_model_when_they_are_typed_in(
     explainer: DiverseExplainer, at: int, how: str
@@ -179,7 +179,6 @@ def test_a_declared_step_and_allowed_values_off_it_hold() -> None:
     assert only.values.tolist() == [[987.6, 330.25]]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_ranges_and_moves_that_no_step_fits_into_are_kept(data: st.DataObject) -> None:
     low = data.draw(st.floats(0, 700))

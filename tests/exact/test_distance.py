@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -76,7 +76,6 @@ def check_batch_against_single(
 whole_numbers = st.integers(-3, 3).map(float)
 
 
-@settings(max_examples=60)
 @given(
     coefficients=st.lists(
         st.lists(whole_numbers, min_size=3, max_size=3), min_size=1, max_size=3

@@ -44,7 +44,6 @@ def test_a_linear_model_in_disguise_has_the_distance_of_the_linear_model(
         assert bounds.lower <= expected.upper
 
 
-@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000))
 def test_every_activation_pattern_agrees(seed: int) -> None:
     network = random_network(seed)
@@ -134,7 +133,6 @@ def test_out_of_time_gives_the_bounds_so_far() -> None:
     assert "cfd = " in repr(exact)
 
 
-@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     distance=st.sampled_from([L1(), L2(), LInf(), L1([1, 3, 0.5]), L2([1, 3, 0.5])]),
@@ -193,7 +191,6 @@ def network_in_single(network: ReluNetwork) -> Any:
     return predict
 
 
-@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000), shift=st.sampled_from([0.0, 1e3]))
 def test_no_flip_in_single_precision_is_nearer_than_the_bound(seed: int, shift: float) -> None:
     # Far from 0 single precision is coarse: the input is moved there, and the bias makes up for it.
@@ -222,7 +219,6 @@ def test_no_flip_in_single_precision_is_nearer_than_the_bound(seed: int, shift: 
         assert bounds.lower <= np.abs(flipped - x).sum(axis=1).min()
 
 
-@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     scales=st.lists(st.integers(-6, 6), min_size=4, max_size=4),

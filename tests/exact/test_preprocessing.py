@@ -66,7 +66,6 @@ def by_brute_force(model: Any, x: pd.DataFrame, kind: str) -> float:
     )
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 1000),
     kind=st.sampled_from(KINDS),
@@ -95,7 +94,7 @@ def test_mixed_tables_against_every_combination(
     assert model.predict(witness)[0] != model.predict(x)[0]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 1000),
     kind=st.sampled_from(["l1", "linf"]),

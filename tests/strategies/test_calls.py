@@ -50,7 +50,7 @@ EXPLAINERS = [
 ]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     which=st.sampled_from(range(len(EXPLAINERS))),
     n_jobs=st.sampled_from([None, 1, 2, 3]),

@@ -113,7 +113,7 @@ class LiteralChoice:
         return kept[:limit]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000))
 def test_the_choice_is_that_of_the_literal_oracle(seed: int) -> None:
     rng = np.random.default_rng(seed)

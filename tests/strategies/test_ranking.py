@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
@@ -39,9 +39,6 @@ class Case:
         """All candidates of an input but itself, by distance, then by training row."""
         others = [j for j in range(len(self.points)) if (self.points[j] != self.x[i]).any()]
         return sorted(others, key=lambda j: (self.exact(i, j), self.rows[j]))
-
-
-few_examples = settings(max_examples=80)
 
 
 def manhattan(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -103,7 +100,6 @@ def test_keep_within_keeps_those_at_most_a_factor_farther(case: Case, factor: fl
     assert left(ranking) == expected
 
 
-@few_examples
 @given(cases())
 def test_nearest_distance_is_exact_and_infinite_without_candidates(case: Case) -> None:
     orders = [case.ordered(i) for i in range(len(case.x))]
@@ -111,7 +107,6 @@ def test_nearest_distance_is_exact_and_infinite_without_candidates(case: Case) -
     assert case.ranking().nearest_distance().tolist() == expected
 
 
-@few_examples
 @given(cases(), st.data())
 def test_what_is_dropped_never_comes_back(case: Case, data: st.DataObject) -> None:
     ranking = case.ranking()
@@ -125,7 +120,6 @@ def test_what_is_dropped_never_comes_back(case: Case, data: st.DataObject) -> No
     ]
 
 
-@few_examples
 @given(cases(), st.integers(1, 16))
 def test_left_lists_what_is_not_dropped(case: Case, count: int) -> None:
     ranking = case.ranking()
@@ -136,7 +130,6 @@ def test_left_lists_what_is_not_dropped(case: Case, count: int) -> None:
     assert len(who) == len(expected)
 
 
-@few_examples
 @given(cases())
 def test_first_of_some_inputs_is_that_of_all(case: Case) -> None:
     ranking = case.ranking()
@@ -148,7 +141,6 @@ def test_first_of_some_inputs_is_that_of_all(case: Case) -> None:
         assert not found[i] or alone[0] == nearest[i]
 
 
-@few_examples
 @given(cases(), st.integers(1, 16))
 def test_the_first_are_taken_out_one_after_the_other(case: Case, count: int) -> None:
     ranking = case.ranking()
@@ -166,7 +158,6 @@ def test_the_first_are_taken_out_one_after_the_other(case: Case, count: int) -> 
                 assert lengths[i] == np.inf
 
 
-@few_examples
 @given(cases(), st.integers(1, 16), st.booleans())
 def test_what_is_chosen_without_the_cut_is_left_if_it_is_near_enough(
     case: Case, count: int, cut_already: bool
@@ -182,7 +173,6 @@ def test_what_is_chosen_without_the_cut_is_left_if_it_is_near_enough(
     assert ranking.has(chosen).tolist() == has
 
 
-@few_examples
 @given(cases())
 def test_copies_of_a_choice_are_the_equal_points(case: Case) -> None:
     ranking = case.ranking()

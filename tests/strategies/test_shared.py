@@ -69,7 +69,7 @@ DECLINED = FRAME[lend(FRAME) == "no"]
 
 
 @pytest.mark.parametrize("distance", ["l1", "l2", "linf", "l0", "gower"])
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10**6), anchors=st.integers(1, 12))
 def test_no_input_within_the_radius_gets_other_examples(
     distance: str, seed: int, anchors: int
@@ -419,7 +419,7 @@ def same(a: OptionList, b: OptionList) -> bool:
 SHARED = recorded()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, len(FRAME) - 1), st.integers(-3, 3), st.integers(-3, 3))
 def test_the_list_and_its_order_depend_on_the_region_only(row: int, income: int, debt: int) -> None:
     x = FRAME.iloc[[row]]

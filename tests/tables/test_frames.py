@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -54,7 +54,6 @@ def schema(rows: Any) -> Any:
 
 
 @given(tables())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_container_is_explained_as_pandas_is(
     drawn: tuple[pd.DataFrame, pl.DataFrame],
 ) -> None:
@@ -74,7 +73,6 @@ def test_every_container_is_explained_as_pandas_is(
 
 
 @given(tables())
-@settings(max_examples=60, deadline=None)
 def test_rows_come_back_as_they_went_in(drawn: tuple[pd.DataFrame, pl.DataFrame]) -> None:
     _, polars = drawn
     explainer = fitted(polars)
@@ -89,7 +87,7 @@ def test_rows_come_back_as_they_went_in(drawn: tuple[pd.DataFrame, pl.DataFrame]
 
 
 @given(tables())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_row_of_another_container_is_taken_if_its_columns_fit(
     drawn: tuple[pd.DataFrame, pl.DataFrame],
 ) -> None:

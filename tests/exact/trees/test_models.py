@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -92,7 +92,6 @@ def test_histograms_of_gradients_compare_in_double_precision() -> None:
 # Trees as the solvers see them: cuts to the last bit ----------------------------------------------
 
 
-@settings(max_examples=100)
 @given(
     threshold=st.floats(-1e6, 1e6).map(float),
     single=st.booleans(),

@@ -48,7 +48,6 @@ from counterset.exact.trees.pipelines import last_at_most, read_tree_pipeline
 KINDS = ["gower", "l0", "l1", "l2", "linf"]
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 1000),
     kind=st.sampled_from(KINDS),
@@ -199,7 +198,7 @@ def test_cuts_are_where_the_scaler_puts_them(scaler: Any, dtype: Any) -> None:
                 assert model.predict(back)[0] == own
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 1000), distance=st.sampled_from(["l1", "l2", "linf", "l0"]))
 def test_scaled_forests_are_as_far_as_their_twins_without(seed: int, distance: str) -> None:
     # Powers of two scale without rounding, so that both forests have the same cells.
@@ -344,7 +343,6 @@ def test_a_forest_without_splits() -> None:
 # The last number at most a limit ------------------------------------------------------------------
 
 
-@settings(max_examples=60)
 @given(
     limit=st.floats(-50, 50),
     factor=st.floats(1e-3, 1e3),

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
@@ -32,7 +32,6 @@ from counterset.exact.trees.solve import Descent
 DISTANCES = [L1(), L2(), LInf(), L0(), L1([1, 2]), L2([0.5, 2]), LInf([1, 3]), L0([1, 2])]
 
 
-@settings(max_examples=40)
 @given(
     seed=st.integers(0, 1000),
     distance=st.sampled_from(DISTANCES),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from support.mixed_tables import Case, tables
 from support.one_feature import learn
 
@@ -76,7 +76,6 @@ def test_a_column_declared_categorical_comes_back_too(name: str) -> None:
     pd.testing.assert_frame_equal(pd.DataFrame(table.decode(matrix)), frame)
 
 
-@settings(max_examples=60)
 @given(tables())
 def test_random_tables_come_back_as_they_came(case: Case) -> None:
     table, matrix = Table.learn(case.X, case.schema)
