@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The models here are small, so threads cost more than they give. Read when numpy is imported.
@@ -20,3 +21,9 @@ for _name, _examples in {"thorough": 80, "usual": 25}.items():
         suppress_health_check=[HealthCheck.too_slow],
     )
 settings.load_profile("usual")
+
+
+@pytest.fixture(scope="session")
+def thorough() -> bool:
+    """Whether to try all combinations that a test knows, as CI does, and not every second one."""
+    return settings.get_profile("thorough").max_examples == settings.default.max_examples

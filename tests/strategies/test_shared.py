@@ -161,10 +161,6 @@ def test_every_batch_size_and_order_gives_the_same_answers() -> None:
         assert alone.counterfactuals.equals(backwards[9 - i].counterfactuals)
 
 
-def says_yes(explainer: DiverseExplainer, row: Any) -> bool:
-    return bool(lend(explainer.schema_.decode(row[None]))[0] == "yes")
-
-
 def from_(explainer: DiverseExplainer, x: Any, row: Any) -> float:
     return float(explainer.distance_.pairwise(x[None], row[None])[0, 0])
 
@@ -183,9 +179,12 @@ def test_the_choice_is_the_first_of_the_list_that_work_and_differ() -> None:
             rows = explainer.schema_.snap(
                 options.apply(matrix[[i]], explainer.schema_)[0], matrix[[i]]
             )
+            good = lend(explainer.schema_.decode(rows)) == "yes"
             works = []
-            for rungs in np.split(rows, len(options)):
-                enough = [row for row in rungs if says_yes(explainer, row)]
+            for rungs, reach in zip(
+                np.split(rows, len(options)), np.split(good, len(options)), strict=True
+            ):
+                enough = list(rungs[reach])
                 works += sorted(enough, key=lambda row: from_(explainer, matrix[i], row))[:1]
             sets = [frozenset(np.flatnonzero(row != matrix[i])) for row in works]
             kept: list[int] = []
