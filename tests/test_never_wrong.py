@@ -33,28 +33,37 @@ from counterset.strategies.ranking import Cutoff
 
 
 @st.composite
+def drawn_settings(draw: st.DrawFn, case: Case) -> dict[str, Any]:
+    """Draw settings of the explainer: each on its own, whether people would combine them or not."""
+    cutoffs: list[Cutoff] = [NearestCandidates(3), NearestCandidates(1000), CandidatesWithin(1.0)]
+    return {
+        "distance": draw(st.sampled_from(["gower", "l1", "l2", "linf", "l0"])),
+        "candidates": draw(st.sampled_from(cutoffs)),
+        "diversity": draw(st.sampled_from([None, AngleDiversity(0.5), DistanceDiversity(0.1)])),
+        "search": draw(st.sampled_from([None, LineSearch(0.3), LineSearch(0.02)])),
+        "scale": draw(st.sampled_from(["robust", "range", "mad", None])),
+        "costs": draw(st.sampled_from([None, {case.columns[0].name: 3.0}])),
+        "max_counterfactuals": draw(st.integers(1, 4)),
+        "sparsify": draw(st.booleans()),
+        "plausibility": draw(st.sampled_from([None, None, NearData(2, 0.8)])),
+        "anchors": draw(st.sampled_from([None, None, 1])),
+    }
+
+
+@st.composite
 def explainers(draw: st.DrawFn) -> tuple[Case, Model, DiverseExplainer]:
     case = draw(constrained())
-    cutoffs: list[Cutoff] = [NearestCandidates(3), NearestCandidates(1000), CandidatesWithin(1.0)]
     model = draw(models(case))
     assume(len(set(model.predict(case.X))) > 1)
-    # The default learns steps, and looks for few changes; the paper's settings do neither.
-    make: Any = draw(st.sampled_from([DiverseExplainer, DiverseExplainer.paper]))
-    explainer = make(
-        model,
-        distance=draw(st.sampled_from(["gower", "l1", "l2", "linf", "l0"])),
-        candidates=draw(st.sampled_from(cutoffs)),
-        diversity=draw(st.sampled_from([None, AngleDiversity(0.5), DistanceDiversity(0.1)])),
-        search=draw(st.sampled_from([None, LineSearch(0.3), LineSearch(0.02)])),
-        scale=draw(st.sampled_from(["robust", "range", "mad", None])),
-        costs=draw(st.sampled_from([None, {case.columns[0].name: 3.0}])),
-        max_counterfactuals=draw(st.integers(1, 4)),
-        schema=case.schema,
-        constraints=case.constraints,
-        sparsify=draw(st.booleans()),
-        plausibility=draw(st.sampled_from([None, None, NearData(2, 0.8)])),
-        anchors=draw(st.sampled_from([None, None, 1])),
-    )
+    # What most people use is drawn most often: the default settings, and shared lists.
+    kind = draw(st.sampled_from(["default", "shared", "any", "paper"]))
+    make: Any = DiverseExplainer.paper if kind == "paper" else DiverseExplainer
+    more: dict[str, Any] = {}
+    if kind == "shared":
+        more = {"anchors": draw(st.sampled_from([1, 2, "auto"]))}
+    elif kind != "default":
+        more = draw(drawn_settings(case))
+    explainer = make(model, schema=case.schema, constraints=case.constraints, **more)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CountersetWarning)  # of scales, and of codes
