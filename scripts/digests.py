@@ -32,6 +32,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from support.settings import explainer_by_steps, paper_by_steps
 
 import counterset
 from counterset import (
@@ -167,9 +168,9 @@ def credit_inputs(model: Any, count: int = 6) -> pd.DataFrame:
 def make(model: Any, **parameters: Any) -> DiverseExplainer:
     """Return an explainer with the paper's scale and numbers without steps, for any strategy."""
     if "strategy" not in parameters:
-        return DiverseExplainer.paper(model, **parameters)
+        return paper_by_steps(model, **parameters)
     schema = (parameters.pop("schema", None) or Schema()).without_steps()
-    return DiverseExplainer(model, schema=schema, **({"scale": "range"} | parameters))
+    return explainer_by_steps(model, schema=schema, **({"scale": "range"} | parameters))
 
 
 def explain(data: Any, inputs: Any, model: Any, asked: Any = None, **parameters: Any) -> Any:

@@ -235,9 +235,9 @@ SHARE = 5
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_every_constraint_holds_on_a_column_of_every_kind(strategy: str) -> None:
+def test_every_constraint_holds_on_a_column_of_every_kind(strategy: str, thorough: bool) -> None:
     turn, options, asked = list(STRATEGIES).index(strategy), 0, 0
-    for name in CROSSED:
+    for name in CROSSED if thorough else CROSSED[turn % 2 :: 2]:
         table = table_with(name)
         model, explainer = explainer_of(table, STRATEGIES[strategy])
         column = next(each for each in table.columns if each.name == name)
@@ -253,8 +253,8 @@ def test_every_constraint_holds_on_a_column_of_every_kind(strategy: str) -> None
 
 
 @pytest.mark.parametrize("strategy", ["default", "paper", "anchors"])
-def test_a_column_of_infinite_cost_stays_whatever_its_kind(strategy: str) -> None:
-    for name in CROSSED:
+def test_a_column_of_infinite_cost_stays_whatever_its_kind(strategy: str, thorough: bool) -> None:
+    for name in CROSSED if thorough else CROSSED[len(strategy) % 2 :: 2]:
         table = table_with(name)
         costs = {"uniform": 3.0, name: float("inf")}
         model, explainer = explainer_of(table, STRATEGIES[strategy], costs=costs)

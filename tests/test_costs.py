@@ -69,7 +69,6 @@ def assert_equal(some: Explanations, others: Explanations) -> None:
     pd.testing.assert_frame_equal(some.to_frame(), others.to_frame(), check_exact=True)
 
 
-@settings(max_examples=60)
 @given(
     cases(),
     st.sampled_from([(L1, 1), (L2, 2), (LInf, 1), (L0, 1)]),
@@ -95,7 +94,6 @@ def test_costs_are_the_weights_of_a_weighted_distance(
     )
 
 
-@settings(max_examples=40)
 @given(cases(NEVER_MISSING), st.sampled_from(["l1", "l2", "gower"]), st.booleans())
 def test_without_a_scale_costs_are_weights_for_angles_too(
     drawn: tuple[Case, Model, list[float]], distance: str, sparsify: bool
@@ -109,7 +107,6 @@ def test_without_a_scale_costs_are_weights_for_angles_too(
     )
 
 
-@settings(max_examples=60)
 @given(cases(), st.data(), st.booleans(), st.sampled_from(["l1", "l0"]))
 def test_an_infinite_cost_is_an_immutable_feature(
     drawn: tuple[Case, Model, list[float]], data: st.DataObject, sparsify: bool, distance: str

@@ -111,7 +111,6 @@ def test_training_rows_keep_their_values_and_the_labels_of_the_model(
     assert training.value.labels == dict(zip(values.tolist(), counts.tolist(), strict=True))
 
 
-@settings(max_examples=40)
 @given(cases(), settings_drawn, st.integers(0, 29))
 def test_options_are_what_the_model_says_and_hold_no_code_that_the_input_had_not(
     case: tuple[UglyTable, Encoded], more: dict[str, Any], at: int

@@ -39,7 +39,7 @@ def test_the_input_and_the_options_are_the_rows_where_they_stand(which: str) -> 
 def test_positions_in_a_plane_lead_back_to_the_same_rows() -> None:
     explanation, explainer = plane()
     here = map_of(explanation, explainer)
-    rows = explainer.pool_.matrix[:20]
+    rows = explainer.training_.pool.matrix[:20]
     same(here.rows(here.place(rows)), rows)
     points = np.random.default_rng(0).normal(size=(20, 2))
     same(here.place(here.rows(points)), points)
@@ -65,7 +65,7 @@ def test_on_the_lines_of_a_fan_the_rows_are_those_that_step_4_searches(which: st
     here, distance = layout(which), explainer.distance_
     starts = np.repeat(explanation._input[None, :], len(explanation), axis=0)
     ends = explanation._matrix
-    rules = explainer._training.rules(explainer.constraints)
+    rules = explainer.training_.rules(explainer.constraints)
     coordinates = distance.coordinates(starts), distance.coordinates(ends)
     paths = Paths(distance, starts, ends, coordinates, rules)
     for share in (0.25, 0.5, 0.8):

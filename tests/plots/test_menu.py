@@ -37,7 +37,7 @@ def test_signs_say_more_less_or_other() -> None:
 
 def test_a_special_code_is_neither_more_nor_less() -> None:
     explanation, explainer = special()
-    late = explainer.pool_.matrix[explainer.pool_.matrix[:, 0] > 40][0]
+    late = explainer.training_.pool.matrix[explainer.training_.pool.matrix[:, 0] > 40][0]
     turned = replace(explanation, _input=late, _matrix=explanation._input[None, :])
     display = MenuDisplay.from_explanation(turned)
     assert display.texts[display.names.index("late")] == ["≠ -9"]  # it used to be "▼ -9"

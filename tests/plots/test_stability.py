@@ -29,7 +29,7 @@ def test_copies_are_asked_for_the_same() -> None:
     tight = Constraints(immutable=["age", "home"], ranges={"score": (300, 800)})
     asked: dict[str, Any] = {"target": ["yes"], "constraints": tight}
     narrow = DiverseExplainer(explainer.model, max_counterfactuals=1).fit(
-        explainer.schema_.decode(explainer.pool_.matrix)
+        explainer.training_.table.decode(explainer.training_.pool.matrix)
     )
     (other,) = narrow.explain_many(row, **asked)
     display = StabilityDisplay.from_explanation(other, narrow, repeats=3)

@@ -20,7 +20,7 @@ from counterset.report.page import read_record, seal_holds
 def many() -> tuple[Explanations, Any]:
     """Sixty people, some of whom have no way, because next to nothing may change."""
     _, explainer = mixed()
-    X: Any = explainer.schema_.decode(explainer.pool_.matrix)
+    X: Any = explainer.training_.table.decode(explainer.training_.pool.matrix)
     rows = X.iloc[:60]
     tight = Constraints(immutable=["age", "home", "debt"], max_increase={"score": 30})
     with warnings.catch_warnings():

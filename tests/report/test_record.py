@@ -29,8 +29,8 @@ def test_the_record_of_many_holds_settings_and_hashes_but_no_rows() -> None:
     assert record["constraints"] == {"immutable": ["age"]}
     assert record["settings"]["max_counterfactuals"] == 4
     assert record["training"] == {
-        "rows": len(explainer.pool_.matrix),
-        "hash": explainer._training.summary.value.hash,
+        "rows": len(explainer.training_.pool.matrix),
+        "hash": explainer.training_.summary.value.hash,
     }
     assert "explanation" not in record
     assert set(record["versions"]) >= {"counterset", "numpy", "python"}

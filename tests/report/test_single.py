@@ -35,7 +35,7 @@ def test_it_holds_the_words_the_table_and_how_it_was_made(tmp_path: Path) -> Non
         assert all(part in text for part in filter(None, line.split(" (")[0].split(". "))), told
     for part in ("Reasons", "What is certain", "constraints immutable", "counterset verify"):
         assert part in text
-    training = explainer._training.summary.value
+    training = explainer.training_.summary.value
     assert training.hash in text
     assert seal_holds(page)
 

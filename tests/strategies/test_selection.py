@@ -43,7 +43,7 @@ def test_the_nearest_in_each_direction_is_chosen() -> None:
     found = selector.select(batch.embedded.take(members), eligible)
     # To the right, up, and to the left; rows 2 and 4 lie in the direction of row 1.
     chosen = found.pool_index[0]
-    rows = explainer.pool_.training_index[chosen[chosen != NONE_LEFT]]
+    rows = explainer.training_.pool.training_index[chosen[chosen != NONE_LEFT]]
     assert rows.tolist() == [1, 3, 5]
     assert found.n_candidates.tolist() == [5]
     assert found.farthest.tolist() == [0.0]

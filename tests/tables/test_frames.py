@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -55,7 +55,6 @@ def schema(rows: Any) -> Any:
 
 
 @given(tables())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_container_is_explained_as_pandas_is(
     drawn: tuple[pd.DataFrame, pl.DataFrame],
 ) -> None:
@@ -75,7 +74,6 @@ def test_every_container_is_explained_as_pandas_is(
 
 
 @given(tables())
-@settings(max_examples=60, deadline=None)
 def test_rows_come_back_as_they_went_in(drawn: tuple[pd.DataFrame, pl.DataFrame]) -> None:
     _, polars = drawn
     explainer = fitted(polars)
@@ -90,7 +88,7 @@ def test_rows_come_back_as_they_went_in(drawn: tuple[pd.DataFrame, pl.DataFrame]
 
 
 @given(tables())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_row_of_another_container_is_taken_if_its_columns_fit(
     drawn: tuple[pd.DataFrame, pl.DataFrame],
 ) -> None:
@@ -313,7 +311,9 @@ def test_dictionaries_of_pyarrow(dtype: Any) -> None:
     table = pa.table({"score": ROWS["score"], "level": halves})
     explainer = fitted(table)
     found = explainer.explain_many(table)
-    assert explainer.schema_.features[1].kind == ("ordinal" if dtype.ordered else "categorical")
+    assert explainer.training_.table.features[1].kind == (
+        "ordinal" if dtype.ordered else "categorical"
+    )
     for i, one in enumerate(found):
         assert one.counterfactuals.schema.field("level").type == dtype
         assert one.input.to_pylist() == table[i : i + 1].to_pylist()

@@ -96,7 +96,7 @@ LABELS = {"x0": "alpha", "x1": "beta", "x2": "gamma"}
 ITEM = re.compile(r"the (alpha|beta|gamma) from (?:about )?(-?[\d,.]*\d)(?: km)? to (-?[\d,.]*\d)")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), scale=st.sampled_from([1e-3, 1.0, 12_345.0]))
 def test_every_number_typed_back_flips_the_model(seed: int, scale: float) -> None:
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterset.distances import L1, L2, CustomDistance, Distance, get
@@ -87,7 +87,6 @@ def test_nothing_is_proved_without_symmetry_and_the_triangle_inequality(distance
 
 
 @pytest.mark.parametrize("distance", METRICS, ids=lambda each: type(each).__name__)
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 12), st.booleans(), st.sampled_from([1.0, 1e6]))
 def test_no_step_within_the_radius_leads_to_another_region(
     distance: Any, seed: int, count: int, on_grid: bool, far: float

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,22 +14,45 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
 from support.anchored_toys import acceptance_of, selector_of
 from support.mixed_toys import FRAME, explain, lend
 from support.settings import explainer_by_steps, paper_by_steps
-from support.toys import X, approve
+from support.toys import Recorder, X, approve, fitted
 
 from counterset import (
+    AngleDiversity,
     Constraints,
     DiverseExplainer,
     FeatureDiversity,
+    InvalidInputError,
     LineSearch,
     NearData,
     NoCounterfactualError,
+    Schema,
+    datasets,
+    evaluate,
 )
 from counterset.distances import get
 from counterset.metrics import set_distance
+from counterset.models.goals import OneOf
+from counterset.strategies import shared as fitting
 from counterset.strategies import shared as learning
+from counterset.strategies.batch import Requirements
+from counterset.strategies.recipes import Recipes, learn_recipes
+from counterset.strategies.shared import (
+    LENGTH,
+    POWER,
+    ROWS,
+    RUNGS,
+    Anchors,
+    OptionList,
+    in_order,
+    in_sets,
+    learn_list,
+)
+from counterset.tables.table import Table
 
 
 def listed(model: Any = lend, data: Any = FRAME, **parameters: Any) -> DiverseExplainer:
@@ -45,7 +70,7 @@ DECLINED = FRAME[lend(FRAME) == "no"]
 
 
 @pytest.mark.parametrize("distance", ["l1", "l2", "linf", "l0", "gower"])
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10**6), regions=st.integers(1, 12))
 def test_no_input_within_the_radius_gets_other_examples(
     distance: str, seed: int, anchors: int
@@ -62,7 +87,7 @@ def test_no_input_within_the_radius_gets_other_examples(
         assert explanation.certificate is not None
         radius = explanation.certificate.stable_radius
         assert radius is not None
-        steps = np.vstack([rng.normal(size=(30, 3)), explainer.pool_.matrix[:30] - row])
+        steps = np.vstack([rng.normal(size=(30, 3)), explainer.training_.pool.matrix[:30] - row])
         lengths = get(distance).pairwise(row[None], row + steps)[0]
         reach = min(radius, 10.0) * rng.choice([0.3, 0.999, 1 - 1e-9], len(steps))
         tried = row + steps * (reach / np.maximum(lengths, 1e-9))[:, None]
@@ -137,10 +162,6 @@ def test_every_batch_size_and_order_gives_the_same_answers() -> None:
         assert alone.counterfactuals.equals(backwards[9 - i].counterfactuals)
 
 
-def says_yes(explainer: DiverseExplainer, row: Any) -> bool:
-    return bool(lend(explainer.schema_.decode(row[None]))[0] == "yes")
-
-
 def from_(explainer: DiverseExplainer, x: Any, row: Any) -> float:
     return float(explainer.distance_.pairwise(x[None], row[None])[0, 0])
 
@@ -149,19 +170,22 @@ def test_the_choice_is_the_first_of_the_list_that_work_and_differ() -> None:
     explainer = listed(diversity=FeatureDiversity(), max_counterfactuals=2)
     anchors = explainer.anchors_
     assert anchors is not None
-    matrix, _ = explainer.schema_.encode(DECLINED.head(60))
+    matrix, _ = explainer.training_.table.encode(DECLINED.head(60))
     batch = acceptance_of(explainer, matrix)
     found = explain(explainer, DECLINED.head(60))
     compared = 0
     selector = selector_of(explainer)
-    for inputs, options in anchors.lists(batch, explainer._training.rules(None), selector):
+    for inputs, options in anchors.lists(batch, explainer.training_.rules(None), selector):
         for i in inputs:
-            rows = explainer.schema_.snap(
+            rows = explainer.training_.table.snap(
                 options.apply(matrix[[i]], explainer.schema_)[0], matrix[[i]]
             )
+            good = lend(explainer.training_.table.decode(rows)) == "yes"
             works = []
-            for rungs in np.split(rows, len(options)):
-                enough = [row for row in rungs if says_yes(explainer, row)]
+            for rungs, reach in zip(
+                np.split(rows, len(options)), np.split(good, len(options)), strict=True
+            ):
+                enough = list(rungs[reach])
                 works += sorted(enough, key=lambda row: from_(explainer, matrix[i], row))[:1]
             sets = [frozenset(np.flatnonzero(row != matrix[i])) for row in works]
             kept: list[int] = []
@@ -171,7 +195,7 @@ def test_the_choice_is_the_first_of_the_list_that_work_and_differ() -> None:
             if len(kept) >= 2:
                 compared += 1
                 expected = {tuple(works[at]) for at in kept[:2]}
-                values, _ = explainer.schema_.encode(found[int(i)].counterfactuals)
+                values, _ = explainer.training_.table.encode(found[int(i)].counterfactuals)
                 assert set(map(tuple, values)) == expected
     assert compared > 5
 
@@ -278,12 +302,12 @@ def test_lists_serve_tables_with_missing_values() -> None:
 
 def test_options_are_plausible_where_that_is_asked_for() -> None:
     explainer = listed(plausibility=NearData())
-    assert explainer.support_ is not None
+    assert explainer.training_.support is not None
     found = [each for each in explain(explainer, FRAME.head(10)) if len(each)]
     assert found
     for explanation in found:
-        rows, _ = explainer.schema_.encode(explanation.counterfactuals)
-        assert explainer.support_.has(explainer.distance_.coordinates(rows)).all()
+        rows, _ = explainer.training_.table.encode(explanation.counterfactuals)
+        assert explainer.training_.support.has(explainer.distance_.coordinates(rows)).all()
 
 
 def test_a_class_of_a_single_row_and_one_never_seen_are_explained() -> None:
@@ -357,3 +381,313 @@ def test_an_index_of_the_frame_changes_nothing() -> None:
     one, other = listed(), listed(data=renamed)
     first, second = explain(one, FRAME.head(5)), explain(other, renamed.head(5))
     assert all((a.values == b.values).all() for a, b in zip(first, second, strict=True))
+
+
+# What is offered to a region does not depend on who asks ------------------------------------------
+
+
+def recorded(seed: int = 0, **parameters: Any) -> DiverseExplainer:
+    return fitted(FRAME, lend, regions=3, sparse=True, **parameters)
+
+
+def anchors_of(explainer: DiverseExplainer) -> Anchors:
+    assert explainer.anchors_ is not None
+    return explainer.anchors_
+
+
+def lists_of(explainer: DiverseExplainer, rows: Any) -> dict[int, OptionList]:
+    """Return the list of each input."""
+    matrix, _ = explainer.training_.table.encode(rows)
+    batch = acceptance_of(explainer, matrix)
+    return {
+        int(i): options
+        for inputs, options in anchors_of(explainer).lists(
+            batch, explainer.training_.rules(None), selector_of(explainer)
+        )
+        for i in inputs
+    }
+
+
+def same(a: OptionList, b: OptionList) -> bool:
+    return (
+        np.array_equal(a.recipes.features, b.recipes.features)
+        and np.array_equal(a.recipes.values, b.recipes.values)
+        and np.array_equal(a.start, b.start, equal_nan=True)
+    )
+
+
+SHARED = recorded()
+
+
+@settings(max_examples=30)
+@given(st.integers(0, len(FRAME) - 1), st.integers(-3, 3), st.integers(-3, 3))
+def test_the_list_and_its_order_depend_on_the_region_only(row: int, income: int, debt: int) -> None:
+    x = FRAME.iloc[[row]]
+    near = x.assign(income=x["income"] + 100 * income, debt=(x["debt"] + 100 * debt).clip(0))
+    (one, other), regions = (
+        [lists_of(SHARED, rows)[0] for rows in (x, near)],
+        [
+            anchors_of(SHARED).regions_of(acceptance_of(SHARED, SHARED.schema_.encode(rows)[0]))[0]
+            for rows in (x, near)
+        ],
+    )
+    if regions[0] == regions[1]:
+        assert one is other
+    fresh = lists_of(FRESH, near)[0]
+    assert same(other, fresh)  # whoever asked first
+
+
+FRESH = pickle.loads(pickle.dumps(recorded()))
+
+
+def test_threads_share_lists() -> None:
+    explainer = recorded()
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda i: lists_of(explainer, FRAME.iloc[[i]])[0], range(12)))
+    again = lists_of(explainer, FRAME.head(12))
+    assert all(found[i] is again[i] for i in range(12))
+
+
+def test_each_class_has_as_many_regions_as_asked_for_or_as_it_has_rows() -> None:
+    assert len(anchors_of(recorded())) == 6
+    assert len(anchors_of(fitted(X, regions=500))) == len(X)
+    assert len(anchors_of(fitted(np.repeat([[0.1, 0.1], [0.9, 0.9]], 5, axis=0), regions=3))) == 2
+
+
+# How many regions there are, and what fit prepares ------------------------------------------------
+
+
+def count(explainer: DiverseExplainer) -> int:
+    assert explainer.anchors_ is not None
+    return len(explainer.anchors_)
+
+
+def test_lists_are_learned_in_fit() -> None:
+    model = Recorder(lend)
+    explainer = fitted(FRAME, model, regions="auto", sparse=True)
+    assert count(explainer) == 2 * fitting.SPARSE_REGIONS
+    asked = len(model.asked)
+    found = explainer.explain(FRAME.iloc[0])
+    assert len(found)
+    # The input, the list, and what was found once more; a few more where the list ran out.
+    assert len(model.asked) - asked <= 3 or (found.certificate and found.certificate.alone)
+
+
+def test_one_dense_place_needs_few_regions_and_many_places_need_more() -> None:
+    rng = np.random.default_rng(0)
+    one = rng.integers(0, 2, (1200, 1)) * [[100.0, 100.0]] + rng.normal(size=(1200, 2))
+    places = rng.random((150, 2)).repeat(8, axis=0) * 100 + rng.normal(size=(1200, 2)) * 0.1
+
+    def odd(rows: Any) -> Any:
+        return np.floor(np.asarray(rows)[:, 0] / 10) % 2 == 0
+
+    settings: dict[str, Any] = {"regions": "auto", "sparse": False, "search": None}
+    few = fitted(one, lambda rows: np.asarray(rows)[:, 0] > 50, **settings)
+    many = fitted(places, odd, **settings)
+    assert count(few) < count(many)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_tiny_classes_are_divided_as_far_as_they_go(size: int) -> None:
+    rows = np.concatenate([np.linspace(0, 1, 40), np.linspace(9, 10, size)])[:, None]
+    for sparsify in (False, True):
+        explainer = fitted(
+            rows,
+            lambda rows: np.asarray(rows)[:, 0] > 5,
+            regions="auto",
+            sparse=sparsify,
+            max_counterfactuals=1,
+        )
+        assert explainer.explain([9.5]).values[0, 0] <= 5
+
+
+def test_progress_is_shown_only_if_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    explainer = fitted(FRAME, lend, regions=2, sparse=True)
+    assert capsys.readouterr() == ("", "")
+    explainer.fit(FRAME, progress=True)
+    out, bar = capsys.readouterr()
+    assert out == ""
+    done, total = bar.split("] ")[-1].split("/")
+    assert int(done) == int(total)
+
+
+@pytest.mark.parametrize("anchors", [0, -1, 2.5, "many", True])
+def test_a_number_of_anchors_that_makes_no_sense_is_refused(anchors: Any) -> None:
+    with pytest.raises(InvalidInputError, match="anchors must be"):
+        fitted(X, regions=anchors)
+
+
+@pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
+@pytest.mark.parametrize("search", [None, LineSearch(0.1)])
+def test_sets_change_a_third_less_and_are_as_near_and_diverse_on_rows_it_has_not_seen(
+    search: Any,
+) -> None:
+    data = datasets.load("diabetes")
+    rows = data.X.astype(float)
+    model = make_pipeline(MinMaxScaler(), LogisticRegression()).fit(rows[:600], data.y[:600])
+    paper, auto = (
+        evaluate(
+            paper_by_steps(model, regions=anchors, search=search).fit(rows[:600]),
+            rows[600:700],
+            repeats=1,
+        )
+        for anchors in (None, "auto")
+    )
+    figures = ["set_distance_max", "set_distance_mean", "k_distance", "k_diversity"]
+    shares = {figure: auto[figure].mean() / paper[figure].mean() for figure in figures}
+    assert shares["set_distance_max"] <= 0.5
+    assert shares["set_distance_mean"] <= 2 / 3
+    assert shares["k_distance"] <= 1.1
+    assert shares["k_diversity"] >= 0.9
+    assert (auto["validity"] == 1).all()
+
+
+# The order of a region's list ---------------------------------------------------------------------
+
+
+ANGLE = AngleDiversity(0.5)
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([0.5, 1.0, 2.0, np.inf]), min_size=3, max_size=3),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_the_order_is_by_mean_distance_over_the_root_of_the_share(rows: list[list[float]]) -> None:
+    scores = {}
+    for option in range(3):
+        works = [row[option] for row in rows if np.isfinite(row[option])]
+        if works:
+            share = len(works) / len(rows)
+            scores[option] = np.mean(works) / share**POWER
+    expected = sorted(scores, key=lambda option: scores[option])
+    assert in_order(np.array(rows)).tolist() == expected
+
+
+def test_what_works_for_no_row_is_not_on_the_list() -> None:
+    assert in_order(np.array([[np.inf, 1.0]])).tolist() == [1]
+    assert in_order(np.empty((0, 2))).tolist() == []
+
+
+def learned(rows: int = 40) -> tuple[OptionList, DiverseExplainer, Requirements]:
+    """Return the list of the first rows that are declined."""
+    explainer = fitted(FRAME, lend, sparse=True, max_counterfactuals=3, diversity=ANGLE)
+    training = explainer.training_
+    no, yes = training.classes.labels == "no", OneOf(np.array(["yes"]))
+    recipes = learn_recipes(training, no, yes, training.no_rules)
+    wanted = Requirements(yes, None, training.no_rules, None)
+    there = np.flatnonzero(no[training.pool.codes])
+    selector = selector_of(explainer)
+    options = learn_list(recipes, there[:rows], there[[7]], wanted, training, selector)
+    return options, explainer, wanted
+
+
+def test_every_recipe_of_a_learned_list_works_for_a_row_that_it_was_learned_from() -> None:
+    options, explainer, _ = learned()
+    pool, table = explainer.training_.pool, explainer.schema_
+    rows = np.flatnonzero(pool.codes == pool.codes[0])[:40]
+    drawn = rows[np.argsort(pool.lots[rows], kind="stable")[:ROWS]]
+    tried = options.apply(pool.matrix[drawn], table)
+    assert 0 < len(options) <= LENGTH
+    for i in range(len(options)):
+        rungs = tried[:, i * len(RUNGS) : (i + 1) * len(RUNGS)].reshape(-1, tried.shape[2])
+        assert (lend(table.decode(table.snap(rungs))) == "yes").any()
+
+
+def test_no_row_to_learn_from_leaves_an_empty_list() -> None:
+    assert len(learned(rows=0)[0]) == 0
+
+
+def test_a_list_begins_with_recipes_that_differ_as_seen_from_the_centre() -> None:
+    options, explainer, wanted = learned()
+    training, limit = explainer.training_, explainer.max_counterfactuals
+    there = np.flatnonzero(training.pool.codes == training.pool.codes[0])
+    centre = training.batch(there[[7]], wanted)
+    rows = options.apply(centre.inputs, training.table)[0, RUNGS.index(1.0) :: len(RUNGS)]
+    rows = training.table.snap(rows[:limit], centre.inputs)
+    directions = training.distance.embed(rows).directions - centre.embedded.directions
+    for one, other in itertools.combinations(directions, 2):
+        cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+        assert 1 - cosine >= ANGLE.beta
+
+
+def test_sets_hold_every_recipe_once_and_keep_the_order_where_nothing_differs() -> None:
+    options, explainer, wanted = learned()
+    training = explainer.training_
+    there = np.flatnonzero(training.pool.codes == training.pool.codes[0])
+    centre = training.batch(there[[7]], wanted)
+    selector = replace(selector_of(explainer), diversity=None, limit=len(options))
+    for each in (selector, replace(selector, limit=2)):
+        order = in_sets(options, centre, each)
+        assert sorted(order) == list(range(len(options)))
+
+
+# The list of a region: what its options ask for, whoever tries them -------------------------------
+
+
+HOMES = ["free", "own", "rent"]
+#: The rung on which a recipe is as it was learned.
+WHOLE = RUNGS.index(1.0)
+
+
+def table() -> Table:
+    ages, debts = np.linspace(20, 60, 41), np.linspace(0, 40, 41)
+    homes = [HOMES[i % 3] for i in range(41)]
+    return Table.learn(pd.DataFrame({"age": ages, "home": homes, "debt": debts}))[0]
+
+
+def one(features: list[bool], values: list[float]) -> Recipes:
+    return Recipes(np.array([features]), np.array([values]), np.array([3]))
+
+
+def test_a_number_above_the_median_is_asked_for_at_least_one_below_at_most() -> None:
+    start = np.array([40.0, np.nan, 20.0])
+    options = OptionList(one([True, False, True], [50.0, 0.0, 10.0]), start)
+    rows = options.apply(np.array([[30.0, 1.0, 30.0], [55.0, 1.0, 5.0]]), table())
+    assert rows[:, WHOLE].tolist() == [[50.0, 1.0, 10.0], [55.0, 1.0, 5.0]]
+
+
+def test_a_category_is_set_and_so_is_what_is_missing() -> None:
+    start = np.array([40.0, 1.0, 20.0])
+    options = OptionList(one([True, True, False], [30.0, 2.0, 0.0]), start)
+    rows = options.apply(np.array([[np.nan, 0.0, 7.0]]), table())
+    assert rows[:, WHOLE].tolist() == [[30.0, 2.0, 7.0]]
+
+
+def test_a_special_code_is_no_number_to_keep() -> None:
+    frame = pd.DataFrame({"months": [-9.0, *np.arange(30.0)]})
+    coded, _ = Table.learn(frame, Schema(special={"months": [-9]}))
+    options = OptionList(one([True], [5.0]), np.array([12.0]))
+    assert options.apply(np.array([[-9.0]]), coded)[:, WHOLE].tolist() == [[5.0]]
+
+
+def test_a_recipe_is_tried_on_every_rung_from_the_median_within_the_usual_range() -> None:
+    start, x = np.array([40.0, np.nan, 20.0]), np.array([[20.0, 1.0, 3.0]])
+    rows = OptionList(one([True, True, False], [48.0, 2.0, 0.0]), start).apply(x, table())[0]
+    assert rows[:, 0].tolist() == [40.0 + 8 * rung for rung in RUNGS]
+    assert (rows[:, 1:] == [2.0, 3.0]).all()
+    beyond = OptionList(one([True, False, False], [59.0, 0.0, 0.0]), start).apply(x, table())
+    assert beyond[..., 0].max() == table().features[0].usual[1]
+
+
+def test_a_recipe_that_sets_no_number_is_the_same_on_every_rung() -> None:
+    options = OptionList(one([False, True, False], [0.0, 2.0, 0.0]), np.zeros(3))
+    rows = options.apply(np.array([[30.0, 1.0, 9.0]]), table())[0]
+    assert rows.tolist() == [[30.0, 2.0, 9.0]] * len(RUNGS)
+
+
+@given(
+    st.lists(st.tuples(st.floats(20, 60), st.integers(0, 2)), min_size=1, max_size=4),
+    st.floats(20, 60),
+    st.floats(20, 60),
+)
+def test_who_has_what_an_option_asks_for_keeps_it(
+    people: list[tuple[float, int]], start: float, value: float
+) -> None:
+    options = OptionList(one([True, False, False], [value, 0, 0]), np.array([start, 0.0, 0.0]))
+    x = np.array([[age, home, 1.0] for age, home in people])
+    for (age, _), rungs in zip(people, options.apply(x, table()), strict=True):
+        has_it = age >= value if value >= start else age <= value
+        assert rungs[WHOLE, 0] == (age if has_it else value)
