@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from support.anchored_toys import acceptance_of
+from support.batches import batch_of
 from support.settings import explainer_by_steps
 from support.toys import FRAME, Recorder, X, approve, fitted
 
@@ -217,7 +217,7 @@ def check_whole(found: Chosen, batch: QueryBatch) -> None:
 
 
 def test_taking_sorting_and_joining_keep_candidates_whole() -> None:
-    batch = acceptance_of(EXPLAINER, POINTS[:3])
+    batch = batch_of(EXPLAINER, POINTS[:3])
     first = chosen(batch, [0, 0, 2], [[0.9, 0.8], [0.7, 0.6], [0.5, 0.9]])
     second = chosen(batch, [0, 1], [[0.8, 0.1], [0.6, 0.7]])
     both = Chosen.joined([first, second], np.array([7, 7, 7]), np.zeros(3))
@@ -230,7 +230,7 @@ def test_taking_sorting_and_joining_keep_candidates_whole() -> None:
 
 
 def test_equally_far_candidates_are_sorted_by_training_row() -> None:
-    batch = acceptance_of(EXPLAINER, np.zeros((1, 2)))
+    batch = batch_of(EXPLAINER, np.zeros((1, 2)))
     # All at a distance of 1, since the first feature counts twice.
     found = chosen(batch, [0, 0, 0], [[0.5, 0.0], [0.25, 0.5], [0.0, 1.0]])
     training_index = np.array([8, 0, 6, 0, 0, 7])
@@ -239,7 +239,7 @@ def test_equally_far_candidates_are_sorted_by_training_row() -> None:
 
 
 def test_other_rows_bring_their_own_distances() -> None:
-    batch = acceptance_of(EXPLAINER, POINTS[:2])
+    batch = batch_of(EXPLAINER, POINTS[:2])
     before = chosen(batch, [0, 1], [[0.9, 0.8], [0.7, 0.6]])
     rows = np.array([[0.4, 0.4], [0.2, 0.9]])
     after = before.with_rows(rows, np.array([1, 0]), batch)

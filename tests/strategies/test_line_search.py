@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
-from support.anchored_toys import acceptance_of, selector_of
+from support.batches import batch_of, selector_of
 
 from counterset import DiverseExplainer, InvalidInputError, LineSearch
 from counterset.constraints.constraints import Constraints
 from counterset.distances import L1, L2, Distance, LInf
 from counterset.strategies import line_search
 from counterset.strategies.batch import REFUSED
-from counterset.strategies.candidates import PoolChooser
+from counterset.strategies.candidates import choose_rows
 from counterset.strategies.line_search import Paths, Segments, minimise, unit_costs
 from counterset.tables.schema import Schema
 from counterset.tables.space import Space, TableDistance
@@ -418,8 +418,8 @@ SEARCH = LineSearch(0.01)
 
 
 def test_candidates_end_just_past_the_boundary() -> None:
-    batch = acceptance_of(EXPLAINER, np.array([[0.2, 0.3], [0.1, 0.1]]))
-    chosen = PoolChooser(selector_of(EXPLAINER)).choose(batch)
+    batch = batch_of(EXPLAINER, np.array([[0.2, 0.3], [0.1, 0.1]]))
+    chosen = choose_rows(selector_of(EXPLAINER), batch)
     found = minimise(chosen, SEARCH, batch)
     sums = found.rows.sum(axis=1)
     assert (sums > 1).all()
@@ -428,8 +428,8 @@ def test_candidates_end_just_past_the_boundary() -> None:
 
 
 def test_settled_candidates_stay_where_they_are() -> None:
-    batch = acceptance_of(EXPLAINER, np.array([[0.2, 0.3]]))
-    chosen = PoolChooser(selector_of(EXPLAINER)).choose(batch)
+    batch = batch_of(EXPLAINER, np.array([[0.2, 0.3]]))
+    chosen = choose_rows(selector_of(EXPLAINER), batch)
     half = minimise(replace(chosen, settled=np.array([True, False])), SEARCH, batch)
     moved = minimise(chosen, SEARCH, batch)
     np.testing.assert_array_equal(half.rows, [chosen.rows[0], moved.rows[1]])
@@ -438,7 +438,7 @@ def test_settled_candidates_stay_where_they_are() -> None:
 
 
 def test_nothing_is_searched_without_candidates() -> None:
-    batch = acceptance_of(EXPLAINER, np.array([[0.2, 0.3]]))
-    chosen = PoolChooser(selector_of(EXPLAINER)).choose(batch).take(np.array([], dtype=int))
+    batch = batch_of(EXPLAINER, np.array([[0.2, 0.3]]))
+    chosen = choose_rows(selector_of(EXPLAINER), batch).take(np.array([], dtype=int))
     assert len(minimise(chosen, SEARCH, batch).rows) == 0
     assert batch.model.calls == 1

@@ -10,11 +10,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.anchored_toys import acceptance_of
+from support.batches import batch_of
 from support.mixed_toys import FRAME, explain, lend
 from support.settings import explainer_by_steps
 
-import counterset.explainer
 from counterset import (
     AngleDiversity,
     Constraints,
@@ -31,7 +30,7 @@ from counterset.strategies import recipes as first_accepted
 from counterset.strategies import recipes as recipe
 from counterset.strategies.batch import Chosen
 from counterset.strategies.line_search import Segments
-from counterset.strategies.nearest import MOST_CHOICES, further_ways, left_out
+from counterset.strategies.nearest import MOST_CHOICES, NearestFinder, further_options, left_out
 from counterset.strategies.recipes import RUNGS, Recipes
 
 
@@ -146,7 +145,7 @@ def test_the_choice_is_that_of_the_literal_oracle(seed: int) -> None:
             X.max(axis=0) - X.min(axis=0),
             low,
             high,
-            chooser.WAYS,
+            chooser.OPTIONS,
         )
         expected = oracle.choose(explanation.input, recipes[own.tobytes()], limit=3)
         if len(expected) == 3:  # otherwise training rows fill up
@@ -172,13 +171,13 @@ def test_few_inputs_at_a_time_give_the_same_answers(monkeypatch: pytest.MonkeyPa
     assert explain(sparse(), FRAME.head(8)).to_frame().equals(expected)
 
 
-@pytest.mark.parametrize("ways", [8, 60])
+@pytest.mark.parametrize("options", [8, 60])
 def test_asking_about_fewer_rows_at_once_changes_no_answer(
-    ways: int, monkeypatch: pytest.MonkeyPatch
+    options: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chooser, "WAYS", ways)
+    monkeypatch.setattr(chooser, "OPTIONS", options)
     expected = explain(sparse(max_counterfactuals=2), FRAME.head(20)).to_frame()
-    monkeypatch.setattr(first_accepted, "LEAST_ROWS", 1)
+    monkeypatch.setattr(first_accepted, "ROWS_IN_A_CALL", 1)
     assert explain(sparse(max_counterfactuals=2), FRAME.head(20)).to_frame().equals(expected)
 
 
@@ -227,7 +226,7 @@ def test_recipes_bring_options_nearer_than_training_rows_do(
 ) -> None:
     # What used to be: only what lies on the way to one of 55 training rows was found.
     found = explain(sparse(), FRAME.head(40))
-    monkeypatch.setattr(counterset.explainer, "with_recipes", lambda paper, *_: paper)
+    monkeypatch.setattr(NearestFinder, "_options", lambda self, batch: Chosen.empty(batch))
     from_rows = explain(sparse(), FRAME.head(40))
     assert found.counts.sum() >= from_rows.counts.sum()
     means = [np.mean([each.distances[0] for each in some]) for some in (found, from_rows)]
@@ -392,7 +391,7 @@ def test_a_mixed_table_gets_the_ways_that_trying_all_finds() -> None:
         constraints=Constraints(immutable=["age"]),
     ).fit(FRAME)
     inputs = FRAME[lend(FRAME) == "no"].head(6)
-    table = explainer.schema_
+    table = explainer.training_.table
     values = [np.unique(column) for column in table.encode(FRAME)[0].T]
     total = offered = 0
     for x, explanation in zip(table.encode(inputs)[0], explain(explainer, inputs), strict=True):
@@ -414,9 +413,8 @@ def test_a_mixed_table_gets_the_ways_that_trying_all_finds() -> None:
 def test_further_ways_leave_something_of_every_known_way_out() -> None:
     explainer = explainer_by_steps(points, diversity=FeatureDiversity()).fit(X)
     inputs = np.array([[0.1, 0.4, 0.4, 0.4], [0.2, 0.4, 0.3, 0.4]])
-    batch = acceptance_of(explainer, inputs)
-    rules = batch.requirements.rules
-    ((_, _, recipes),) = explainer._recipes.groups(batch, rules)
+    batch = batch_of(explainer, inputs)
+    ((_, _, recipes),) = explainer._recipes.groups(batch)
     nothing = Chosen.empty(batch)
     row = inputs[0].copy()
     row[0] = 0.9
@@ -425,11 +423,11 @@ def test_further_ways_leave_something_of_every_known_way_out() -> None:
         batch.distance.embed(row[None]), np.array([0.8]), np.array([True]),
         nothing.n_candidates, nothing.farthest,
     )  # fmt: skip
-    found = further_ways(known, recipes, batch, np.array([0]))
+    found = further_options(known, recipes, batch, np.array([0]))
     assert found.owners.tolist() == [0]  # one choice: leave the first feature out
     assert found.rows[0, 0] == 0.1
     assert points(found.rows) == ["yes"]
-    everything = further_ways(nothing, recipes, batch, np.array([0, 1]))
+    everything = further_options(nothing, recipes, batch, np.array([0, 1]))
     assert everything.owners.tolist() == [0, 1]  # nothing is known, so nothing is left out
 
 

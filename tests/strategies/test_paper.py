@@ -14,7 +14,7 @@ from counterset import (
     FewerCounterfactualsWarning,
     InconsistentModelWarning,
 )
-from counterset.strategies.paper import _repeats
+from counterset.strategies.strategy import _repeats
 
 
 def test_repeats_are_found_among_others_as_far() -> None:

@@ -172,15 +172,28 @@ def explain(explainer: DiverseExplainer, data: Any, **wanted: Any) -> Any:
         return explainer.explain_many(data, **wanted)
 
 
-def test_recipes_are_learned_when_they_are_first_needed_and_only_for_the_class_in_question() -> (
-    None
-):
+def test_fit_learns_the_recipes_of_every_class_and_explaining_learns_no_more() -> None:
     explainer = sparse()
-    assert learned(explainer) == []
+    assert len(learned(explainer)) == 2
     explain(explainer, declined().head(2))
-    assert len(learned(explainer)) == 1
-    explain(explainer, declined().head(3))
-    assert len(learned(explainer)) == 1
+    explain(explainer, declined().head(2), target="yes")
+    assert len(learned(explainer)) == 2
+
+
+def test_another_goal_is_learned_when_it_is_first_asked_for_or_ahead_of_time() -> None:
+    grades = np.linspace(0, 1, 90)[:, None]
+
+    def grade(rows: Any) -> Any:
+        return np.digitize(np.asarray(rows)[:, 0], [0.3, 0.6])
+
+    on_demand, prepared = sparse(grade, grades), sparse(grade, grades).prepare(target=2)
+    assert len(learned(on_demand)) == 3
+    expected = explain(on_demand, grades[:3], target=2).to_frame()
+    assert len(learned(on_demand)) == 4
+    before = len(learned(prepared))
+    assert before == 5  # from the two other classes
+    assert explain(prepared, grades[:3], target=2).to_frame().equals(expected)
+    assert len(learned(prepared)) == before
 
 
 def test_dense_answers_learn_no_recipes() -> None:
@@ -235,8 +248,8 @@ def test_constraints_set_after_fit_get_recipes_of_their_own() -> None:
     after = explain(explainer, declined().head(10), if_none="warn").to_frame()
     fresh = sparse(constraints=Constraints(immutable=["income"]))
     assert after.equals(explain(fresh, declined().head(10), if_none="warn").to_frame())
-    assert len(learned(explainer)) == 2
-    assert equal(learned(explainer)[1:], learned(fresh))
+    assert len(learned(explainer)) == 3  # of the class that was asked about
+    assert equal(learned(explainer)[2:], learned(fresh)[:1])
 
 
 def test_only_the_recipes_of_the_last_goals_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

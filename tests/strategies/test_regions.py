@@ -42,18 +42,18 @@ def regions(centres: Any, distance: Distance, codes: Any = None) -> Regions:
 
 
 def of(some: Regions, rows: Any) -> list[int]:
-    found = some.of(points(rows), np.zeros(len(rows), dtype=np.intp))
+    found = some.of_points(points(rows), np.zeros(len(rows), dtype=np.intp))
     return [int(each) for each in found]
 
 
 def radius(some: Regions, rows: Any) -> Any:
-    return some.radius(points(rows), np.zeros(len(rows), dtype=np.intp))
+    return some.radius_of_points(points(rows), np.zeros(len(rows), dtype=np.intp))
 
 
 def test_an_input_belongs_to_the_nearest_centre_of_its_class_the_first_of_equally_near() -> None:
     some = regions([[0.0], [4.0], [1.0]], get("l1"), [0, 0, 1])
     x = points([[0.9], [2.0], [0.9], [3.0]])
-    assert some.of(x, np.array([0, 0, 1, 5])).tolist() == [0, 0, 2, -1]
+    assert some.of_points(x, np.array([0, 0, 1, 5])).tolist() == [0, 0, 2, -1]
 
 
 def test_the_radius_is_half_of_what_the_next_centre_is_farther() -> None:
@@ -70,7 +70,7 @@ def test_for_l2_the_radius_is_the_distance_to_the_plane_between_two_centres() ->
 
 def test_a_class_with_one_region_has_no_border_and_one_without_has_no_radius() -> None:
     some = regions([[0.0], [4.0], [1.0]], get("l1"), [0, 0, 1])
-    found = some.radius(points([[0.9], [0.9]]), np.array([1, 5]))
+    found = some.radius_of_points(points([[0.9], [0.9]]), np.array([1, 5]))
     assert np.isinf(found[0])
     assert np.isnan(found[1])
 

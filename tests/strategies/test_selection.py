@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.anchored_toys import acceptance_of, selector_of
+from support.batches import batch_of, selector_of
 from support.settings import paper_by_steps
 
 from counterset import (
@@ -36,7 +36,7 @@ def fitted(**parameters: Any) -> DiverseExplainer:
 
 def test_the_nearest_in_each_direction_is_chosen() -> None:
     explainer = fitted(diversity=AngleDiversity(0.5), max_counterfactuals=5)
-    selector, batch = selector_of(explainer), acceptance_of(explainer, X[:1])
+    selector, batch = selector_of(explainer), batch_of(explainer, X[:1])
     ((members, eligible),) = selector.eligible(batch)
     assert members.tolist() == [0]
     assert eligible.tolist() == [False, True, True, True, True, True]  # the pool is by class

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
-from support.anchored_toys import acceptance_of, selector_of
+from support.batches import batch_of, selector_of
 from support.mixed_toys import FRAME, explain, lend
 from support.settings import explainer_by_steps, paper_by_steps
 from support.toys import Recorder, X, approve, fitted
 
+import counterset.explainer
 from counterset import (
     AngleDiversity,
     Constraints,
@@ -40,19 +41,28 @@ from counterset.models.goals import OneOf
 from counterset.strategies import shared as fitting
 from counterset.strategies import shared as learning
 from counterset.strategies.batch import Requirements
+from counterset.strategies.paper import PaperFinder
 from counterset.strategies.recipes import Recipes, learn_recipes
+from counterset.strategies.regions import Regions
 from counterset.strategies.shared import (
     LENGTH,
     POWER,
     ROWS,
     RUNGS,
-    Anchors,
     OptionList,
+    SharedFinder,
     in_order,
     in_sets,
     learn_list,
 )
 from counterset.tables.table import Table
+
+
+def regions_of(explainer: DiverseExplainer) -> Regions:
+    finder = explainer.strategy_
+    assert isinstance(finder, PaperFinder | SharedFinder)
+    assert finder.regions is not None
+    return finder.regions
 
 
 def listed(model: Any = lend, data: Any = FRAME, **parameters: Any) -> DiverseExplainer:
@@ -73,7 +83,7 @@ DECLINED = FRAME[lend(FRAME) == "no"]
 @settings(max_examples=8)
 @given(seed=st.integers(0, 10**6), regions=st.integers(1, 12))
 def test_no_input_within_the_radius_gets_other_examples(
-    distance: str, seed: int, anchors: int
+    distance: str, seed: int, regions: int
 ) -> None:
     rng = np.random.default_rng(seed)
     data = rng.random((60, 3))
@@ -81,7 +91,7 @@ def test_no_input_within_the_radius_gets_other_examples(
     def wave(rows: Any) -> Any:
         return np.asarray(rows)[:, 0] > 0.5 + 0.3 * np.sin(6 * np.asarray(rows)[:, 1])
 
-    explainer = dense(wave, data, distance=distance, regions=anchors, max_counterfactuals=3)
+    explainer = dense(wave, data, distance=distance, regions=regions, max_counterfactuals=3)
     x = rng.random((3, 3))
     for row, explanation in zip(x, explain(explainer, x), strict=True):
         assert explanation.certificate is not None
@@ -99,10 +109,8 @@ def test_no_input_within_the_radius_gets_other_examples(
 
 def test_inputs_of_one_region_share_their_examples_and_the_search_is_finer() -> None:
     explainer = dense(search=LineSearch(0.1), max_counterfactuals=2)
-    anchors = explainer.anchors_
-    assert anchors is not None
     found = explain(explainer, X)
-    regions = anchors.regions_of(acceptance_of(explainer, X))
+    regions = regions_of(explainer).of(batch_of(explainer, X))
     for region in np.unique(regions):
         assert (
             len({tuple(sorted(found[int(i)].examples)) for i in np.flatnonzero(regions == region)})
@@ -168,17 +176,15 @@ def from_(explainer: DiverseExplainer, x: Any, row: Any) -> float:
 
 def test_the_choice_is_the_first_of_the_list_that_work_and_differ() -> None:
     explainer = listed(diversity=FeatureDiversity(), max_counterfactuals=2)
-    anchors = explainer.anchors_
-    assert anchors is not None
     matrix, _ = explainer.training_.table.encode(DECLINED.head(60))
-    batch = acceptance_of(explainer, matrix)
+    batch = batch_of(explainer, matrix)
     found = explain(explainer, DECLINED.head(60))
     compared = 0
-    selector = selector_of(explainer)
-    for inputs, options in anchors.lists(batch, explainer.training_.rules(None), selector):
+    assert isinstance(explainer.strategy_, SharedFinder)
+    for inputs, options in explainer.strategy_.lists(batch):
         for i in inputs:
             rows = explainer.training_.table.snap(
-                options.apply(matrix[[i]], explainer.schema_)[0], matrix[[i]]
+                options.apply(matrix[[i]], explainer.training_.table)[0], matrix[[i]]
             )
             good = lend(explainer.training_.table.decode(rows)) == "yes"
             works = []
@@ -390,22 +396,13 @@ def recorded(seed: int = 0, **parameters: Any) -> DiverseExplainer:
     return fitted(FRAME, lend, regions=3, sparse=True, **parameters)
 
 
-def anchors_of(explainer: DiverseExplainer) -> Anchors:
-    assert explainer.anchors_ is not None
-    return explainer.anchors_
-
-
 def lists_of(explainer: DiverseExplainer, rows: Any) -> dict[int, OptionList]:
     """Return the list of each input."""
     matrix, _ = explainer.training_.table.encode(rows)
-    batch = acceptance_of(explainer, matrix)
-    return {
-        int(i): options
-        for inputs, options in anchors_of(explainer).lists(
-            batch, explainer.training_.rules(None), selector_of(explainer)
-        )
-        for i in inputs
-    }
+    batch = batch_of(explainer, matrix)
+    finder = explainer.strategy_
+    assert isinstance(finder, SharedFinder)
+    return {int(i): options for inputs, options in finder.lists(batch) for i in inputs}
 
 
 def same(a: OptionList, b: OptionList) -> bool:
@@ -427,7 +424,7 @@ def test_the_list_and_its_order_depend_on_the_region_only(row: int, income: int,
     (one, other), regions = (
         [lists_of(SHARED, rows)[0] for rows in (x, near)],
         [
-            anchors_of(SHARED).regions_of(acceptance_of(SHARED, SHARED.schema_.encode(rows)[0]))[0]
+            regions_of(SHARED).of(batch_of(SHARED, SHARED.training_.table.encode(rows)[0]))[0]
             for rows in (x, near)
         ],
     )
@@ -449,23 +446,22 @@ def test_threads_share_lists() -> None:
 
 
 def test_each_class_has_as_many_regions_as_asked_for_or_as_it_has_rows() -> None:
-    assert len(anchors_of(recorded())) == 6
-    assert len(anchors_of(fitted(X, regions=500))) == len(X)
-    assert len(anchors_of(fitted(np.repeat([[0.1, 0.1], [0.9, 0.9]], 5, axis=0), regions=3))) == 2
+    assert len(regions_of(recorded())) == 6
+    assert len(regions_of(fitted(X, regions=500))) == len(X)
+    assert len(regions_of(fitted(np.repeat([[0.1, 0.1], [0.9, 0.9]], 5, axis=0), regions=3))) == 2
 
 
 # How many regions there are, and what fit prepares ------------------------------------------------
 
 
 def count(explainer: DiverseExplainer) -> int:
-    assert explainer.anchors_ is not None
-    return len(explainer.anchors_)
+    return len(regions_of(explainer))
 
 
 def test_lists_are_learned_in_fit() -> None:
     model = Recorder(lend)
     explainer = fitted(FRAME, model, regions="auto", sparse=True)
-    assert count(explainer) == 2 * fitting.SPARSE_REGIONS
+    assert count(explainer) == 2 * fitting.REGIONS
     asked = len(model.asked)
     found = explainer.explain(FRAME.iloc[0])
     assert len(found)
@@ -501,8 +497,15 @@ def test_tiny_classes_are_divided_as_far_as_they_go(size: int) -> None:
         assert explainer.explain([9.5]).values[0, 0] <= 5
 
 
-def test_progress_is_shown_only_if_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_shown_if_asked_for_and_learning_takes_long(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     explainer = fitted(FRAME, lend, regions=2, sparse=True)
+    monkeypatch.setattr(counterset.explainer, "BAR_AFTER", 1000.0)
+    explainer.fit(FRAME, progress=True)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(counterset.explainer, "BAR_AFTER", 0.0)
+    explainer.fit(FRAME)  # here the error stream is no terminal
     assert capsys.readouterr() == ("", "")
     explainer.fit(FRAME, progress=True)
     out, bar = capsys.readouterr()
@@ -511,10 +514,10 @@ def test_progress_is_shown_only_if_asked_for(capsys: pytest.CaptureFixture[str])
     assert int(done) == int(total)
 
 
-@pytest.mark.parametrize("anchors", [0, -1, 2.5, "many", True])
-def test_a_number_of_anchors_that_makes_no_sense_is_refused(anchors: Any) -> None:
-    with pytest.raises(InvalidInputError, match="anchors must be"):
-        fitted(X, regions=anchors)
+@pytest.mark.parametrize("regions", [0, -1, 2.5, "many", True])
+def test_a_number_of_regions_that_makes_no_sense_is_refused(regions: Any) -> None:
+    with pytest.raises(InvalidInputError, match="regions must be"):
+        fitted(X, regions=regions)
 
 
 @pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
@@ -618,8 +621,8 @@ def test_sets_hold_every_recipe_once_and_keep_the_order_where_nothing_differs() 
     training = explainer.training_
     there = np.flatnonzero(training.pool.codes == training.pool.codes[0])
     centre = training.batch(there[[7]], wanted)
-    selector = replace(selector_of(explainer), diversity=None, limit=len(options))
-    for each in (selector, replace(selector, limit=2)):
+    selector = replace(selector_of(explainer), diversity=None, most=len(options))
+    for each in (selector, replace(selector, most=2)):
         order = in_sets(options, centre, each)
         assert sorted(order) == list(range(len(options)))
 

@@ -127,7 +127,11 @@ class NearestFinder:
 
     def prepare(self, requirements: Requirements, advance: Advance = lambda _: None) -> None:
         """Learn the recipes of every class that does not have what is wanted."""
-        rows = self.training.one_of_each_class(requirements.goal)
+        pool = self.training.pool
+        _, first = np.unique(pool.codes, return_index=True)
+        rows = self.training.without_goal(requirements.goal, first)
+        if self.training.classes.are_measurements:
+            rows = rows[:1]  # the recipes of one serve all
         for _ in self.recipes.groups(self.training.batch(rows, requirements)):
             advance(len(rows))
 

@@ -95,13 +95,16 @@ class Regions:
         return regions
 
     def radius(self, batch: QueryBatch) -> Vector:
-        """Return how far each input is at least from the border of its region.
+        """Return how far each input is at least from the border of its region."""
+        return self.radius_of_points(batch.embedded, batch.input_codes)
+
+    def radius_of_points(self, x: Embedded, codes: Codes) -> Vector:
+        """Return how far each point is at least from the border of its region.
 
         Infinite where the class has one region, NaN where the distance is not known to be a metric
         or the class has no region.
         """
-        x, codes = batch.embedded, self._known(batch.input_codes)
-        radius = np.full(len(x), np.nan)
+        radius, codes = np.full(len(x), np.nan), self._known(codes)
         if not (self.distance.triangle_inequality and self.distance.symmetric):
             return radius
         for code in np.unique(codes):

@@ -12,7 +12,7 @@ import numpy as np
 from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
 from counterset._base.checks import check_count, check_type
 from counterset._base.lazy import Lazy, Memo
-from counterset.models.goals import AnyOther, Goal
+from counterset.models.goals import Goal
 from counterset.strategies.batch import REFUSED, Chosen, QueryBatch, Requirements
 from counterset.strategies.candidates import pick_diverse
 from counterset.strategies.diversity import ALLOWED_DIVERSITY, AngleDiversity, Diversity, View
@@ -138,15 +138,10 @@ class SharedFinder:
 
     def prepare(self, requirements: Requirements, advance: Advance = lambda _: None) -> None:
         """Learn the lists of all regions whose inputs do not have what is wanted."""
-        training, goal = self.nearest.training, requirements.goal
-        # A model that predicts numbers has no lists yet: the wanted interval is not known.
-        if training.classes.are_measurements and isinstance(goal, AnyOther):
-            return
-        centres = self.regions.pool_index
-        labels = training.classes.labels[training.pool.codes[centres]]
-        open_ = centres[~goal.accepts(labels, labels)]
-        for _ in self.lists(training.batch(open_, requirements)):
-            advance(len(open_))
+        training = self.nearest.training
+        centres = training.without_goal(requirements.goal, self.regions.pool_index)
+        for _ in self.lists(training.batch(centres, requirements)):
+            advance(len(centres))
 
     def find(self, batch: QueryBatch) -> Found:
         """Find options for every input."""

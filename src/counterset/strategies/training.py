@@ -21,7 +21,7 @@ from counterset.exceptions import NoCounterfactualError
 from counterset.explanations.context import TrainingSummary, hash_rows
 from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers
-from counterset.models.goals import Classes, Goal, is_confident
+from counterset.models.goals import AnyOther, Classes, Goal, is_confident
 from counterset.strategies.batch import QueryBatch, Requirements
 from counterset.strategies.ranking import NearestSearch
 from counterset.tables.scaling import ScaleLike
@@ -255,15 +255,16 @@ class TrainingData:
             self.classes.labels[self.pool.codes[rows]],
         )
 
-    def one_of_each_class(self, goal: Goal) -> Indices:
-        """Return a row of the pool of each class that does not have what is wanted.
+    def without_goal(self, goal: Goal, rows: Indices) -> Indices:
+        """Return the rows of the pool, of some, for which a strategy can learn.
 
-        For a model that predicts numbers: one row for all of them.
+        These are the rows that do not have what is wanted. For a model that predicts numbers there
+        are none before an interval is known.
         """
-        labels = self.classes.labels
-        open_ = np.flatnonzero(~goal.accepts(labels, labels))
-        first = np.searchsorted(self.pool.codes, open_)
-        return first[:1] if self.classes.are_measurements else first
+        if self.classes.are_measurements and isinstance(goal, AnyOther):
+            return rows[:0]
+        labels = self.classes.labels[self.pool.codes[rows]]
+        return rows[~goal.accepts(labels, labels)]
 
     def usable(self, probability: float | None) -> Mask | None:
         """Return which rows of the pool are plausible and probable enough; None: all."""

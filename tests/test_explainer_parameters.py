@@ -16,6 +16,7 @@ from counterset import (
     NearData,
     NearestCandidates,
     NotFittedError,
+    Paper,
     Schema,
 )
 from counterset.strategies import View
@@ -56,7 +57,7 @@ def test_what_a_step_lacks_is_told_before_anything_runs(name: str, value: Any, n
         ("scale", "mad"),
         ("schema", Schema(integer=["x0"])),
         ("plausibility", NearData()),
-        ("anchors", 2),
+        ("strategy", Paper(regions=2)),
     ],
 )
 def test_what_fit_used_cannot_change_without_a_new_fit(name: str, value: Any) -> None:
@@ -83,5 +84,5 @@ def test_a_parameter_that_is_set_to_what_it_was_has_not_changed() -> None:
 
 def test_what_fit_did_not_use_can_change() -> None:
     explainer = DiverseExplainer.paper(model, max_counterfactuals=1).fit(X)
-    explainer.set_params(max_counterfactuals=2, search=None, diversity=None, sparse=True)
+    explainer.set_params(max_counterfactuals=2, constraints=None)
     assert len(explainer.explain(X[0])) == 2
