@@ -1,4 +1,4 @@
-"""The compact table that an explanation prints."""
+"""Explanation: a set of counterfactuals for one input, and the table that it prints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from counterset._base.lazy import Lazy
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.certificate import Certificate
 from counterset.explanations.context import Context
-from counterset.explanations.option import Changes
+from counterset.explanations.option import Coded, Option, Probabilities
 from counterset.explanations.stability import Steadiness
 from counterset.explanations.tidy import Tidy, free_name
 from counterset.models.goals import InInterval
@@ -35,7 +35,7 @@ MOST_FEATURES = 60
 
 
 def options_table(
-    changes: Changes,
+    coded: Coded,
     distances: Vector,
     labels: Labels,
     certificate: Certificate | None,
@@ -45,17 +45,17 @@ def options_table(
 
     Parameters
     ----------
-    changes, distances, labels, certificate
+    coded, distances, labels, certificate
         Of the explanation.
     told_labels
         The heading of the labels' row, and each label as text.
     """
-    text = changes.frame(lambda feature, code: feature.format(code))
-    text.iloc[:, 1:] = text.iloc[:, 1:].mask(~changes.mask[:, changes.features].T, UNCHANGED)
+    text = coded.frame(lambda feature, code: feature.format(code))
+    text.iloc[:, 1:] = text.iloc[:, 1:].mask(~coded.changed[:, coded.features].T, UNCHANGED)
     text = text.head(MOST_FEATURES)
     text.columns = pd.Index(["input", *(f"option {i}" for i in range(1, len(labels) + 1))])
     rows: dict[str, list[Any]] = {
-        "features changed": list(changes.mask.sum(axis=1)),
+        "features changed": list(coded.changed.sum(axis=1)),
         "distance": [f"{distance:.3g}" for distance in distances],
     }
     if certificate is not None and certificate.safety is not None:
@@ -68,9 +68,9 @@ def options_table(
     return pd.concat([text, pd.DataFrame(summary, columns=text.columns, index=list(rows))])
 
 
-def rest_of(changes: Changes, certificate: Certificate | None) -> str:
+def rest_of(coded: Coded, certificate: Certificate | None) -> str:
     """Return the lines below the table: how much it leaves out, and what is certain."""
-    more = len(changes.features) - MOST_FEATURES
+    more = len(coded.features) - MOST_FEATURES
     rest = [f"... and {more} more features that change."] if more > 0 else []
     certain = str(certificate) if certificate is not None else ""
     return "".join(f"\n{line}" for line in [*rest, *filter(None, [certain])])
@@ -121,6 +121,7 @@ class Explanation:
     _table: Table
     _input: Vector
     _matrix: Matrix
+    _probabilities: Probabilities
     _context: Context | None = None
 
     @property
@@ -134,7 +135,12 @@ class Explanation:
 
     def with_model(self, model: Any) -> Explanation:
         """Return the same explanation with a model to ask: a pickle does not hold it."""
-        return replace(self, _context=self.context.with_model(model))
+        probabilities = self._probabilities
+        if not probabilities.are_known:
+            rows, labels = (self._input[None, :], self._matrix), ([self.label], self.labels)
+            probabilities = Probabilities.of(model, self._table, rows, labels)
+        context = self.context.with_model(model)
+        return replace(self, _context=context, _probabilities=probabilities)
 
     @property
     def certificate(self) -> Certificate | None:
@@ -171,10 +177,41 @@ class Explanation:
         """
         return row_at(self._table.decode(self._input[None, :], pd.Index([self.index])), 0)
 
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """The counterfactuals as people see them, nearest first."""
+        far = self.plausibility
+        return tuple(
+            Option(
+                rank=i + 1,
+                label=to_python(label),
+                distance=float(self.distances[i]),
+                example=int(self.examples[i]),
+                plausibility=None if far is None else float(far[i]),
+                _coded=self.coded,
+                _certificate=self._certificate,
+                _probabilities=self._probabilities,
+            )
+            for i, label in enumerate(self.labels)
+        )
+
+    @property
+    def probability(self) -> float | None:
+        """How probable the model finds the input's own label; None if it is not known.
+
+        The model is asked about all rows of one call at once, when a probability is first read.
+        """
+        return self._probabilities.at(0)
+
+    @cached_property
+    def coded(self) -> Coded:
+        """The input and the counterfactuals as codes, for code that draws or measures them."""
+        return Coded(self._table, _read_only(self._input), _read_only(self._matrix))
+
     @property
     def changed(self) -> Mask:
         """Which features each counterfactual changes, one row per counterfactual."""
-        return self._changes.mask
+        return self.coded.changed
 
     @property
     def changes(self) -> pd.DataFrame:
@@ -182,11 +219,7 @@ class Explanation:
 
         A value that is not there reads "missing".
         """
-        return self._changes.frame(lambda feature, code: feature.describe(code))
-
-    @cached_property
-    def _changes(self) -> Changes:
-        return Changes(self._table, self._input, self._matrix)
+        return self.coded.frame(lambda feature, code: feature.describe(code))
 
     def to_frame(self) -> Any:
         """Return one row per counterfactual, as :meth:`Explanations.to_frame` does."""
@@ -372,8 +405,18 @@ class Explanation:
             told = [self._told(label) for label in self.labels]
         verb = self._verb.removeprefix("is ")
         return options_table(
-            self._changes, self.distances, self.labels, self.certificate, [verb, *told]
+            self.coded, self.distances, self.labels, self.certificate, [verb, *told]
         )
 
     def _rest(self) -> str:
-        return rest_of(self._changes, self.certificate)
+        return rest_of(self.coded, self.certificate)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is computed from the rest is computed again.
+        return {k: v for k, v in self.__dict__.items() if k not in ("options", "coded")}
+
+
+def _read_only(array: Any) -> Any:
+    view = array.view()
+    view.setflags(write=False)
+    return view

@@ -1,4 +1,4 @@
-"""Tidy tables: one row per counterfactual, indexed by the input's index and the rank."""
+"""Explanations: those of many inputs, in their order."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.explanations.certificate import Certificate
 from counterset.explanations.context import Context, as_written
 from counterset.explanations.explanation import Explanation, Status
+from counterset.explanations.option import Probabilities
 from counterset.explanations.tidy import Tidy
 from counterset.tables.table import Table
 
@@ -61,6 +62,7 @@ class Explanations(Sequence[Explanation]):
     _stable_radius: Lazy[Vector] | None
     _list_radius: Lazy[Vector] | None
     _from_list: Mask | None
+    _probabilities: Probabilities
     _context: Context | None = None
     _constraints: tuple[Any, ...] | None = None
     _why_none: Mapping[int, str] = field(default_factory=dict)
@@ -84,7 +86,12 @@ class Explanations(Sequence[Explanation]):
 
     def with_model(self, model: Any) -> Explanations:
         """Return the same explanations with a model to ask: neither a pickle nor JSON holds it."""
-        return replace(self, _context=self.context.with_model(model))
+        probabilities = self._probabilities
+        if not probabilities.are_known:
+            rows, labels = (self._inputs, self._matrix), (self.labels, self._labels)
+            probabilities = Probabilities.of(model, self._table, rows, labels)
+        context = self.context.with_model(model)
+        return replace(self, _context=context, _probabilities=probabilities)
 
     @property
     def why_none(self) -> Mapping[int, str]:
@@ -113,6 +120,9 @@ class Explanations(Sequence[Explanation]):
             _table=self._table,
             _input=self._inputs[i],
             _matrix=self._matrix[part],
+            _probabilities=self._probabilities.take(
+                np.r_[i, len(self) + np.arange(part.start, part.stop)]
+            ),
             _context=self._context_of(i),
         )
 
@@ -219,6 +229,7 @@ class Explanations(Sequence[Explanation]):
             _stable_radius=None if stable is None else Lazy(lambda: stable.value[which]),
             _list_radius=None if listed is None else Lazy(lambda: listed.value[which]),
             _from_list=None if self._from_list is None else self._from_list[rows],
+            _probabilities=self._probabilities.take(np.r_[which, len(self) + rows]),
             _why_none=_Renumbered(self._why_none, which),
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
             _certificates=self._certificates and tuple(self._certificates[i] for i in which),
@@ -333,6 +344,9 @@ def make_explanations(
         _stable_radius=_spread(stable_radius, explained, len(inputs)),
         _list_radius=_spread(list_radius, explained, len(inputs)),
         _from_list=from_list,
+        _probabilities=Probabilities.of(
+            None if context is None else context.model, table, (inputs, rows), (labels, row_labels)
+        ),
         _context=context,
         _constraints=None if constraints is None else _kept(constraints, explained, len(inputs)),
         _why_none={} if why_none is None else why_none,

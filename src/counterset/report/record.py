@@ -7,8 +7,7 @@ from typing import Any
 from counterset.explanations.context import Context, versions
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
-from counterset.explanations.json_form import table_to_json
-from counterset.explanations.json_values import to_json_number, to_json_value
+from counterset.explanations.json_values import table_to_json, to_json_number, to_json_value
 
 __all__ = ["FORM", "VERSION", "record_of", "record_of_many"]
 

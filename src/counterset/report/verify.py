@@ -13,7 +13,7 @@ from counterset._base.arrays import to_python
 from counterset.exceptions import CountersetError, InvalidInputError, ModelError
 from counterset.explanations.context import Fingerprint
 from counterset.explanations.explanation import Explanation
-from counterset.explanations.json_form import table_from_json
+from counterset.explanations.json_values import table_from_json
 from counterset.models.adapter import ModelAdapter
 from counterset.report.page import read_record, seal_holds
 from counterset.report.record import FORM, VERSION

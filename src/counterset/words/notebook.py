@@ -57,7 +57,7 @@ def _way(way: tuple[str, ...]) -> str:
 def _table(explanation: Explanation, templates: Templates) -> str:
     """Return the changes as a table, in which the cells that change are marked."""
     table, writer = explanation._table, Writer(templates)
-    changes = explanation._changes
+    changes = explanation.coded
     headings = [templates("table.feature"), templates("table.input")]
     headings += [templates("table.option", rank=i + 1) for i in range(len(explanation))]
     head = "".join(f'<th scope="col">{html.escape(heading)}</th>' for heading in headings)
@@ -65,7 +65,7 @@ def _table(explanation: Explanation, templates: Templates) -> str:
     for at in changes.features[:SHOWN_FEATURES]:
         feature = table.features[at]
         cells = [f"<td>{to_html(writer.own(feature, explanation._input[at]))}</td>"]
-        for row, is_changed in zip(explanation._matrix, changes.mask, strict=True):
+        for row, is_changed in zip(explanation._matrix, changes.changed, strict=True):
             text = to_html(writer.value(feature, row[at]))
             cells.append(
                 f'<td style="{MARKED}">{text}</td>'
