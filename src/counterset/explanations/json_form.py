@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ from counterset.explanations.json_values import (
     to_json_number,
     to_json_value,
 )
-from counterset.explanations.option import Probabilities
 from counterset.models.goals import AnyOther, Classes, Goal, InInterval, OneOf
 
 __all__ = [
@@ -41,40 +39,53 @@ __all__ = [
 ]
 
 #: The version of the form that is written.
-VERSION = 1
+VERSION = 2
 #: What marks the form, so that another file is noticed.
 FORM = "counterset explanation"
 #: What the explanations of one call have in common.
 SHARED = ("goal", "costs", "explainer", "settings", "training", "classes", "table")
+
+
+def _upgrade_1(data: dict[str, Any]) -> dict[str, Any]:
+    """Bring version 1 to version 2: options had no texts and no probabilities."""
+    options = [{**each, "probability": None} for each in data["counterfactuals"]]
+    return {**data, "version": 2, "probability": None, "options": options}
+
+
 #: From an older version to the function that brings it to the next.
-UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _upgrade_1}
 
 
-def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
-    """Return an explanation as values of JSON."""
-    context, table = explanation.context, explanation._table
-    plausibility = explanation.plausibility
-    counterfactuals = [
-        {
-            "rank": i + 1,
-            "label": to_json_value(explanation.labels[i]),
-            "distance": to_json_number(explanation.distances[i]),
-            "example": int(explanation.examples[i]),
-            "plausibility": None if plausibility is None else to_json_number(plausibility[i]),
-            "changed": [table.names[at] for at in np.flatnonzero(explanation.changed[i])],
-            "values": row_to_json(table, explanation._matrix[i]),
-        }
-        for i in range(len(explanation))
-    ]
+def explanation_to_dict(
+    explanation: Explanation, label_text: Callable[[Any], str], wanted_text: str
+) -> dict[str, Any]:
+    """Return an explanation as values of JSON.
+
+    Parameters
+    ----------
+    explanation
+        The explanation.
+    label_text
+        Returns how a label is written.
+    wanted_text
+        What was asked for, in words.
+    """
+    context, coded = explanation.context, explanation.coded
     return {
         "form": FORM,
         "version": VERSION,
         "index": to_json_value(explanation.index),
         "status": explanation.status,
         "label": to_json_value(explanation.label),
+        "label_text": label_text(explanation.label),
+        "probability": to_json_number(explanation.probability),
         "goal": _goal_to_json(context.goal, context.probability),
-        "input": row_to_json(table, explanation._input),
-        "counterfactuals": counterfactuals,
+        "wanted_text": wanted_text,
+        "input": row_to_json(coded.table, coded.input),
+        "options": [
+            {**option.to_dict(), "label_text": label_text(option.label)}
+            for option in explanation.options
+        ],
         "certificate": _certificate_to_json(explanation.certificate),
         "constraints": to_json_value(context.constraints),
         "costs": {str(name): to_json_number(cost) for name, cost in context.costs.items()},
@@ -82,21 +93,15 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "settings": to_json_value(context.settings.value),
         "training": None if context.training is None else _training(context.training.value),
         "classes": None if context.classes is None else _labels(context.classes.labels),
-        "table": table_to_json(table),
+        "table": table_to_json(coded.table),
         "versions": versions(),
     }
 
 
 def explanation_from_dict(data: Any) -> Explanation:
     """Return the explanation that ``explanation_to_dict`` wrote, now or in an older version."""
-    data = _upgraded(data)
-    try:
-        return _read(data)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise InvalidInputError(
-            f"This is no complete explanation ({type(error).__name__}: {error}). Load what to_dict "
-            f"or to_json wrote, unchanged."
-        ) from error
+    upgraded = _upgraded(data)
+    return _load([upgraded], lambda keys: pd.Index(keys, tupleize_cols=False, dtype=object))[0]
 
 
 def explanations_to_json(explanations: Explanations, indent: int | None = None) -> str:
@@ -121,42 +126,63 @@ def explanations_from_json(text: str | bytes) -> Explanations:
                     f"The explanations at positions 0 and {i} do not have the same {name!r}: they "
                     f"were not made in one call. Load each with Explanation.from_dict."
                 )
-    found = [explanation_from_dict(each) for each in upgraded]
-    counts = np.array([len(each) for each in found])
-    # None where it is not looked at, and where there is no counterfactual.
-    far = [each.plausibility for each in found if each.plausibility is not None]
-    keys = [each.index for each in found]
-    several = all(isinstance(key, tuple) for key in keys)
-    made = make_explanations(
-        found[0]._table,
-        np.array([each._input for each in found]),
-        _array([each["label"] for each in upgraded]),
-        pd.MultiIndex.from_tuples(keys) if several else pd.Index(keys, tupleize_cols=False),
-        owners=np.repeat(np.arange(len(found)), counts),
-        rows=np.vstack([each._matrix for each in found]),
-        row_labels=_array([way["label"] for each in upgraded for way in each["counterfactuals"]]),
-        distances=np.concatenate([each.distances for each in found]),
-        examples=np.concatenate([each.examples for each in found]),
-        plausibility=np.concatenate(far) if far else None,
-        context=found[0].context,
-    )
-    return replace(
-        made,
-        status=tuple(each.status for each in found),
-        _constraints=tuple(each.context.constraints for each in found),
-        _certificates=tuple(each.certificate for each in found),
+    return _load(upgraded, _index)
+
+
+def _index(keys: list[Any]) -> pd.Index:
+    if all(isinstance(key, tuple) for key in keys):
+        levels: pd.Index = pd.MultiIndex.from_tuples(keys)
+        return levels
+    single: pd.Index = pd.Index(keys, tupleize_cols=False)
+    return single
+
+
+def _load(data: list[Mapping[str, Any]], index: Callable[[list[Any]], pd.Index]) -> Explanations:
+    """Return the explanations of one call."""
+    try:
+        return _read(data, index)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise _incomplete(error) from error
+
+
+def _incomplete(error: Exception) -> InvalidInputError:
+    return InvalidInputError(
+        f"This is no complete explanation ({type(error).__name__}: {error}). Load what to_dict or "
+        f"to_json wrote, unchanged."
     )
 
 
-def _read(data: Mapping[str, Any]) -> Explanation:
-    table, found = table_from_json(data["table"]), data["counterfactuals"]
+def _read(data: list[Mapping[str, Any]], index: Callable[[list[Any]], pd.Index]) -> Explanations:
+    context = _context_from_json(data[0])
+    table = context.table
+    options = [option for each in data for option in each["options"]]
+    rows = [row_from_json(table, each["values"]) for each in options]
+    far = [each["plausibility"] for each in options]
+    probabilities = np.array([from_json_number(each["probability"]) for each in (*data, *options)])
+    return make_explanations(
+        table,
+        np.array([row_from_json(table, each["input"]) for each in data]),
+        _array([each["label"] for each in data]),
+        index([from_json_value(each["index"]) for each in data]),
+        owners=np.repeat(np.arange(len(data)), [len(each["options"]) for each in data]),
+        rows=np.array(rows).reshape(len(rows), len(table.features)),
+        row_labels=_array([each["label"] for each in options]),
+        distances=np.array([from_json_number(each["distance"]) for each in options]),
+        examples=np.array([each["example"] for each in options], dtype=np.intp),
+        plausibility=None if None in far or not far else np.array(far, dtype=np.float64),
+        context=context,
+        constraints=[from_json_tree(each["constraints"]) for each in data],
+        status=tuple(each["status"] for each in data),
+        certificates=[_certificate_from_json(each["certificate"]) for each in data],
+        probabilities=None if np.isnan(probabilities).all() else probabilities,
+    )
+
+
+def _context_from_json(data: Mapping[str, Any]) -> Context:
     training, classes = data["training"], data["classes"]
-    rows = [row_from_json(table, each["values"]) for each in found]
-    certificate = _certificate_from_json(data["certificate"])
-    far = [each["plausibility"] for each in found]
-    context = Context(
+    return Context(
         model=None,
-        table=table,
+        table=table_from_json(data["table"]),
         distance=None,
         classes=None if classes is None else Classes(_array(classes)),
         goal=_goal_from_json(data["goal"]),
@@ -166,21 +192,6 @@ def _read(data: Mapping[str, Any]) -> Explanation:
         settings=_ready(data["settings"]),
         training=None if training is None else _ready(_training_from_json(training)),
         explainer=data["explainer"],
-    )
-    return Explanation(
-        label=from_json_value(data["label"]),
-        labels=_array([each["label"] for each in found]),
-        distances=np.array([from_json_number(each["distance"]) for each in found]),
-        examples=np.array([each["example"] for each in found], dtype=np.intp),
-        plausibility=None if None in far or not far else np.array(far, dtype=np.float64),
-        index=from_json_value(data["index"]),
-        status=data["status"],
-        _certificate=_ready(certificate),
-        _table=table,
-        _input=row_from_json(table, data["input"]),
-        _probabilities=Probabilities(lambda: None),
-        _matrix=np.array(rows).reshape(len(rows), len(table.features)),
-        _context=context,
     )
 
 
@@ -202,7 +213,10 @@ def _upgraded(data: Any) -> Mapping[str, Any]:
         )
     upgraded: dict[str, Any] = dict(data)
     while version < VERSION:
-        upgraded, version = UPGRADES[version](upgraded), version + 1
+        try:
+            upgraded, version = UPGRADES[version](upgraded), version + 1
+        except (KeyError, TypeError) as error:
+            raise _incomplete(error) from error
     return upgraded
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Indices, Mask, Matrix, Vector, to_python
+from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, Vector, to_python
 from counterset._base.lazy import Lazy
 from counterset.explanations.certificate import Certificate
 from counterset.explanations.json_values import row_to_json, to_json_number, to_json_value
@@ -20,7 +20,7 @@ from counterset.tables.features.feature import Feature
 from counterset.tables.frames import row_at
 from counterset.tables.table import Table, changed
 
-__all__ = ["Change", "Coded", "Option", "Probabilities"]
+__all__ = ["Change", "Coded", "CodedBatch", "Option", "Probabilities", "read_only"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +71,52 @@ class Coded:
             for heading, row in zip(headings, [self.input, *self.matrix], strict=True)
         }
         return pd.DataFrame(columns, index=[f.name for f in features], dtype=object)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedBatch:
+    """The inputs and counterfactuals of many explanations as codes.
+
+    ``explanations.coded`` returns it. The arrays are read-only.
+
+    Attributes
+    ----------
+    table : Table
+        The features, in the order of the codes.
+    inputs : ndarray of shape (n, d)
+        The codes of the inputs.
+    matrix : ndarray of shape (m, d)
+        The codes of the counterfactuals of all inputs, in the order of the inputs.
+    labels, distances : ndarray of shape (m,)
+        The label of each counterfactual, and its distance from its input.
+    counts : ndarray of shape (n,)
+        How many counterfactuals each input has.
+    """
+
+    table: Table
+    inputs: Matrix
+    matrix: Matrix
+    labels: Labels
+    distances: Vector
+    counts: Counts
+
+    @property
+    def owners(self) -> Indices:
+        """The position of the input that each counterfactual belongs to, ``(m,)``."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    @property
+    def changed(self) -> Mask:
+        """Which features each counterfactual changes, ``(m, d)``."""
+        return changed(self.inputs[self.owners], self.matrix)
+
+    @property
+    def nearest(self) -> Vector:
+        """The distance of each input's nearest counterfactual; NaN if it has none, ``(n,)``."""
+        nearest = np.full(len(self.counts), np.nan)
+        has = self.counts > 0
+        nearest[has] = self.distances[(self.counts.cumsum() - self.counts)[has]]
+        return nearest
 
 
 class Probabilities:
@@ -329,3 +375,10 @@ class Option:
 
 def _number_or_none(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def read_only(array: Any) -> Any:
+    """Return a view of an array that cannot be written."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
