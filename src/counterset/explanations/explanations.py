@@ -354,8 +354,6 @@ def make_explanations(
         for i in explained:
             found[i] = "explained" if counts[i] else "none_found"
         status = found
-    known = probabilities
-    asked_for = (inputs, rows), (labels, row_labels)
     return Explanations(
         labels=labels,
         counts=counts,
@@ -374,9 +372,9 @@ def make_explanations(
         _stable_radius=_spread(stable_radius, explained, len(inputs)),
         _list_radius=_spread(list_radius, explained, len(inputs)),
         _from_list=from_list,
-        _probabilities=Probabilities.of(context.model, table, *asked_for)
-        if known is None
-        else Probabilities(lambda: known),
+        _probabilities=Probabilities.of(context.model, table, (inputs, rows), (labels, row_labels))
+        if probabilities is None
+        else Probabilities.known(probabilities),
         _constraints=None if constraints is None else _kept(constraints, explained, len(inputs)),
         _why_none={} if why_none is None else why_none,
         _certificates=None if certificates is None else tuple(certificates),

@@ -151,6 +151,13 @@ class Probabilities:
         """
         return cls(lambda: _ask(model, table, rows, labels))
 
+    @classmethod
+    def known(cls, values: Vector) -> Probabilities:
+        """Return probabilities that are known already."""
+        made = cls(lambda: values)
+        made.__dict__["values"] = values
+        return made
+
     @cached_property
     def values(self) -> Vector | None:
         """The probability of each row's label; None if the model has none."""
@@ -167,6 +174,8 @@ class Probabilities:
 
     def take(self, which: Indices) -> Probabilities:
         """Return the probabilities of some of the rows."""
+        if self.are_known and self.values is not None:
+            return Probabilities.known(self.values[which])
         return Probabilities(lambda: None if self.values is None else self.values[which])
 
     def __getstate__(self) -> dict[str, Any]:
