@@ -43,7 +43,7 @@ from counterset.explainer import DiverseExplainer
 from counterset.explanations.certificate import Certificate
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
-from counterset.explanations.stability import Steadiness
+from counterset.explanations.stability import Stability
 from counterset.strategies.diversity import AngleDiversity, DistanceDiversity, FeatureDiversity
 from counterset.strategies.line_search import LineSearch
 from counterset.strategies.nearest import Nearest
@@ -89,7 +89,7 @@ __all__ = [
     "Points",
     "Schema",
     "Shared",
-    "Steadiness",
+    "Stability",
     "TooManyCounterfactualsError",
     "UndecidedError",
     "UndeclaredCodesWarning",

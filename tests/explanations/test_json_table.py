@@ -15,7 +15,7 @@ from support.json_kinds import COLUMNS, KINDS
 from support.worded import MATRIX, TABLE
 
 from counterset import InvalidInputError, Schema
-from counterset.explanations.json_form import (
+from counterset.explanations.json_values import (
     row_from_json,
     row_to_json,
     table_from_json,

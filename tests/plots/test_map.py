@@ -43,9 +43,11 @@ def _rows_of_plane(
     """Solve for the axes from where the options stand, and go back to the features' units."""
     display = MapDisplay.from_explanation(explanation, explainer)
     factor = explainer.distance_.space.factor
-    moved = (explanation._matrix - explanation._input) * factor
+    moved = (explanation.coded.matrix - explanation.coded.input) * factor
     axes = np.linalg.lstsq(display.options, moved, rcond=None)[0]
-    rows: Matrix = explanation._input + np.column_stack([right.ravel(), up.ravel()]) @ axes / factor
+    rows: Matrix = (
+        explanation.coded.input + np.column_stack([right.ravel(), up.ravel()]) @ axes / factor
+    )
     return rows
 
 
@@ -80,14 +82,14 @@ def test_a_true_plane_says_so() -> None:
 
 def test_features_that_change_together_switch_together_on_the_lines() -> None:
     explanation, explainer = mixed()
-    row = explanation._table.decode(explanation._input[None, :])
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
     together = Constraints(together=[["score", "home"]], immutable=["age"])
     (other,) = explainer.explain_many(row, constraints=together, if_none="warn")
     assert other.changed[:, [2, 3]].any()
     layout = map_of(other, explainer)
     for share in np.linspace(0, 1, 9):
         rows = layout.rows(share * layout.options)
-        moved = rows != explanation._input
+        moved = rows != explanation.coded.input
         np.testing.assert_array_equal(
             moved[:, 2] & other.changed[:, 3], moved[:, 3] & other.changed[:, 2]
         )
@@ -95,7 +97,7 @@ def test_features_that_change_together_switch_together_on_the_lines() -> None:
 
 def test_without_options_there_is_no_map() -> None:
     explanation, explainer = mixed()
-    row = explanation._table.decode(explanation._input[None, :])
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
     (empty,) = explainer.explain_many(row, target="no", skip=True)
     with pytest.raises(InvalidInputError, match="at least one option"):
         MapDisplay.from_explanation(empty, explainer)

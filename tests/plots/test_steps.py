@@ -30,7 +30,7 @@ def test_the_nearest_candidates_are_kept() -> None:
     display = StepsDisplay.from_explanation(explanation, explainer)
     pool = explainer.training_.pool
     others = pool.matrix[explainer.classes_[pool.codes] != explanation.label]
-    far = explainer.distance_.pairwise(explanation._input[None, :], others)[0]
+    far = explainer.distance_.pairwise(explanation.coded.input[None, :], others)[0]
     assert far[display.kept].max() <= far[~display.kept].min()
 
 
@@ -96,7 +96,7 @@ def test_the_lines_lead_through_the_options_to_the_rows_they_come_from() -> None
     by_row = {int(row): i for i, row in enumerate(pool.training_index)}
     examples = pool.matrix[[by_row[int(row)] for row in explanation.examples]]
     layout = map_of(explanation, explainer, beyond=examples)
-    np.testing.assert_array_equal(layout.rows(layout.options), explanation._matrix)
+    np.testing.assert_array_equal(layout.rows(layout.options), explanation.coded.matrix)
     np.testing.assert_array_equal(layout.rows(layout.ends), examples)
-    far = explainer.distance_.pairwise(explanation._input[None, :], examples)[0]
+    far = explainer.distance_.pairwise(explanation.coded.input[None, :], examples)[0]
     np.testing.assert_allclose(np.linalg.norm(layout.ends, axis=1), far)

@@ -81,12 +81,8 @@ class Layout:
 
     def rows_of(self, explanations: Explanations) -> pd.DataFrame:
         """Return the rank, the features, the label and the distance of all counterfactuals."""
-        found = found_frame(
-            explanations._table,
-            explanations._matrix,
-            explanations._labels,
-            explanations._distances,
-        )
+        coded = explanations.coded
+        found = found_frame(coded.table, coded.matrix, coded.labels, coded.distances)
         counts: Counts = explanations.counts
         found = found.astype(dict(self.found))
         firsts = counts.cumsum() - counts

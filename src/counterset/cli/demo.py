@@ -186,7 +186,7 @@ def _applicant(
 
 def _who(row: pd.DataFrame, explanation: Explanation) -> str:
     """Say who asked for what, in the words of the schema."""
-    features, codes = explanation._table.features, explanation._input
+    features, codes = explanation.coded.table.features, explanation.coded.input
     said = {each.name: each.text_of(code) for each, code in zip(features, codes, strict=True)}
     return (
         f"Applicant {row.index[0]} ({said['personal_status']}, {said['age']} years old) asked for "

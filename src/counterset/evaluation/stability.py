@@ -16,7 +16,7 @@ from counterset.evaluation.noise import GaussianNoise, Noise
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.context import Context
 from counterset.explanations.explanation import Explanation
-from counterset.explanations.stability import Steadiness
+from counterset.explanations.stability import Stability
 from counterset.models.goals import InInterval, OneOf
 from counterset.tables.table import Table, changed
 
@@ -33,7 +33,7 @@ def steadiness(
     repeats: int = 20,
     random_state: int | np.random.Generator | None = 0,
     noise: Noise = GaussianNoise(),
-) -> Steadiness:
+) -> Stability:
     """Measure for how many noisy copies of an input each of its ways is found again.
 
     The copies are explained in one batch, asked for the same goal under the same constraints. Two
@@ -57,7 +57,7 @@ def steadiness(
 
     Returns
     -------
-    Steadiness
+    Stability
         ``kept``: for each way, by how many of ``copies`` copies it is kept; ``same``: how many
         copies have the same ways and no others.
 
@@ -79,7 +79,7 @@ def steadiness(
     moved = float(compared.distances.mean()) if len(compared) else np.nan
     kept = compared.kept_by.sum(axis=1, dtype=np.intp)
     same = int(compared.same.sum())
-    return Steadiness(len(compared), kept, same, moved, compared.differences)
+    return Stability(len(compared), kept, same, moved, compared.differences)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,10 +172,10 @@ def compare_with_copies(
     inputs = table.decode(copies, pd.RangeIndex(len(copies)))
     answers = explainer.explain_many(inputs, if_none="ignore", **asked)
     for i, (copy, answer) in enumerate(zip(copies, answers, strict=True)):
-        ways = set(ways_of(copy, answer._matrix, table))
+        ways = set(ways_of(copy, answer.coded.matrix, table))
         kept_by[:, i] = [way in ways for way in own]
         same[i] = ways == set(own)
-        differ[i] = judge.of_pair(x[0], copy, rows, answer._matrix)["set_distance_mean"]
+        differ[i] = judge.of_pair(x[0], copy, rows, answer.coded.matrix)["set_distance_mean"]
     differences = judge.numeric_columns.differences(x, copies)
     moved = judge.distance.pairwise(x, copies)[0]
     return CopiesCompared(kept_by, same, differ, moved, differences)

@@ -113,14 +113,14 @@ class StepsDisplay:
             )
         by_row = {int(row): i for i, row in enumerate(pool.training_index)}
         # An option that comes from no training row (-1) stands for one itself.
-        examples = explanation._matrix.copy()
+        examples = explanation.coded.matrix.copy()
         for i in np.flatnonzero(explanation.examples >= 0):
             examples[i] = pool.matrix[by_row[int(explanation.examples[i])]]
         layout = map_of(explanation, explainer, beyond=examples)
         background = ask_background(layout, explanation, explainer)
         labels = explainer.classes_[pool.codes]
         at = np.flatnonzero(is_reached_as(explanation, labels))
-        x = pool.distance.coordinates(explanation._input[None, :])
+        x = pool.distance.coordinates(explanation.coded.input[None, :])
         rows = pool.training_index[at]
         ranking = Ranking(x, pool.embedded.coordinates[at], rows, pool.distance.in_space)
         if isinstance(explainer.strategy, Paper):
@@ -135,7 +135,9 @@ class StepsDisplay:
             kept,
             np.isin(rows, explanation.examples),
             layout.ends,
-            on_lines=bool((explanation.changed == changed(explanation._input, examples)).all()),
+            on_lines=bool(
+                (explanation.changed == changed(explanation.coded.input, examples)).all()
+            ),
         )
 
     def plot(self, ax: Any = None) -> Self:

@@ -6,10 +6,10 @@ import json
 
 import numpy as np
 
-from counterset import Steadiness
+from counterset import Stability
 
-MEASURED = Steadiness(copies=20, kept=np.array([19, 20, 5]), same=4, moved=0.05)
-NOTHING = Steadiness(copies=0, kept=np.array([0, 0]), same=0, moved=float("nan"))
+MEASURED = Stability(copies=20, kept=np.array([19, 20, 5]), same=4, moved=0.05)
+NOTHING = Stability(copies=0, kept=np.array([0, 0]), same=0, moved=float("nan"))
 
 
 def test_shares_are_of_the_copies_that_were_compared() -> None:
@@ -23,12 +23,12 @@ def test_without_copies_there_are_no_shares() -> None:
     assert str(NOTHING) == "no near copy of the same class was found"
 
 
-def test_a_line_for_each_way() -> None:
+def test_a_line_for_each_option() -> None:
     assert str(MEASURED).splitlines() == [
-        "way 1: kept by 19 of 20 near copies",
-        "way 2: kept by 20 of 20 near copies",
-        "way 3: kept by 5 of 20 near copies",
-        "the same ways, and no others: 4 of 20 near copies",
+        "option 1: kept by 19 of 20 near copies",
+        "option 2: kept by 20 of 20 near copies",
+        "option 3: kept by 5 of 20 near copies",
+        "the same options, and no others: 4 of 20 near copies",
     ]
 
 
@@ -38,5 +38,5 @@ def test_the_figures_are_values_of_json() -> None:
     assert NOTHING.to_dict()["moved"] is None
 
 
-def test_the_nearest_ways_keep_their_figures() -> None:
+def test_the_nearest_options_keep_their_figures() -> None:
     assert MEASURED.of_nearest(2).to_dict() == MEASURED.to_dict() | {"kept": [19, 20]}

@@ -10,13 +10,13 @@ import pytest
 from support.worded import by_hand
 
 from counterset import DiverseExplainer
-from counterset.words.notebook import MARKED
+from counterset.words.views import MARKED
 
 
 def test_it_shows_words_changed_cells_and_a_drawing() -> None:
     shown = by_hand([1, 3])._repr_html_()
     tree = ET.fromstring(shown.replace("<br>", "<br/>"))
-    assert "2 ways lead to" in shown
+    assert "2 options lead to" in shown
     assert len(tree.findall(".//svg/circle")) == 3  # the input and two options
     assert [text.text for text in tree.findall(".//svg/text")] == ["input", "1", "2"]
     marked = [cell for cell in tree.iter("td") if cell.get("style") == MARKED]
@@ -49,5 +49,5 @@ def test_at_most_twenty_features_are_shown() -> None:
 
 def test_without_options_there_is_no_drawing() -> None:
     shown = by_hand(rows=[])._repr_html_()
-    assert "No way to &#x27;good&#x27; was found." in shown
+    assert "No option that leads to &#x27;good&#x27; was found." in shown
     assert "<svg" not in shown

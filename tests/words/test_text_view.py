@@ -6,7 +6,7 @@ import numpy as np
 from support.settings import explainer_by_steps
 
 from counterset import DiverseExplainer
-from counterset.explanations.explanation import MOST_FEATURES, UNCHANGED
+from counterset.words.views import MOST_FEATURES, UNCHANGED
 
 X = np.random.default_rng(0).random((80, 70)).round(2)
 
@@ -24,15 +24,15 @@ def test_a_regression_is_predicted_and_not_classified() -> None:
     ).fit(X)
     row = X[X[:, :3].sum(axis=1) / 3 < 0.4][0]
     text = repr(explainer.explain(row, interval=(0.5, 0.75)))
-    assert text.splitlines()[0].startswith("Input 0 is predicted 0.")
-    assert "ways to a prediction between 0.5 and 0.75:" in text
+    assert text.splitlines()[0].startswith("Input 0 is predicted to be 0.")
+    assert "options lead to a prediction between 0.5 and 0.75," in text
     assert "classified" not in text
     assert "\npredicted" in text
-    assert "ways to a prediction of at least 0.5:" in repr(
+    assert "options lead to a prediction of at least 0.5," in repr(
         explainer.explain(row, interval=(0.5, np.inf))
     )
     high = X[X[:, :3].sum(axis=1) / 3 > 0.6][0]
-    assert "ways to a prediction of at most 0.5:" in repr(
+    assert "options lead to a prediction of at most 0.5," in repr(
         explainer.explain(high, interval=(-np.inf, 0.5))
     )
 
