@@ -19,7 +19,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
-from counterset import Box, counterfactual_distance, counterfactual_distances
+from counterset import counterfactual_distance
+from counterset.exact import Box, counterfactual_distances
 from counterset.paper.classifiers import Network
 
 HEADING = (

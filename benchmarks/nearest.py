@@ -32,12 +32,12 @@ import pandas as pd
 from recipes import MODELS, TREES, fit_model, load, rows_only
 
 from counterset import (
-    Box,
     DiverseExplainer,
     FewerCounterfactualsWarning,
     Schema,
     counterfactual_distance,
 )
+from counterset.exact import Box
 from counterset.paper.peers import find_peer
 
 FILE = Path(__file__).with_suffix(".csv")

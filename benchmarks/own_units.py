@@ -29,7 +29,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from counterset import (
-    Box,
     CountersetWarning,
     DiverseExplainer,
     Explanation,
@@ -38,6 +37,7 @@ from counterset import (
     counterfactual_distance,
     datasets,
 )
+from counterset.exact import Box
 
 UNCHANGED = "·"
 #: An outlier is 1000 times as large as the largest value: a slip of the comma by three digits.

@@ -105,7 +105,7 @@ class BruteForce:
     """Tries all sets of up to four features, on a grid."""
 
     def __init__(self, explainer: DiverseExplainer, train: pd.DataFrame, fixed: list[str]) -> None:
-        self.model, self.table = explainer.model, explainer.schema_
+        self.model, self.table = explainer.model, explainer.distance_.table
         matrix = self.table.encode(train)[0]
         self.grids = []
         for i, feature in enumerate(self.table.features):
@@ -193,7 +193,7 @@ def main() -> None:
             seconds[setting] = (time.process_time() - start) / len(inputs)
             offered[setting] = [offered_sets(explanation) for explanation in found]
         force, labels = BruteForce(explainer, train, fixed), model.predict(inputs)
-        for i, x in enumerate(explainer.schema_.encode(inputs)[0]):
+        for i, x in enumerate(explainer.distance_.table.encode(inputs)[0]):
             seen = [sets[i] for sets in offered.values()]
             exist.append(minimal(set(force.ways(x, labels[i])).union(*seen)))
         for setting, sets in offered.items():

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Patch, Polygon
 
-from counterset import Box, ExhaustiveExplainer, Points, counterfactual_distance
-from counterset.exact import ReluNetwork
+from counterset import ExhaustiveExplainer, counterfactual_distance
+from counterset.exact import Box, Points, ReluNetwork
 
 INPUTS = {"x": (-0.2, 0.2), "x_1": (0.2, 0.2), "x_2": (0.2, -0.2)}
 YELLOW, BLUE, ORANGE, SKY, BAND = "#ffe08a", "#1f4e9c", "#d9480f", "#e7eef8", "#7ba7e0"

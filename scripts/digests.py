@@ -37,7 +37,6 @@ from support.settings import explainer_by_steps, paper_by_steps
 import counterset
 from counterset import (
     AngleDiversity,
-    Box,
     CandidatesWithin,
     Constraints,
     DistanceDiversity,
@@ -45,7 +44,6 @@ from counterset import (
     ExhaustiveExplainer,
     Explanation,
     Explanations,
-    Grid,
     LineSearch,
     NearData,
     Nearest,
@@ -55,15 +53,12 @@ from counterset import (
     Schema,
     Shared,
     counterfactual_distance,
-    counterfactual_distances,
     datasets,
-    distances,
-    empirical_robustness,
     evaluate,
     metrics,
-    weak_robustness,
 )
-from counterset.exact import ReluNetwork
+from counterset.evaluation import empirical_robustness, weak_robustness
+from counterset.exact import Box, Grid, ReluNetwork, counterfactual_distances
 from counterset.paper import Experiment, reproduce, tune
 
 SETTINGS: dict[str, Callable[[], Any]] = {}
@@ -222,7 +217,7 @@ SETTINGS |= {
     "numbers scale mad": numeric(scale="mad"),
     "numbers scale none": numeric(scale=None),
     "numbers weights": numeric(scale=[1.0, 0.2, 0.02, 3.0]),
-    "numbers weighted distance": numeric(distance=distances.L1(weights=[1, 2, 3, 4])),
+    "numbers costs": numeric(costs={"x1": 2.0, "x2": 3.0, "x3": 4.0}),
     "numbers own distance": numeric(
         distance=lambda A, B: np.maximum(B[None] - A[:, None], 0).sum(axis=2) + 0.01
     ),
@@ -567,7 +562,7 @@ def parts_of(result: Any) -> Any:
         if certificate is not None:
             told += [certificate.stable_radius, certificate.safety, certificate.distance_bounds]
         return told
-    if isinstance(result, counterset.DistanceBounds):
+    if isinstance(result, counterset.exact.DistanceBounds):
         return [result.lower, result.upper, result.exact, result.witness]
     if isinstance(result, pd.DataFrame):
         return [list(map(str, result.columns)), *(result[column] for column in result)]

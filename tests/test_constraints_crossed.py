@@ -174,14 +174,13 @@ def check(
     explanations: Explanations,
     inputs: list[dict[Any, Any]],
     limits: list[dict[str, Any]],
-    costs: dict[str, float] | None = None,
 ) -> None:
     training = records(table.X)
     found = []
     for explanation, x, each in zip(explanations, inputs, limits, strict=True):
         found += [
             f"{each} of {x}: {fault}"
-            for fault in faults(table, model, explanation, training, x, each, costs)
+            for fault in faults(table, model, explanation, training, x, each)
         ]
     assert not found, "\n".join(found)
 
@@ -193,7 +192,6 @@ def faults(
     training: list[dict[Any, Any]],
     x: dict[Any, Any],
     limits: dict[str, Any],
-    costs: dict[str, float] | None,
 ) -> Iterator[str]:
     """Yield what is wrong with the options of one input."""
     frame = explanation.counterfactuals
@@ -206,7 +204,7 @@ def faults(
             yield f"option {i + 1} is said to be {explanation.labels[i]}: {c}"
         if same_row(x, c) or any(same_row(c, other) for other in rows[:i]):
             yield f"option {i + 1} is the input, or another option"
-        wrong = broken(limits, table.columns, training, x, c, costs)
+        wrong = broken(limits, table.columns, training, x, c)
         wrong += strange_values(limits, table.columns, table.X, x, c)
         yield from (f"option {i + 1}: {text}: {c}" for text in wrong)
 
@@ -256,11 +254,10 @@ def test_every_constraint_holds_on_a_column_of_every_kind(strategy: str, thoroug
 def test_a_column_of_infinite_cost_stays_whatever_its_kind(strategy: str, thorough: bool) -> None:
     for name in CROSSED if thorough else CROSSED[len(strategy) % 2 :: 2]:
         table = table_with(name)
-        costs = {"uniform": 3.0, name: float("inf")}
-        model, explainer = explainer_of(table, STRATEGIES[strategy], costs=costs)
-        rows = table.X.iloc[:3]
-        explanations = explainer.explain_many(rows, if_none="ignore")
-        check(table, model, explanations, records(rows), [{}] * 3, costs)
+        model, explainer = explainer_of(table, STRATEGIES[strategy], costs={"uniform": 3.0})
+        rows, kept = table.X.iloc[:3], Constraints(immutable=[name])
+        explanations = explainer.explain_many(rows, constraints=kept, if_none="ignore")
+        check(table, model, explanations, records(rows), [{"immutable": [name]}] * 3)
         assert explanations.counts.sum()
 
 

@@ -1,10 +1,10 @@
-"""What features cost: the same as a weighted distance, and infinite the same as immutable."""
+"""What features cost: the same as the weights of a distance."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,34 @@ from counterset import (
     Explanations,
     FewerCounterfactualsWarning,
     InvalidInputError,
-    NoCounterfactualError,
-    NotFittedError,
     counterfactual_distance,
 )
-from counterset.distances import L0, L1, L2, LInf
+from counterset.distances import L0, L1, L2, Distance, LInf
+from counterset.exceptions import NotFittedError
 
 INFINITE = float("inf")
+
+
+@dataclass(frozen=True)
+class Own(Distance):
+    """A distance of a user, with the weights of another."""
+
+    inner: Distance
+
+    @property
+    def category_size(self) -> float | None:
+        return self.inner.category_size
+
+    def for_coordinates(self, feature_of: Any) -> Distance:
+        return Own(self.inner.for_coordinates(feature_of))
+
+    def pairwise(self, A: Any, B: Any) -> Any:
+        return self.inner.pairwise(A, B)
+
+    def rowwise(self, x: Any, own: Any) -> Any:
+        return self.inner.rowwise(x, own)
+
+
 NEVER_MISSING = [dtype for dtype in DTYPES if not dtype.endswith("?")]
 
 
@@ -69,6 +90,7 @@ def assert_equal(some: Explanations, others: Explanations) -> None:
     pd.testing.assert_frame_equal(some.to_frame(), others.to_frame(), check_exact=True)
 
 
+@settings(max_examples=60)
 @given(
     cases(),
     st.sampled_from([(L1, 1), (L2, 2), (LInf, 1), (L0, 1)]),
@@ -87,13 +109,14 @@ def test_costs_are_the_weights_of_a_weighted_distance(
     kind, power = norm
     by_name = {column.name: cost for column, cost in zip(case.columns, costs, strict=True)}
     parameters = {"diversity": diversity, "scale": scale, "sparse": sparsify}
-    weighted = kind(np.array(costs) ** power)
+    weighted = Own(kind(np.array(costs) ** power))
     assert_equal(
         explain(case, model, distance=kind(), costs=by_name, **parameters),
         explain(case, model, distance=weighted, **parameters),
     )
 
 
+@settings(max_examples=40)
 @given(cases(NEVER_MISSING), st.sampled_from(["l1", "l2", "gower"]), st.booleans())
 def test_without_a_scale_costs_are_weights_for_angles_too(
     drawn: tuple[Case, Model, list[float]], distance: str, sparsify: bool
@@ -107,53 +130,12 @@ def test_without_a_scale_costs_are_weights_for_angles_too(
     )
 
 
-@given(cases(), st.data(), st.booleans(), st.sampled_from(["l1", "l0"]))
-def test_an_infinite_cost_is_an_immutable_feature(
-    drawn: tuple[Case, Model, list[float]], data: st.DataObject, sparsify: bool, distance: str
-) -> None:
-    case, model, costs = drawn
-    names = [column.name for column in case.columns]
-    kept = data.draw(st.lists(st.sampled_from(names), unique=True, min_size=1))
-    finite = dict(zip(names, costs, strict=True))
-    own = case.constraints
-    immutable = replace(own, immutable=[*own.immutable, *kept])
-    parameters = {"sparse": sparsify, "distance": distance}
-    assert_equal(
-        explain(case, model, costs=finite | dict.fromkeys(kept, INFINITE), **parameters),
-        explain(
-            case,
-            model,
-            costs=finite | dict.fromkeys(kept, 1.0),
-            constraints=immutable,
-            **parameters,
-        ),
-    )
-
-
-def test_an_infinite_cost_holds_with_the_constraints_of_a_call() -> None:
-    explainer = fitted(FRAME, costs={"age": INFINITE})
-    x = FRAME.iloc[0]
-    for constraints in (None, Constraints(), Constraints(ranges={"income": (0, 5)})):
-        found = explainer.explain(x, constraints=constraints).counterfactuals
-        assert isinstance(found, pd.DataFrame)
-        assert len(found)
-        assert (found["age"] == x["age"]).all()
-
-
-def test_the_error_names_the_cost_that_leaves_nothing() -> None:
-    explainer = fitted(FRAME, costs=dict.fromkeys(FRAME.columns, INFINITE))
-    named = r"the constraints .*costs\['income'\] = inf rules"
-    with pytest.raises(NoCounterfactualError, match=named):
-        explainer.explain(FRAME.iloc[0])
-
-
-def test_an_infinite_cost_holds_with_anchors() -> None:
-    parameters: dict[str, Any] = {"regions": 4, "max_counterfactuals": 1}
-    explainer = fitted(FRAME, costs={"age": INFINITE}, **parameters)
-    immutable = fitted(FRAME, constraints=Constraints(immutable=["age"]), **parameters)
-    found = explainer.explain_many(FRAME)
-    assert_equal(found, immutable.explain_many(FRAME))
-    assert not np.concatenate([each.changed[:, 0] for each in found]).any()
+def test_an_infinite_cost_is_refused_with_the_line_to_write() -> None:
+    line = r"write constraints=Constraints\(immutable=\['age'\]\)"
+    with pytest.raises(InvalidInputError, match=line):
+        fitted(FRAME, costs={"age": INFINITE})
+    with pytest.raises(InvalidInputError, match=line):
+        fitted(FRAME).with_costs({"age": INFINITE})
 
 
 def test_the_sets_of_anchors_are_chosen_at_these_costs() -> None:
@@ -201,10 +183,12 @@ def test_exact_distances_count_costs(distance: str) -> None:
     model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
     explainer = fitted(X, model, distance=distance, costs={"x0": 3.0})
     weighted = {"l1": L1([3, 1]), "l2": L2([9, 1]), "linf": LInf([3, 1]), "l0": L0([3, 1])}
-    plain = fitted(X, model, distance=weighted[distance])
+    plain = fitted(X, model, distance=distance).distance_
+    theirs_by_weights = replace(plain, inner=weighted[distance])
     for x in X[:5]:
         ours, theirs = (
-            counterfactual_distance(model, x, each.distance_, each) for each in (explainer, plain)
+            counterfactual_distance(model, x, each, explainer)
+            for each in (explainer.distance_, theirs_by_weights)
         )
         assert ours.exact
         assert ours.upper == pytest.approx(theirs.upper, rel=1e-9)
@@ -217,7 +201,7 @@ def test_exact_distances_count_costs(distance: str) -> None:
 
 def test_what_is_certified_counts_costs_and_holds_for_the_immutable() -> None:
     model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
-    explainer = fitted(X, model, costs={"x0": INFINITE, "x1": 2.0})
+    explainer = fitted(X, model, costs={"x1": 2.0}, constraints=Constraints(immutable=["x0"]))
     explanation = explainer.certify(explainer.explain(X[0]), epsilon=1.0)
     assert explanation.certificate is not None
     bounds = explanation.certificate.distance_bounds
@@ -231,7 +215,7 @@ def test_what_is_certified_counts_costs_and_holds_for_the_immutable() -> None:
     ("costs", "message"),
     [
         ({"zip": 1.0}, r"costs names unknown features \['zip'\]. Known: \['age', 'income'\]"),
-        ({"age": 0.0}, r"costs\['age'\] must be a number above 0, .*, got 0.0. Pass float\('inf'"),
+        ({"age": 0.0}, r"costs\['age'\] must be a number above 0, .*, got 0.0. For a feature"),
         ({"age": -1}, r"costs\['age'\] must be a number above 0, .*, got -1"),
         ({"age": -INFINITE}, r"costs\['age'\] must be a number above 0, .*, got -inf"),
         ({"age": float("nan")}, r"costs\['age'\] must be a number above 0, .*, got nan"),
@@ -239,7 +223,7 @@ def test_what_is_certified_counts_costs_and_holds_for_the_immutable() -> None:
         ({"age": True}, r"costs\['age'\] must be a number above 0, .*, got True"),
         ({"age": [2.0]}, r"costs\['age'\] must be a number above 0, .*, got \[2.0\]"),
         ({"age": 10**400}, r"costs\['age'\] must be a number above 0, .*, got 1000"),
-        ({"age": 1e300}, r"from 1e-12 to 1e\+12, got 1e\+300. Pass float\('inf'\)"),
+        ({"age": 1e300}, r"from 1e-12 to 1e\+12, got 1e\+300. For a feature that cannot change"),
         ([1.0, 2.0], r"costs must be a mapping from names to .*, got \[1.0, 2.0\]"),
         ("age", "costs must be a mapping from names to .*, got 'age'"),
         (2.0, "costs must be a mapping from names to .*, got 2.0"),
@@ -289,10 +273,10 @@ def test_other_costs_ask_the_model_nothing_and_leave_the_explainer_as_it_is() ->
     model = Recorder()
     explainer = fitted(FRAME, model, sparse=True, max_counterfactuals=1)
     before, asked = explainer.explain(FRAME.iloc[0]), len(model.asked)
-    other = explainer.with_costs({"age": INFINITE})
+    other = explainer.with_costs({"age": 1e6})
     assert len(model.asked) == asked
     assert other.explain(FRAME.iloc[0]).changes.index.tolist() == ["income"]
-    assert other.costs == {"age": INFINITE}
+    assert other.costs == {"age": 1e6}
     assert explainer.costs is None
     assert explainer.explain(FRAME.iloc[0]).distances.tolist() == before.distances.tolist()
 
@@ -300,7 +284,7 @@ def test_other_costs_ask_the_model_nothing_and_leave_the_explainer_as_it_is() ->
 def test_anchors_are_found_anew_for_other_costs() -> None:
     explainer = fitted(FRAME, sparse=True, regions=2).with_costs({"age": 4.0})
     assert explainer.anchors_ is not None
-    assert explainer.anchors_.book.training.costs.factors.tolist() == [4.0, 1.0]
+    assert explainer.anchors_.book.training.distance.space.costs.tolist() == [4.0, 1.0]
     assert explainer.explain(FRAME.iloc[0]).certificate is not None
 
 

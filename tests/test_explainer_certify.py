@@ -24,20 +24,17 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from counterset import (
-    Answer,
-    Box,
-    Certificate,
     Constraints,
-    DistanceBounds,
     DiverseExplainer,
     ExhaustiveExplainer,
     Explanation,
     InvalidInputError,
     NearData,
-    UnsupportedDistanceError,
     counterfactual_distance,
 )
 from counterset.distances import CustomDistance
+from counterset.exact import Answer, Box, Certificate, DistanceBounds
+from counterset.exceptions import UnsupportedDistanceError
 
 X = np.random.default_rng(0).random((150, 2))
 MODEL = LogisticRegression(C=100).fit(X, X.sum(axis=1) > 1)
@@ -122,8 +119,9 @@ def test_an_option_outside_the_domain_is_not_called_safe() -> None:
     assert free is not None
     assert free.safety is not None
     assert (free.safety > 0).all()
-    # Only the first feature may change, but both of the options change the second.
-    fixed = explainer.certify(explanation, 5.0, domain=Box(-5, 5, may_change=[0])).certificate
+    # The domain holds one value of the second feature, but both of the options change it.
+    box = Box([-5, X[0, 1]], [5, X[0, 1]])
+    fixed = explainer.certify(explanation, 5.0, domain=box).certificate
     assert fixed is not None
     assert fixed.column() == ["-", "-"]
 
@@ -284,7 +282,7 @@ def test_a_range_of_predictions_is_certified(model: Any) -> None:
     # The witness used to predict what the input does: 0 <= cfd <= 1.9e-16.
     model.fit(PEOPLE, DISEASE)
     explainer = DiverseExplainer(
-        model, max_counterfactuals=1, costs={"age": float("inf"), "sex": float("inf")}
+        model, max_counterfactuals=1, constraints=Constraints(immutable=["age", "sex"])
     ).fit(PEOPLE)
     x = PEOPLE.iloc[0]
     assert label_of(model, x) > 130

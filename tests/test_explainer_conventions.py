@@ -25,11 +25,10 @@ from counterset import (
     DiverseExplainer,
     InvalidInputError,
     LineSearch,
-    ModelError,
     NearestCandidates,
-    NotFittedError,
     Schema,
 )
+from counterset.exceptions import ModelError, NotFittedError
 
 
 def test_all_parameters_but_the_model_are_keyword_only() -> None:

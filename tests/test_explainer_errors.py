@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,9 @@ import pandas as pd
 import pytest
 from support.toys import FRAME, Rows, X, approve, fitted
 
-from counterset import (
-    CountersetError,
-    DiverseExplainer,
-    InvalidInputError,
-    ModelError,
-    NoCounterfactualError,
-)
+from counterset import CountersetError, DiverseExplainer, InvalidInputError, NoCounterfactualError
+from counterset.distances import L0, L1, L2, Distance, Gower, LInf
+from counterset.exceptions import ModelError
 
 
 def with_value(data: Rows, value: float) -> Rows:
@@ -129,9 +126,9 @@ def test_a_target_that_is_already_reached_is_refused() -> None:
         ("max_counterfactuals", 0, r"max_counterfactuals must be .* at least 1, got 0"),
         ("max_counterfactuals", 2.5, r"max_counterfactuals must be .* at least 1, got 2\.5"),
         ("scale", "z", r"Unknown scale 'z'\. Choose 'robust'"),
-        ("scale", [1.0], r"one finite, positive weight for each of the 2 features"),
-        ("scale", [1.0, -1.0], r"one finite, positive weight"),
-        ("scale", ["a", "b"], r"one finite, positive weight"),
+        ("scale", [1.0], r"one finite number above 0 for each of the 2 features"),
+        ("scale", [1.0, -1.0], r"one finite number above 0"),
+        ("scale", ["a", "b"], r"one finite number above 0"),
         ("scale", {"wage": 2.0}, r"unknown features \['wage'\]\. Known: "),
         ("model", None, r"A model has a predict method .*, got NoneType"),
     ],
@@ -148,11 +145,23 @@ def test_unusable_parameters_set_after_fit_are_refused_too() -> None:
         explainer.explain(X[0])
 
 
-def test_weights_of_a_distance_must_fit_the_features() -> None:
-    from counterset.distances import L1
-
-    with pytest.raises(InvalidInputError, match=r"3 weights, but the rows have 2 features"):
-        fitted(distance=L1(weights=[1, 1, 1])).explain(X[0])
+@pytest.mark.parametrize(
+    ("distance", "instead"),
+    [
+        (L1(weights=[1, 3]), "distance='l1', costs={'x0': 1.0, 'x1': 3.0}"),
+        (L2(weights=[1, 9]), "distance='l2', costs={'x0': 1.0, 'x1': 3.0}"),
+        (LInf(weights=[0.5, 1]), "distance='linf', costs={'x0': 0.5, 'x1': 1.0}"),
+        (L0(weights=[2, 1, 1]), "distance='l0', costs={'x0': 2.0, 'x1': 1.0}"),
+        (Gower(weights=[2, 1]), "distance='gower', costs={'x0': 2.0, 'x1': 1.0}"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_distance_with_weights_is_refused_with_the_line_to_write(
+    distance: Distance, instead: str
+) -> None:
+    # Weights and costs would say the same thing twice.
+    with pytest.raises(InvalidInputError, match=re.escape(instead)):
+        fitted(distance=distance)
 
 
 def test_a_model_that_gives_the_wrong_number_of_labels_is_refused() -> None:

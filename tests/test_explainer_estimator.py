@@ -9,7 +9,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from counterset import DiverseExplainer, InvalidInputError, NotFittedError
+from counterset import DiverseExplainer, InvalidInputError
+from counterset.exceptions import NotFittedError
 
 X = np.random.default_rng(0).random((30, 2))
 

@@ -15,10 +15,10 @@ from counterset import (
     InvalidInputError,
     NearData,
     NearestCandidates,
-    NotFittedError,
     Paper,
     Schema,
 )
+from counterset.exceptions import NotFittedError
 from counterset.strategies import View
 
 X = np.random.default_rng(0).random((30, 2))

@@ -11,7 +11,8 @@ import pytest
 from scipy import sparse
 from support.toys import FRAME, X, fitted
 
-from counterset import Constraints, DiverseExplainer, InvalidInputError, ModelError, Schema
+from counterset import Constraints, DiverseExplainer, InvalidInputError, Schema
+from counterset.exceptions import ModelError
 
 MIXED = FRAME.assign(job=["cook", "nurse"] * 40, since=pd.date_range("2020", periods=80))
 ROW = MIXED.iloc[0].to_dict()
@@ -104,8 +105,8 @@ def test_schema(given: dict[str, Any], message: str) -> None:
         ({"scale": {"age": None}}, "one finite, positive weight"),
         ({"scale": {"age": "2,5"}}, "one finite, positive weight"),
         ({"scale": {("age",): 2.0}}, r"unknown features \[\('age',\)\]"),
-        ({"scale": object()}, "one finite, positive weight"),
-        ({"scale": np.ma.array([1.0, 2.0], mask=[False, True])}, "one finite, positive weight"),
+        ({"scale": object()}, "one finite number above 0"),
+        ({"scale": np.ma.array([1.0, 2.0], mask=[False, True])}, "one finite number above 0"),
         ({"distance": ["l1"]}, "A distance is a name, a Distance or a function, got list"),
         ({"distance": lambda A, B: "far"}, r"expected shape .*, got \(1,\)"),
         ({"distance": lambda A, B: None}, r"expected shape .*, got \(\)"),

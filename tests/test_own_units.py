@@ -19,8 +19,8 @@ from counterset import (
     InvalidInputError,
     LineSearch,
     Schema,
-    UnsupportedDistanceError,
 )
+from counterset.exceptions import UnsupportedDistanceError
 
 # How many ways there are is not looked at here.
 pytestmark = pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")

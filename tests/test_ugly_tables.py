@@ -42,11 +42,10 @@ from counterset import (
     Explanation,
     Explanations,
     FewerCounterfactualsWarning,
-    GaussianNoise,
     Schema,
     evaluate,
-    steadiness,
 )
+from counterset.evaluation import GaussianNoise, steadiness
 
 FIXED = {
     "consumer credit": consumer_credit,

@@ -1,49 +1,30 @@
-"""Explain a model's decision by a small set of diverse, close counterfactuals."""
+"""Explain a model's decision by a small set of diverse, close counterfactuals.
+
+Here are the names of the first week. The rest lies in rooms that are imported when needed:
+
+- :mod:`counterset.exact`: domains, certificates and exact distances of many rows;
+- :mod:`counterset.evaluation`: stability, robustness, noise and tuning;
+- :mod:`counterset.exceptions`: every error and warning;
+- :mod:`counterset.plots`: pictures;
+- :mod:`counterset.strategies`: the protocols that a step of your own follows.
+"""
 
 from counterset import datasets, distances, metrics
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.plausibility import NearData
 from counterset.evaluation.evaluate import evaluate
-from counterset.evaluation.noise import GaussianNoise
-from counterset.evaluation.robustness import empirical_robustness, weak_robustness
-from counterset.evaluation.stability import steadiness
-from counterset.exact import (
-    Box,
-    DistanceBounds,
-    Grid,
-    Points,
-    counterfactual_distance,
-    counterfactual_distances,
-)
-from counterset.exact.definitions import Answer
-from counterset.exact.exhaustive import ExhaustiveExplainer
+from counterset.exact import ExhaustiveExplainer, counterfactual_distance
 from counterset.exceptions import (
     CountersetError,
     CountersetWarning,
-    DataUnavailableError,
-    DomainError,
     FewerCounterfactualsWarning,
-    InconsistentModelWarning,
     InvalidInputError,
-    MissingExtraError,
-    ModelError,
     NoCounterfactualError,
-    NoCounterfactualExistsError,
-    NotFittedError,
-    OutOfTimeError,
-    TooManyCounterfactualsError,
-    UndecidedError,
-    UndeclaredCodesWarning,
-    UnsuitableScaleWarning,
-    UnsupportedDistanceError,
-    UnsupportedModelError,
-    UnusedColumnsWarning,
 )
 from counterset.explainer import DiverseExplainer
-from counterset.explanations.certificate import Certificate
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
-from counterset.explanations.stability import Stability
+from counterset.explanations.option import Option
 from counterset.strategies.diversity import AngleDiversity, DistanceDiversity, FeatureDiversity
 from counterset.strategies.line_search import LineSearch
 from counterset.strategies.nearest import Nearest
@@ -54,59 +35,33 @@ from counterset.tables.schema import Schema
 
 __all__ = [
     "AngleDiversity",
-    "Answer",
-    "Box",
     "CandidatesWithin",
-    "Certificate",
     "Constraints",
     "CountersetError",
     "CountersetWarning",
-    "DataUnavailableError",
-    "DistanceBounds",
     "DistanceDiversity",
     "DiverseExplainer",
-    "DomainError",
     "ExhaustiveExplainer",
     "Explanation",
     "Explanations",
     "FeatureDiversity",
     "FewerCounterfactualsWarning",
-    "GaussianNoise",
-    "Grid",
-    "InconsistentModelWarning",
     "InvalidInputError",
     "LineSearch",
-    "MissingExtraError",
-    "ModelError",
     "NearData",
     "Nearest",
     "NearestCandidates",
     "NoCounterfactualError",
-    "NoCounterfactualExistsError",
-    "NotFittedError",
-    "OutOfTimeError",
+    "Option",
     "Paper",
-    "Points",
     "Schema",
     "Shared",
-    "Stability",
-    "TooManyCounterfactualsError",
-    "UndecidedError",
-    "UndeclaredCodesWarning",
-    "UnsuitableScaleWarning",
-    "UnsupportedDistanceError",
-    "UnsupportedModelError",
-    "UnusedColumnsWarning",
     "__version__",
     "counterfactual_distance",
-    "counterfactual_distances",
     "datasets",
     "distances",
-    "empirical_robustness",
     "evaluate",
     "metrics",
-    "steadiness",
-    "weak_robustness",
 ]
 
 __version__ = "0.1.0"

@@ -54,7 +54,17 @@ __all__ = [
 
 
 class CountersetError(Exception):
-    """Base of every error that counterset raises on purpose."""
+    """Base of every error that counterset raises on purpose.
+
+    Examples
+    --------
+    >>> from counterset import DiverseExplainer
+    >>> try:
+    ...     DiverseExplainer(len).explain([1.0])
+    ... except CountersetError as error:
+    ...     print(error)
+    This DiverseExplainer is not fitted yet. Call fit with the training rows first.
+    """
 
 
 class DataUnavailableError(CountersetError, LookupError):
@@ -62,7 +72,16 @@ class DataUnavailableError(CountersetError, LookupError):
 
 
 class InvalidInputError(CountersetError, ValueError):
-    """A parameter or a table that cannot be used as it is."""
+    """A parameter or a table that cannot be used as it is.
+
+    Examples
+    --------
+    >>> from counterset import NearestCandidates
+    >>> NearestCandidates(alpha=0)
+    Traceback (most recent call last):
+        ...
+    counterset.exceptions.InvalidInputError: alpha must be a whole number of at least 1, got 0.
+    """
 
 
 class DomainError(InvalidInputError):
@@ -86,7 +105,17 @@ class ModelError(CountersetError, RuntimeError):
 
 
 class NoCounterfactualError(CountersetError, LookupError):
-    """There is nothing acceptable to move towards."""
+    """There is nothing acceptable to move towards.
+
+    Examples
+    --------
+    >>> from counterset import DiverseExplainer
+    >>> try:
+    ...     DiverseExplainer(lambda rows: rows[:, 0] > 9).fit([[1.0], [2.0]])
+    ... except NoCounterfactualError as error:
+    ...     print(str(error).split(".")[0])
+    The model predicts False for all 2 training rows, so there is nothing to move towards
+    """
 
 
 class NoCounterfactualExistsError(NoCounterfactualError):
@@ -133,11 +162,33 @@ class NotFittedError(CountersetError, _SklearnNotFittedError):
 
 
 class CountersetWarning(UserWarning):
-    """Base of every warning of counterset."""
+    """Base of every warning of counterset.
+
+    Examples
+    --------
+    Turn all of them into errors for a while:
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", CountersetWarning)
+    """
 
 
 class FewerCounterfactualsWarning(CountersetWarning):
-    """An explanation holds fewer counterfactuals than were asked for."""
+    """An explanation holds fewer counterfactuals than were asked for.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from counterset import DiverseExplainer
+    >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 1, max_counterfactuals=2)
+    >>> explainer = explainer.fit([[1.0], [2.0]])
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     explanation = explainer.explain([1.0])
+    >>> len(explanation), caught[0].category.__name__
+    (1, 'FewerCounterfactualsWarning')
+    """
 
 
 class InconsistentModelWarning(CountersetWarning):

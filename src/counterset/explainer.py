@@ -443,7 +443,7 @@ class DiverseExplainer(BaseEstimator):
 
         Notes
         -----
-        The goal, the constraints and infinite costs are those that the explanation was asked for.
+        The goal and the constraints are those that the explanation was asked for.
         ``certificate.distance_bounds`` is about counterfactuals that reach the goal and keep the
         constraints, and so is its witness. What a solver cannot consider, such as plausibility, is
         left out of the lower bound only, and ``reason`` names it.
@@ -461,8 +461,8 @@ class DiverseExplainer(BaseEstimator):
         Returns
         -------
         explanation
-            The same with a :class:`~counterset.Certificate`. A counterfactual of safety delta is
-            within epsilon of the optimum of every input of the same class that is nearer than
+            The same with a :class:`~counterset.exact.Certificate`. A counterfactual of safety delta
+            is within epsilon of the optimum of every input of the same class that is nearer than
             delta / 2, asks for the same and may take it (proposition 2). With ``options``,
             ``certificate.option_radii`` says how near an input must be to get the same class by the
             same change.
@@ -488,7 +488,7 @@ class DiverseExplainer(BaseEstimator):
         True
         """
         self._check_fitted()
-        return certify(explanation, epsilon, options, self, domain, time_limit)
+        return certify(explanation, epsilon, options, self.training_, domain, time_limit)
 
     def _learn(
         self, training: TrainingData, recipes: RecipeBook, progress: bool | None = False
@@ -510,7 +510,7 @@ class DiverseExplainer(BaseEstimator):
         self.training_, self._recipes = training, recipes
         self._fitted_with = {name: getattr(self, name) for name in _USED_BY_FIT}
         self._checked = self._parameters()
-        self.schema_ = training.table
+        self.schema_ = training.table.schema()
         self.distance_ = training.distance
         self.classes_ = training.classes.labels
         self.n_features_in_ = len(training.table.columns)

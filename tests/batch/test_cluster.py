@@ -11,9 +11,10 @@ import pytest
 from distributed import LocalCluster
 from support.loan_frames import lender, loans
 
-from counterset import InvalidInputError, MissingExtraError
+from counterset import InvalidInputError
 from counterset.batch import FrameExplainer
 from counterset.batch.cluster import connected, explain_chunks
+from counterset.exceptions import MissingExtraError
 
 
 def cluster_of(workers: int) -> LocalCluster:

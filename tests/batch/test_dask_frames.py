@@ -17,9 +17,10 @@ from distributed import Client, LocalCluster
 from support.loan_frames import FEATURES, Deadly, Flaky, Flat, lender, loans
 from support.toys import FRAME, approve, fitted
 
-from counterset import Constraints, DiverseExplainer, InvalidInputError, MissingExtraError
+from counterset import Constraints, DiverseExplainer, InvalidInputError
 from counterset.batch import FrameExplainer
 from counterset.batch.dask_frames import map_partitions
+from counterset.exceptions import MissingExtraError
 
 #: The longest that a test waits for workers, in seconds: ten times what is usual.
 PATIENCE = 120

@@ -24,12 +24,11 @@ from counterset import (
     ExhaustiveExplainer,
     InvalidInputError,
     NoCounterfactualError,
-    NotFittedError,
     Schema,
-    UnsuitableScaleWarning,
 )
 from counterset.batch import FrameExplainer
 from counterset.batch.frame_explainer import Layout
+from counterset.exceptions import NotFittedError, UnsuitableScaleWarning
 
 EXPLAINER = lender()
 

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 from support.loan_frames import loans
 
-from counterset import InvalidInputError, MissingExtraError
+from counterset import InvalidInputError
 from counterset.batch.table_files import (
     CsvFormat,
     CsvTable,
@@ -21,6 +21,7 @@ from counterset.batch.table_files import (
     format_of,
     open_table,
 )
+from counterset.exceptions import MissingExtraError
 
 ROWS = pd.DataFrame(
     {"case": ["007", "8", "9", "10", "11"], "note": ["a", "b\nc", "d", None, "e,f"]}

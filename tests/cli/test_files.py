@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.cli_files import write_loans
 
-from counterset import Constraints, InvalidInputError, MissingExtraError, Schema, datasets
+from counterset import Constraints, InvalidInputError, Schema, datasets
 from counterset.cli import main
 from counterset.cli.files import (
     check_files,
@@ -20,6 +20,7 @@ from counterset.cli.files import (
     read_schema,
     schema_to_json,
 )
+from counterset.exceptions import MissingExtraError
 
 
 def given(**files: Any) -> argparse.Namespace:

@@ -14,12 +14,12 @@ from counterset import (
     DiverseExplainer,
     Explanations,
     FewerCounterfactualsWarning,
-    GaussianNoise,
     InvalidInputError,
     NoCounterfactualError,
     evaluate,
 )
 from counterset._base.arrays import Matrix
+from counterset.evaluation import GaussianNoise
 
 # Two features that span 0 to 10 and 0 to 1, so a step of 1 in the first is 0.1.
 TRAINING = np.array([[0.0, 0.0], [10.0, 1.0]])

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from counterset import GaussianNoise, InvalidInputError
+from counterset import InvalidInputError
 from counterset._base.arrays import Indices, Mask, Matrix
+from counterset.evaluation import GaussianNoise
 from counterset.evaluation.noise import NumericColumns
 from counterset.tables.space import Space
 from counterset.tables.table import Table

@@ -7,15 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from counterset import (
-    Answer,
-    Box,
-    DiverseExplainer,
-    ExhaustiveExplainer,
-    InvalidInputError,
-    empirical_robustness,
-    weak_robustness,
-)
+from counterset import DiverseExplainer, ExhaustiveExplainer, InvalidInputError
+from counterset.evaluation import empirical_robustness, weak_robustness
+from counterset.exact import Answer, Box
 
 RNG = np.random.default_rng(0)
 X = RNG.random((150, 2))

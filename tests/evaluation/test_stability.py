@@ -15,12 +15,11 @@ from counterset import (
     Constraints,
     DiverseExplainer,
     Explanation,
-    GaussianNoise,
     InvalidInputError,
     NoCounterfactualError,
     evaluate,
-    steadiness,
 )
+from counterset.evaluation import GaussianNoise, steadiness
 from counterset.evaluation.noise import NumericColumns
 from counterset.evaluation.stability import asked_for, compare_with_copies, ways_of
 
@@ -95,13 +94,13 @@ def _copies(one: DiverseExplainer, row: Any, repeats: int, seed: int, noise: Any
     """Draw the copies again, and drop those of the wanted class."""
 
     def declined(copies: Any, owners: Any) -> Any:
-        return one.model(one.schema_.decode(copies)) == "no"
+        return one.model(one.distance_.table.decode(copies)) == "no"
 
-    x = one.schema_.encode(row)[0]
+    x = one.distance_.table.encode(row)[0]
     random = np.random.default_rng(seed)
-    columns = NumericColumns.of(one.schema_, one.distance_.space)
+    columns = NumericColumns.of(one.distance_.table, one.distance_.space)
     copies, found = noise.copies(x, columns, repeats, declined, random)
-    return one.schema_.decode(copies[found])
+    return one.distance_.table.decode(copies[found])
 
 
 def test_the_same_seed_gives_the_same_result() -> None:

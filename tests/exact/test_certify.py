@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 from support.oracles_constraints import constraints, keeps, plain
 from support.toys_exact import LINEAR, SQUARE
 
-from counterset import Box, Constraints, DiverseExplainer, InvalidInputError
-from counterset.exact import counterfactual_distance
-from counterset.exact.certify import certify
+from counterset import Constraints, DiverseExplainer, InvalidInputError
+from counterset.exact import Box, counterfactual_distance
 
 
 def test_the_safety_is_what_the_lower_bound_proves() -> None:
     explainer = DiverseExplainer.paper(LINEAR, max_counterfactuals=2).fit(SQUARE)
     explanation = explainer.explain(SQUARE[0])
     domain, distance = Box(-1, 2), explainer.distance_
-    certified = certify(explanation, 0.3, False, explainer, domain, 10.0)
+    certified = explainer.certify(explanation, 0.3, domain=domain)
     bounds = counterfactual_distance(LINEAR, SQUARE[0], distance, domain)
     certificate = certified.certificate
     assert certificate is not None

@@ -10,16 +10,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from support.toys_exact import LINEAR
 
-from counterset import (
-    Box,
-    Constraints,
-    InvalidInputError,
-    NoCounterfactualError,
-    UnsupportedModelError,
-)
-from counterset.exact import counterfactual_distance, counterfactual_distances
+from counterset import Constraints, InvalidInputError, NoCounterfactualError
+from counterset.exact import Box, counterfactual_distance, counterfactual_distances
 from counterset.exact.constraints import Limits, most_of
 from counterset.exact.query import DistanceQuery
+from counterset.exceptions import UnsupportedModelError
 
 FRAME = pd.DataFrame(
     {

@@ -2,8 +2,9 @@
 
 import pytest
 
-from counterset import Answer, DistanceBounds, UndecidedError
+from counterset.exact import Answer, DistanceBounds
 from counterset.exact.definitions import is_approximate, is_strong, safety
+from counterset.exceptions import UndecidedError
 
 
 def test_bounds_answer_as_much_as_they_can() -> None:

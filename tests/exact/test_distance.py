@@ -11,9 +11,16 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from support.toys_exact import CUBE, DISTANCES, SQUARE, THREE, TWO, given_linear, given_scaler
 
-from counterset import Box, Grid, Points
+from counterset import Constraints
 from counterset.distances import L1, L2, Distance, LInf
-from counterset.exact import ReluNetwork, counterfactual_distance, counterfactual_distances
+from counterset.exact import (
+    Box,
+    Grid,
+    Points,
+    ReluNetwork,
+    counterfactual_distance,
+    counterfactual_distances,
+)
 
 
 def test_rows_of_frames_series_and_lists_are_inputs() -> None:
@@ -55,12 +62,16 @@ def test_a_batch_returns_what_each_input_gets_alone() -> None:
 
 
 def check_batch_against_single(
-    model: Pipeline | LogisticRegression, rows: np.ndarray, distance: Distance, box: Box
+    model: Pipeline | LogisticRegression,
+    rows: np.ndarray,
+    distance: Distance,
+    box: Box,
+    constraints: Constraints | None = None,
 ) -> None:
-    many = counterfactual_distances(model, rows, distance, box)
+    many = counterfactual_distances(model, rows, distance, box, constraints=constraints)
     for i, x in enumerate(rows):
         own = model.predict(x[None, :])[0]
-        alone = counterfactual_distance(model, x, distance, box)
+        alone = counterfactual_distance(model, x, distance, box, constraints=constraints)
         if alone.none_exists:
             assert many.lower[i] == many.upper[i] == np.inf
             continue
@@ -83,7 +94,8 @@ whole_numbers = st.integers(-3, 3).map(float)
     intercept=whole_numbers,
     rows=st.lists(st.lists(whole_numbers, min_size=3, max_size=3), min_size=1, max_size=6),
     distance=st.sampled_from([*DISTANCES, L1([1, 0, 2]), L2([0, 0, 1]), LInf([1, 0, 1])]),
-    box=st.sampled_from([Box(), Box(-3, 3), Box(-3, 3, may_change=[0, 2])]),
+    box=st.sampled_from([Box(), Box(-3, 3)]),
+    constraints=st.sampled_from([None, Constraints(immutable=["x1"])]),
     scale=st.sampled_from([None, 1e6, 1e-6]),
 )
 def test_a_batch_and_single_inputs_agree_and_every_witness_flips(
@@ -92,22 +104,31 @@ def test_a_batch_and_single_inputs_agree_and_every_witness_flips(
     rows: list[list[float]],
     distance: Distance,
     box: Box,
+    constraints: Constraints | None,
     scale: float | None,
 ) -> None:
     model = given_linear(coefficients, intercept)
     if scale is not None:  # a scaler whose terms cancel leaves rounding behind
         model = make_pipeline(given_scaler(scale, max(1.0, scale), 3), model)
-    check_batch_against_single(model, np.array(rows), distance, box)
+    check_batch_against_single(model, np.array(rows), distance, box, constraints)
+
+
+def test_a_batch_with_immutable_features_is_solved_at_once() -> None:
+    model, kept = LogisticRegression().fit(CUBE, TWO), Constraints(immutable=["x0"])
+    many = counterfactual_distances(model, CUBE[:5], "l1", Box(-9, 9), constraints=kept)
+    assert {bounds.method for bounds in many} == {"closed form of a linear model"}
+    np.testing.assert_array_equal(np.array(many.witnesses)[:, 0], CUBE[:5, 0])
 
 
 def test_a_batch_says_where_there_is_no_counterfactual() -> None:
     model = LogisticRegression().fit(CUBE, TWO)
     high = CUBE[TWO == 1][:1]
-    box = Box(np.minimum(high[0], 0.999), 1, may_change=[])
-    many = counterfactual_distances(model, high, "l1", box)
+    box = Box(np.minimum(high[0], 0.999), 1)
+    kept = Constraints(immutable=["x0", "x1", "x2"])
+    many = counterfactual_distances(model, high, "l1", box, constraints=kept)
     assert many.lower[0] == many.upper[0] == np.inf
     assert many[0].witness is None
-    assert counterfactual_distance(model, high[0], "l1", box).none_exists
+    assert counterfactual_distance(model, high[0], "l1", box, constraints=kept).none_exists
 
 
 def test_a_constant_model_has_no_counterfactual_in_any_distance() -> None:
@@ -129,5 +150,6 @@ def test_frames_of_whole_numbers_go_one_by_one() -> None:
     assert list(many[1].witness.index) == ["a", "b"]
     floats = counterfactual_distances(model, frame.astype(float), "l1", Box(0, 9))
     assert isinstance(floats[0].witness, pd.Series)
-    nothing = counterfactual_distances(model, frame, "l1", Box(0, 9, may_change=[]))
-    assert np.isinf(nothing.lower).all()
+    kept = Constraints(immutable=["a", "b"])
+    none = counterfactual_distances(model, frame, "l1", Box(0, 9), constraints=kept)
+    assert np.isinf(none.lower).all()

@@ -8,17 +8,10 @@ import numpy as np
 import pytest
 from support.toys_exact import LINEAR, SQUARE
 
-from counterset import (
-    Box,
-    DiverseExplainer,
-    DomainError,
-    Grid,
-    InvalidInputError,
-    NotFittedError,
-    Points,
-)
-from counterset.exact import counterfactual_distance, counterfactual_distances
+from counterset import Constraints, DiverseExplainer, InvalidInputError
+from counterset.exact import Box, Grid, Points, counterfactual_distance, counterfactual_distances
 from counterset.exact.domains import as_domain
+from counterset.exceptions import DomainError, NotFittedError
 
 
 def test_empty_domains() -> None:
@@ -80,13 +73,13 @@ def test_the_domain_of_an_explainer_is_the_range_of_its_data() -> None:
 
 
 def test_a_grid_and_points_hold_what_can_be_reached_from_the_input() -> None:
-    grid, x, names = Grid([[0, 1], [0, 1]], may_change=["b"]), np.array([0.5, 0.0]), ["a", "b"]
-    assert grid.holds(np.array([0.5, 1.0]), x, names)  # the input keeps its own value of a
-    assert not grid.holds(np.array([1.0, 1.0]), x, names)
-    assert not grid.holds(np.array([0.5, 0.5]), x, names)
+    grid, x, fixed = Grid([[0, 1], [0, 1]]), np.array([0.5, 0.0]), np.array([True, False])
+    assert grid.holds(np.array([0.5, 1.0]), x, fixed)  # the input keeps its own value of a
+    assert not grid.holds(np.array([1.0, 1.0]), x, fixed)
+    assert not grid.holds(np.array([0.5, 0.5]), x, fixed)
     points = Points([[0.0, 1.0], [2.0, 3.0]])
-    assert points.holds(np.array([2.0, 3.0]), x, names)
-    assert not points.holds(np.array([2.0, 1.0]), x, names)
+    assert points.holds(np.array([2.0, 3.0]), x, fixed)
+    assert not points.holds(np.array([2.0, 1.0]), x, fixed)
 
 
 # Rows of numbers, and which features may change, as users pass them -------------------------------
@@ -119,19 +112,13 @@ def test_batches_that_are_no_rows_of_numbers(X: Any, match: str) -> None:
         counterfactual_distances(LINEAR, X)
 
 
-def test_may_change_takes_names_positions_and_masks() -> None:
-    answers = {
-        counterfactual_distance(LINEAR, [0.2, 0.2], "l1", Box(0, 1, may_change=which)).upper
-        for which in (["x1"], [1], [False, True])
-    }
-    assert len(answers) == 1
-    with pytest.raises(InvalidInputError, match="unknown feature 'x7'"):
-        counterfactual_distance(LINEAR, [0.5, 0.5], domain=Box(may_change=["x7"]))
+@pytest.mark.parametrize("make", [Box, Grid, Box.of], ids=["Box", "Grid", "Box.of"])
+def test_may_change_is_refused_with_the_line_to_write(make: Any) -> None:
+    # Which features keep their values is a constraint, here as everywhere.
+    with pytest.raises(InvalidInputError, match=r"constraints=Constraints\(immutable=\['age'\]\)"):
+        make([[0.0], [1.0]], may_change=["x0"])
 
 
-def test_a_mask_that_is_too_short_is_not_taken_for_positions() -> None:
-    # [True] used to be read as position 1.
-    with pytest.raises(InvalidInputError, match="a mask of 1 features, but there are 2"):
-        counterfactual_distance(LINEAR, [0.2, 0.2], domain=Box(0, 1, may_change=[True]))
-    with pytest.raises(InvalidInputError, match=r"got the text 'x0'\. Put it in brackets"):
-        counterfactual_distance(LINEAR, [0.2, 0.2], domain=Box(0, 1, may_change="x0"))
+def test_an_immutable_feature_that_is_unknown_is_named() -> None:
+    with pytest.raises(InvalidInputError, match="There is no feature 'x7'"):
+        counterfactual_distance(LINEAR, [0.5, 0.5], constraints=Constraints(immutable=["x7"]))

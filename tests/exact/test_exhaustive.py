@@ -6,18 +6,15 @@ import numpy as np
 import pytest
 from support.toys_exact import ball
 
-from counterset import (
-    Answer,
-    Box,
-    ExhaustiveExplainer,
-    Grid,
-    InvalidInputError,
+from counterset import Constraints, ExhaustiveExplainer, InvalidInputError
+from counterset.distances import L0, L1, L2, Distance, LInf
+from counterset.exact import Answer, Box, Grid
+from counterset.exceptions import (
     ModelError,
     NoCounterfactualExistsError,
     OutOfTimeError,
     TooManyCounterfactualsError,
 )
-from counterset.distances import L0, L1, L2, Distance, LInf
 
 
 def test_the_answer_is_unknown_where_only_a_search_is_possible() -> None:
@@ -30,7 +27,8 @@ def test_the_answer_is_unknown_where_only_a_search_is_possible() -> None:
 
 
 def test_safety_is_of_counterfactuals_of_the_domain() -> None:
-    explainer = ExhaustiveExplainer(ball, 0.1, "l2", Grid([[0, 1, 2], [0, 1]], may_change=[0]))
+    kept, grid = Constraints(immutable=["x1"]), Grid([[0, 1, 2], [0, 1]])
+    explainer = ExhaustiveExplainer(ball, 0.1, "l2", grid, constraints=kept)
     assert explainer.safety([0.0, 0.0], [2.0, 0.0]) == pytest.approx(0.1)
     for c in ([0.5, 0.0], [1.0, 0.0], [2.0, 1.0]):
         with pytest.raises(InvalidInputError, match="no counterfactual of x"):
@@ -114,3 +112,32 @@ def test_what_the_exhaustive_explainer_refuses() -> None:
     assert caught.value.count > 10
     again = caught.value.__reduce__()
     assert again[0](*again[1]).count == caught.value.count
+
+
+def test_constraints_leave_out_what_breaks_them() -> None:
+    grid, x = Grid([[0, 1, 2], [0, 1, 2]]), [0.0, 0.0]
+    free = ExhaustiveExplainer(ball, 9.0, "l1", grid).explain(x)
+    kept = Constraints(immutable=["x1"], ranges={"x0": (0, 1)})
+    kept_explanation = ExhaustiveExplainer(lambda rows: rows.sum(axis=1) > 0, 9.0, "l1", grid)
+    kept_explanation.set_params(constraints=kept)
+    assert len(free) > 1
+    assert kept_explanation.explain(x).values.tolist() == [[1, 0]]
+    assert kept_explanation.contains(x, [2.0, 0.0]) is Answer.NO
+    nowhere = ExhaustiveExplainer(ball, 9.0, "l1", grid, constraints=kept)
+    with pytest.raises(NoCounterfactualExistsError, match="whole domain within the constraints"):
+        nowhere.explain(x)
+
+
+def test_an_immutable_feature_of_a_grid_keeps_a_value_that_the_grid_lacks() -> None:
+    grid, kept = Grid([[0, 1, 2], [5, 6]]), Constraints(immutable=["x1"])
+    found = ExhaustiveExplainer(ball, 9.0, "l1", grid, constraints=kept).explain([0.0, 0.5])
+    assert found.values.tolist() == [[1, 0.5], [2, 0.5]]
+
+
+def test_constraints_that_differ_from_input_to_input_are_refused() -> None:
+    # Proposition 2 compares inputs: what others may do must not depend on their own values.
+    explainer = ExhaustiveExplainer(
+        ball, 0.1, "l2", Box(-2, 2), constraints=Constraints(increase_only=["x0"])
+    )
+    with pytest.raises(InvalidInputError, match="increase_only 'x0' depends on the input's own"):
+        explainer.contains([0.0, 0.0], [1.5, 0.0])

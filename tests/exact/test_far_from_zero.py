@@ -21,14 +21,10 @@ from sklearn.tree import DecisionTreeClassifier
 from support.oracles_exact import cell_points, nearest_other
 from support.toys_exact import disguised, given_linear, given_scaler, thresholds, tree_data
 
-from counterset import (
-    Box,
-    DiverseExplainer,
-    ExhaustiveExplainer,
-    InvalidInputError,
-)
+from counterset import DiverseExplainer, ExhaustiveExplainer, InvalidInputError
 from counterset.distances import L1
 from counterset.exact import (
+    Box,
     DistanceBounds,
     ReluNetwork,
     counterfactual_distance,

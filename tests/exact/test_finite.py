@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from support.oracles_exact import nearest_other
 from support.toys_exact import problem_of
 
-from counterset import Grid, UnsupportedDistanceError
+from counterset import Constraints
 from counterset.distances import L0, L1, L2, CustomDistance, Distance, LInf
-from counterset.exact import counterfactual_distance
+from counterset.exact import Grid, counterfactual_distance
 from counterset.exact import finite as finite_module
 from counterset.exact.finite import nearest_first
+from counterset.exceptions import UnsupportedDistanceError
 
 whole = st.integers(0, 5).map(float)
 axes = st.lists(st.lists(whole, min_size=1, max_size=4, unique=True), min_size=3, max_size=3)
@@ -82,8 +83,8 @@ def test_other_distances_sort_a_small_grid_and_refuse_a_large_one(
 
 
 def test_a_feature_of_a_grid_that_may_not_change() -> None:
-    grid = Grid([[0, 1, 2], [5, 6]], may_change=[0])
-    bounds = counterfactual_distance(checkered, [0, 1], "l1", grid)
+    grid, kept = Grid([[0, 1, 2], [5, 6]]), Constraints(immutable=["x1"])
+    bounds = counterfactual_distance(checkered, [0, 1], "l1", grid, constraints=kept)
     assert bounds.witness.tolist() == [1, 1]
 
 

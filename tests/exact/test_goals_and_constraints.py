@@ -33,8 +33,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from support.oracles_constraints import NAMES, RELATIONS, Row, constraints, keeps, plain
 from support.oracles_exact import mixed_distance
 
-from counterset import Box, Constraints, DistanceBounds, InvalidInputError
-from counterset.exact import counterfactual_distance
+from counterset import Constraints, InvalidInputError
+from counterset.exact import Box, DistanceBounds, counterfactual_distance
 
 #: All rows: two numbers and a category.
 VALUES: tuple[tuple[Any, ...], ...] = (tuple(range(5)), tuple(range(4)), ("p", "q", "r"))

@@ -25,9 +25,9 @@ from sklearn.tree import DecisionTreeClassifier
 from support.oracles_exact import half_space_distance
 from support.toys_exact import CUBE, DISTANCES, THREE, TWO, given_linear, given_scaler
 
-from counterset import Box, DiverseExplainer
+from counterset import Constraints, DiverseExplainer
 from counterset.distances import L1, L2, Distance, LInf
-from counterset.exact import counterfactual_distance, counterfactual_distances
+from counterset.exact import Box, counterfactual_distance, counterfactual_distances
 from counterset.exact.linear import HalfSpaces, LinearModel, read_linear
 from counterset.exact.norms import Norm
 from counterset.exact.preprocessing import Preprocessing
@@ -85,7 +85,8 @@ def test_without_bounds_it_is_the_margin_over_the_dual_norm(distance: Distance, 
 
 def test_features_that_may_not_change_keep_their_value() -> None:
     model = LogisticRegression().fit(CUBE, TWO)
-    bounds = counterfactual_distance(model, CUBE[0], "l1", Box(may_change=[0]))
+    kept = Constraints(immutable=["x1", "x2"])
+    bounds = counterfactual_distance(model, CUBE[0], "l1", constraints=kept)
     assert bounds.exact
     np.testing.assert_array_equal(bounds.witness[1:], CUBE[0, 1:])
     free = counterfactual_distance(model, CUBE[0], "l1")

@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 from support.toys_exact import LINEAR, disguised, problem_of, random_network
 
-from counterset import Box, DomainError
 from counterset.distances import L1, L2, Distance, LInf
-from counterset.exact import ReluNetwork, counterfactual_distance
+from counterset.exact import Box, ReluNetwork, counterfactual_distance
 from counterset.exact.linear import HalfSpaces
 from counterset.exact.milp import MESSAGE, Moves, Programme, quiet_solver
+from counterset.exceptions import DomainError
 
 
 def knapsack(whole: bool) -> Programme:

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.neighbors import KNeighborsClassifier
 
-from counterset import Box
 from counterset.distances import L0, L1, L2, Distance, LInf
-from counterset.exact import counterfactual_distance
+from counterset.exact import Box, counterfactual_distance
 from counterset.exact.neighbours import read_neighbours
 
 

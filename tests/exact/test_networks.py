@@ -16,9 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from support.oracles_exact import network_distance
 from support.toys_exact import disguised, given_linear, problem_of, random_network
 
-from counterset import Box, InvalidInputError
+from counterset import InvalidInputError
 from counterset.distances import L0, L1, L2, Distance, LInf
-from counterset.exact import ReluNetwork, counterfactual_distance
+from counterset.exact import Box, ReluNetwork, counterfactual_distance
 from counterset.exact import networks as networks_module
 from counterset.exact import networks as solve_module
 from counterset.exact.milp import Programme, Result

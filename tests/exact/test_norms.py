@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.toys_exact import CUBE, DISTANCES, flats, problem_of
 
-from counterset import Box, DiverseExplainer, InvalidInputError
+from counterset import DiverseExplainer, InvalidInputError
 from counterset.distances import L0, L1, CustomDistance, Distance, Gower
+from counterset.exact import Box
 from counterset.exact.norms import read_norm
 
 

@@ -20,17 +20,11 @@ from sklearn.tree import DecisionTreeClassifier
 from support.mixed_toys import FRAME, explain, lend
 from support.settings import explainer_by_steps
 
-from counterset import (
-    Box,
-    Constraints,
-    DiverseExplainer,
-    Explanation,
-    Grid,
-    InvalidInputError,
-    UnsupportedDistanceError,
-)
+from counterset import Constraints, DiverseExplainer, Explanation, InvalidInputError
+from counterset.exact import Box, Grid
 from counterset.exact.certify import option_radii
 from counterset.exact.query import DistanceQuery
+from counterset.exceptions import UnsupportedDistanceError
 from counterset.strategies.recipes import Recipes
 from counterset.strategies.shared import OptionList
 from counterset.tables.table import Table
@@ -63,7 +57,7 @@ def test_an_option_that_is_enough_alone_works_for_all() -> None:
 
 def test_inputs_outside_the_domain_do_not_count() -> None:
     assert radius_by_hand([0.2, 0.5], [0.6, 0.5], Box([0, 0.45], 1)) == np.inf
-    fixed = Box(0, 1, may_change=[0])  # others differ in the first feature only, which is set
+    fixed = Box([0, 0.5], [1, 0.5])  # others differ in the first feature only, which is set
     assert radius_by_hand([0.2, 0.5], [0.6, 0.5], fixed) == np.inf
 
 
@@ -118,7 +112,7 @@ def others_within(
     explainer: DiverseExplainer, x: np.ndarray, radius: float, random: np.random.Generator
 ) -> np.ndarray:
     """Return rows of the training range, nearer to x than the radius, many of them only just."""
-    table = explainer.schema_
+    table = explainer.distance_.table
     low = np.array([min(feature.low, own) for feature, own in zip(table.features, x, strict=True)])
     high = np.array(
         [max(feature.high, own) for feature, own in zip(table.features, x, strict=True)]
@@ -151,7 +145,7 @@ def attack(explainer: DiverseExplainer, explanation: Explanation, seed: int) -> 
     assert certificate is not None
     assert certificate.option_radii is not None
     assert certificate.safety is None
-    random, table = np.random.default_rng(seed), explainer.schema_
+    random, table = np.random.default_rng(seed), explainer.distance_.table
     numbers = np.array([not feature.is_category for feature in table.features])
     listed = certificate.from_list
     for i, radius in enumerate(certificate.option_radii):
@@ -203,7 +197,8 @@ def test_the_radius_is_no_smaller_than_it_must_be(family: str) -> None:
         for row, radius in zip(explanation._matrix, certified.option_radii, strict=True):
             x = explanation._input
             held = x != row
-            box = Box(np.minimum(X.min(axis=0), row), np.maximum(X.max(axis=0), row), ~held)
+            low, high = np.minimum(X.min(axis=0), row), np.maximum(X.max(axis=0), row)
+            box = Box(np.where(held, row, low), np.where(held, row, high))
             if np.isinf(radius):
                 continue
             query = DistanceQuery.of(explainer.model, explainer.distance_, box)

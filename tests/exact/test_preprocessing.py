@@ -32,8 +32,8 @@ from sklearn.svm import LinearSVC
 from support.oracles_exact import half_space_distance, mixed_distance
 from support.toys_exact import CUBE, ENCODERS, TWO, VALUES, flats, problem_of
 
-from counterset import Box, DiverseExplainer, Schema, datasets
-from counterset.exact import counterfactual_distance, counterfactual_distances
+from counterset import Constraints, DiverseExplainer, Schema, datasets
+from counterset.exact import Box, counterfactual_distance, counterfactual_distances
 from counterset.exact.preprocessing import (
     CategoryCodes,
     Columns,
@@ -180,8 +180,8 @@ def test_a_table_without_a_column_that_the_steps_name_is_not_read() -> None:
 def test_only_what_may_change_changes() -> None:
     model, frame = fitted(5, "one-hot", LogisticRegression())
     x = frame.iloc[0]
-    box = Box.of(frame, may_change=["rooms", "heating"])
-    bounds = counterfactual_distance(model, x, "l1", box)
+    kept = Constraints(immutable=["floor", "owner"])
+    bounds = counterfactual_distance(model, x, "l1", Box.of(frame), constraints=kept)
     assert bounds.exact
     assert bounds.witness["owner"] == x["owner"]
     assert bounds.witness["floor"] == x["floor"]

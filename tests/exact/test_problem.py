@@ -8,9 +8,11 @@ import pandas as pd
 import pytest
 from support.toys_exact import flats, problem_of
 
-from counterset import Box
+from counterset import Constraints
+from counterset.exact import Box
 from counterset.exact import problem as problem_module
 from counterset.exact.problem import DOUBLE_ROUNDOFF, Clock
+from counterset.exact.query import DistanceQuery
 
 
 def right(rows: Any) -> Any:
@@ -53,9 +55,9 @@ def test_large_sets_of_rows_are_classified_in_parts(monkeypatch: pytest.MonkeyPa
 
 def test_projected_rows_are_rows_of_the_domain() -> None:
     frame, _ = flats(0)
-    problem = problem_of(
-        lambda rows: rows["rooms"] > 2, frame.iloc[[0]], "l1", Box.of(frame, may_change=["rooms"])
-    )
+    kept = Constraints(immutable=[name for name in frame.columns if name != "rooms"])
+    query = DistanceQuery.of(lambda rows: rows["rooms"] > 2, "l1", Box.of(frame), constraints=kept)
+    problem = query.problem_of(frame.iloc[[0]])
     projected = problem.project(problem.x + np.array([[0.4, 5.0, 1.0, 1.0], [9.0, 0.0, 0.0, 0.0]]))
     assert projected[0].tolist() == problem.x.tolist()
     assert projected[1].tolist() == [4.0, *problem.x[1:]]

@@ -12,15 +12,9 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 from support.toys_exact import LINEAR, SQUARE, random_network
 
-from counterset import (
-    Box,
-    DomainError,
-    Grid,
-    InvalidInputError,
-    ModelError,
-    UnsupportedDistanceError,
-)
-from counterset.exact import counterfactual_distance
+from counterset import InvalidInputError
+from counterset.exact import Box, Grid, counterfactual_distance
+from counterset.exceptions import DomainError, ModelError, UnsupportedDistanceError
 
 
 def test_parameters_are_checked() -> None:

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from support.toys_exact import CURVED, problem_of
 
-from counterset import Box
 from counterset.distances import L1, L2, Distance, LInf
-from counterset.exact import counterfactual_distance
+from counterset.exact import Box, counterfactual_distance
 from counterset.exact.sampling import (
     BallResult,
     Incumbent,

@@ -8,9 +8,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from support.toys_exact import CUBE, CURVED, LINEAR, SQUARE, TWO, flats
 
-from counterset import Box, InvalidInputError, UnsupportedDistanceError, UnsupportedModelError
+from counterset import InvalidInputError
 from counterset.distances import L0, L1, CustomDistance
-from counterset.exact import counterfactual_distance
+from counterset.exact import Box, counterfactual_distance
+from counterset.exceptions import UnsupportedDistanceError, UnsupportedModelError
 
 
 def test_exact_or_nothing() -> None:

@@ -8,9 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.toys_exact import ball
 
-from counterset import Answer, Box, ExhaustiveExplainer, metrics
+from counterset import ExhaustiveExplainer, metrics
 from counterset.distances import L0, L1, L2, CustomDistance, Distance, LInf
-from counterset.exact import ReluNetwork, counterfactual_distance
+from counterset.exact import Answer, Box, ReluNetwork, counterfactual_distance
 
 METRICS = [L0(), L1(), L2(), LInf(), L1([1, 3]), L2([2, 0.5])]
 

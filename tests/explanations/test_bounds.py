@@ -1,6 +1,6 @@
 """How bounds on a distance read."""
 
-from counterset import DistanceBounds
+from counterset.exact import DistanceBounds
 
 
 def test_exact_bounds_read_as_one_number() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterset import Certificate
+from counterset.exact import Certificate
 from counterset.explanations.certificate import SEARCH, DistanceBounds
 
 

@@ -41,7 +41,7 @@ def test_the_context_holds_what_was_asked_and_how() -> None:
     )
     context = explainer.explain(FRAME.iloc[0], target="yes", constraints=None).context
     assert context.model is approve
-    assert context.table is explainer.schema_
+    assert context.table is explainer.distance_.table
     assert context.distance is explainer.distance_
     assert isinstance(context.goal, OneOf)
     assert context.goal.wanted.tolist() == ["yes"]

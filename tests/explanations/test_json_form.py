@@ -16,15 +16,14 @@ from support.settings import explainer_by_steps
 from support.worded import MATRIX, ROWS, SCHEMA, by_hand
 
 from counterset import (
-    Certificate,
     Constraints,
-    DistanceBounds,
     DiverseExplainer,
     ExhaustiveExplainer,
     Explanation,
     Explanations,
     InvalidInputError,
 )
+from counterset.exact import Certificate, DistanceBounds
 from counterset.explanations.json_form import VERSION
 from counterset.models.goals import InInterval, OneOf
 

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from counterset import Stability
+from counterset.evaluation import Stability
 
 MEASURED = Stability(copies=20, kept=np.array([19, 20, 5]), same=4, moved=0.05)
 NOTHING = Stability(copies=0, kept=np.array([0, 0]), same=0, moved=float("nan"))

@@ -17,8 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from support.oracles_exact import mixed_distance
 
-from counterset import Box, Grid
-from counterset.exact import counterfactual_distance
+from counterset.exact import Box, Grid, counterfactual_distance
 from counterset.exact.trees.models import read_trees
 
 SIDE = 6

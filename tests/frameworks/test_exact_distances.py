@@ -11,14 +11,10 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
-from counterset import (
-    Box,
-    DiverseExplainer,
-    UnsupportedModelError,
-    counterfactual_distance,
-)
+from counterset import DiverseExplainer, counterfactual_distance
 from counterset.datasets import Dataset
-from counterset.exact import ReluNetwork
+from counterset.exact import Box, ReluNetwork
+from counterset.exceptions import UnsupportedModelError
 
 RNG = np.random.default_rng(0)
 X = RNG.random((120, 3))

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from counterset import DiverseExplainer, InvalidInputError, ModelError
+from counterset import DiverseExplainer, InvalidInputError
 from counterset.datasets import Dataset
+from counterset.exceptions import ModelError
 from frameworks.judging import check_looks_like, explain_and_judge
 
 

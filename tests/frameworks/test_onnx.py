@@ -18,8 +18,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from counterset import DiverseExplainer, InvalidInputError, ModelError
+from counterset import DiverseExplainer, InvalidInputError
 from counterset.datasets import Dataset
+from counterset.exceptions import ModelError
 from frameworks.judging import explain_and_judge
 
 

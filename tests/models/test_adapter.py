@@ -17,13 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from support.probable import GRID, Sure
 
-from counterset import (
-    CountersetError,
-    DiverseExplainer,
-    InvalidInputError,
-    ModelError,
-    UnusedColumnsWarning,
-)
+from counterset import CountersetError, DiverseExplainer, InvalidInputError
+from counterset.exceptions import ModelError, UnusedColumnsWarning
 from counterset.models.adapter import KnownAnswers, ModelAdapter, find_unused
 from counterset.models.answers import Answers
 from counterset.tables.table import Table

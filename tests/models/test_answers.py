@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from support.probable import GRID, Sure
 
-from counterset import ModelError
 from counterset._base.arrays import Vector
+from counterset.exceptions import ModelError
 from counterset.models.answers import read_confidence, read_labels
 
 # Labels.

@@ -19,7 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from support.framework_stand_ins import InferenceSession
 
-from counterset import InvalidInputError, MissingExtraError
+from counterset import InvalidInputError
+from counterset.exceptions import MissingExtraError
 from counterset.models.files import feature_names, load_model
 
 X = pd.DataFrame(np.random.default_rng(0).random((60, 2)), columns=["income", "debt"])

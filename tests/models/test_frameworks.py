@@ -16,13 +16,8 @@ import pandas as pd
 import pytest
 from support.framework_stand_ins import InferenceSession, Model, Module, Sequential, Tensor, session
 
-from counterset import (
-    CountersetError,
-    DiverseExplainer,
-    InvalidInputError,
-    MissingExtraError,
-    ModelError,
-)
+from counterset import CountersetError, DiverseExplainer, InvalidInputError
+from counterset.exceptions import MissingExtraError, ModelError
 from counterset.models.adapter import ModelAdapter
 from counterset.models.frameworks import (
     KerasModel,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from counterset import MissingExtraError
+from counterset.exceptions import MissingExtraError
 from counterset.paper import Report
 from counterset.paper.classifiers import Network
 from counterset.paper.data import prepare

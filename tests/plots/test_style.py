@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from support.displays import mixed
 
-from counterset import InvalidInputError, MissingExtraError
+from counterset import InvalidInputError
+from counterset.exceptions import MissingExtraError
 from counterset.plots import (
     ChangesDisplay,
     MapDisplay,

@@ -14,7 +14,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from support.displays import mixed, wide
 
-from counterset import DiverseExplainer, ExhaustiveExplainer, InvalidInputError, Points, evaluate
+from counterset import DiverseExplainer, ExhaustiveExplainer, InvalidInputError, evaluate
+from counterset.exact import Points
 from counterset.report.page import read_record, seal_holds
 
 

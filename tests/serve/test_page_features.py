@@ -50,10 +50,10 @@ def test_numbers_have_a_slider_and_categories_have_texts(served: Served) -> None
 def test_limits_begin_as_the_explainer_has_them() -> None:
     X = pd.DataFrame({"a": [0, 1, 2, 3] * 5, "b": [0, 5, 9, 3] * 5, "c": [1, 2, 3, 4] * 5})
     limits = Constraints(increase_only=["a"], decrease_only=["b"], ranges={"b": (1, None)})
-    a, b, c = describe_features(serve(X, constraints=limits, costs={"c": float("inf")}))
+    a, b, c = describe_features(serve(X, constraints=limits, costs={"c": 2.0}))
     assert a["limit"] == {"way": "up"}
     assert b["limit"] == {"way": "down", "low": 1}
-    assert c["fixed"]
+    assert c["limit"] == {}
 
 
 def test_a_slider_leaves_outliers_out() -> None:

@@ -15,7 +15,7 @@ from support.toys import Recorder
 
 from counterset import Constraints, DiverseExplainer, Explanations, NoCounterfactualError, Schema
 
-pytestmark = pytest.mark.filterwarnings("ignore::counterset.UnsuitableScaleWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::counterset.exceptions.UnsuitableScaleWarning")
 #: The codes 98 are taken for numbers here: random rows have them too.
 SCHEMA = Schema(integer=["late_30", "late_90"])
 CONSTRAINTS = Constraints(

@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 from support.settings import paper_by_steps
 
-from counterset import (
-    DiverseExplainer,
-    FewerCounterfactualsWarning,
-    InconsistentModelWarning,
-)
+from counterset import DiverseExplainer, FewerCounterfactualsWarning
+from counterset.exceptions import InconsistentModelWarning
 from counterset.strategies.strategy import _repeats
 
 

@@ -589,7 +589,7 @@ def learned(rows: int = 40) -> tuple[OptionList, DiverseExplainer, Requirements]
 
 def test_every_recipe_of_a_learned_list_works_for_a_row_that_it_was_learned_from() -> None:
     options, explainer, _ = learned()
-    pool, table = explainer.training_.pool, explainer.schema_
+    pool, table = explainer.training_.pool, explainer.training_.table
     rows = np.flatnonzero(pool.codes == pool.codes[0])[:40]
     drawn = rows[np.argsort(pool.lots[rows], kind="stable")[:ROWS]]
     tried = options.apply(pool.matrix[drawn], table)

@@ -118,7 +118,6 @@ def broken(
     training: Sequence[Row],
     x: Row,
     c: Row,
-    costs: Mapping[str, float] | None = None,
 ) -> list[str]:
     """Return what an option ``c`` of an input ``x`` breaks, in words.
 
@@ -130,17 +129,11 @@ def broken(
         The features of the table.
     training
         The training rows, for values that occur together.
-    costs
-        What the user passed as ``costs``.
     """
     named = {column.name: column for column in columns}
-    infinite = [name for name, cost in (costs or {}).items() if cost == float("inf")]
     checks: list[tuple[bool, str]] = [
         *((_nothing_lost(each, x, c), f"{each.name} was lost") for each in named.values()),
-        *(
-            (kept(named[name], x, c), f"immutable {name}")
-            for name in [*limits.get("immutable", ()), *infinite]
-        ),
+        *((kept(named[name], x, c), f"immutable {name}") for name in limits.get("immutable", ())),
         *(
             (_moved(named[name], x, c, sign, lambda by: by >= 0), f"{parameter} {name}")
             for parameter, sign in (("increase_only", 1), ("decrease_only", -1))

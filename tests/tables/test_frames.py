@@ -26,11 +26,10 @@ from counterset import (
     InvalidInputError,
     Schema,
     counterfactual_distance,
-    counterfactual_distances,
     evaluate,
     metrics,
 )
-from counterset.exact import Box
+from counterset.exact import Box, counterfactual_distances
 
 ROWS = {
     "age": [20, 30, 40, 50, 60, 70],

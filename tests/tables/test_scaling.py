@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterset import CountersetWarning, DiverseExplainer, InvalidInputError, Schema
+from counterset.distances import L0, L1
 from counterset.exceptions import UnsuitableScaleWarning
-from counterset.tables.scaling import learn_scaling, warn_of_scale
+from counterset.tables.scaling import count_costs, learn_scaling, read_costs, warn_of_scale
 from counterset.tables.table import Table
 
 INCOMES = np.array([*range(1, 50), 1e6])
@@ -154,3 +155,25 @@ def test_a_column_of_tiny_numbers_has_finite_distances(scale: str, size: float) 
         * explainer.distance_.space.factor
     )
     np.testing.assert_allclose(explanation.distances, moved.sum(axis=1), rtol=1e-12)
+
+
+COLUMNS, _ = Table.learn(
+    pd.DataFrame({"age": [1.0, 2.0], "own": [1, 0], "rent": [0, 1], 7: [3, 4]}),
+    Schema(one_hot={"home": ["own", "rent"]}),
+)
+
+
+def test_costs_are_found_by_label_by_text_and_by_group() -> None:
+    assert read_costs(None, COLUMNS).tolist() == [1, 1, 1]
+    assert read_costs({"home": 2, "7": 0.5}, COLUMNS).tolist() == [1, 2, 0.5]
+    assert read_costs({"rent": 2, 7: 0.5}, COLUMNS).tolist() == [1, 2, 0.5]
+
+
+def test_only_a_count_of_changes_needs_weights_for_costs() -> None:
+    costs = read_costs({"age": 2}, COLUMNS)
+    size, count = L1(), L0()
+    assert count_costs(size, costs, COLUMNS) is size
+    counted = count_costs(count, costs, COLUMNS)
+    assert isinstance(counted, L0)
+    assert np.asarray(counted.weights).tolist() == [2, 1, 1]
+    assert count_costs(count, np.ones(3), COLUMNS) is count

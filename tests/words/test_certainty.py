@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 from support.worded import by_hand
 
-from counterset import Certificate, DistanceBounds, InvalidInputError, Stability
+from counterset import InvalidInputError
 from counterset._base.lazy import Lazy
+from counterset.evaluation import Stability
+from counterset.exact import Certificate, DistanceBounds
 from counterset.explanations.certificate import SEARCH
 from counterset.models.goals import InInterval
 from counterset.tables.table import Table

@@ -117,7 +117,7 @@ class Constraints:
         shown = (f"{name}={value!r}" for name, value in given if len(value))
         return f"Constraints({', '.join(shown)})"
 
-    def compile(self, table: Table, matrix: Matrix, fixed: Sequence[Fixed] = ()) -> Rules:
+    def compile(self, table: Table, matrix: Matrix) -> Rules:
         """Turn the constraints into rules about the columns of a matrix.
 
         Parameters
@@ -126,8 +126,6 @@ class Constraints:
             The learned features.
         matrix
             The training rows, for the values that occur together.
-        fixed
-            Features that stay as they are for another reason than these constraints.
         """
         rules = [
             *self._known_values(table),
@@ -137,7 +135,6 @@ class Constraints:
             *(self._one_way(name, 1, "increase_only", table) for name in self.increase_only),
             *(self._one_way(name, -1, "decrease_only", table) for name in self.decrease_only),
             *(Fixed(table.position(name), f"immutable {name!r}") for name in self.immutable),
-            *fixed,
             *(self._together(names, table, matrix) for names in self.together),
             *(relation for text in self.relations for relation in parse_relations(text, table)),
         ]

@@ -9,8 +9,19 @@ it.
 """
 
 from counterset.evaluation.evaluate import evaluate
+from counterset.evaluation.noise import GaussianNoise
 from counterset.evaluation.robustness import empirical_robustness, weak_robustness
 from counterset.evaluation.stability import steadiness
 from counterset.evaluation.tuning import Tuning, tune
+from counterset.explanations.stability import Stability
 
-__all__ = ["Tuning", "empirical_robustness", "evaluate", "steadiness", "tune", "weak_robustness"]
+__all__ = [
+    "GaussianNoise",
+    "Stability",
+    "Tuning",
+    "empirical_robustness",
+    "evaluate",
+    "steadiness",
+    "tune",
+    "weak_robustness",
+]

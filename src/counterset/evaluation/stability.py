@@ -53,7 +53,7 @@ def steadiness(
     random_state
         The seed of the noise. The same number gives the same result.
     noise
-        Draws the copies, see :class:`~counterset.GaussianNoise`.
+        Draws the copies, see :class:`~counterset.evaluation.GaussianNoise`.
 
     Returns
     -------

@@ -54,6 +54,13 @@ class Tuning:
         - ``from_ideal``: the distance to the ideal, see ``recommended``.
     explainer
         The explainer with the recommended setting, fitted.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).random((200, 2))
+    >>> tuning = tune(lambda rows: rows.sum(axis=1) > 1, X, X[:10], betas=[0.5], gammas=[0.1])
+    >>> sorted(tuning.table["filter"])
+    ['angle', 'distance']
     """
 
     table: pd.DataFrame

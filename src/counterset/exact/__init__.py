@@ -18,14 +18,19 @@ Inside it, ``linear`` and ``milp`` import no other sub-package; ``networks`` and
 ``milp``; ``neighbours`` uses ``milp`` and ``linear``; ``solvers`` uses them all.
 """
 
+from counterset.exact.definitions import Answer
 from counterset.exact.distance import ManyBounds, counterfactual_distance, counterfactual_distances
 from counterset.exact.domains import Box, Grid, Points
+from counterset.exact.exhaustive import ExhaustiveExplainer
 from counterset.exact.networks import ReluNetwork
-from counterset.explanations.certificate import DistanceBounds
+from counterset.explanations.certificate import Certificate, DistanceBounds
 
 __all__ = [
+    "Answer",
     "Box",
+    "Certificate",
     "DistanceBounds",
+    "ExhaustiveExplainer",
     "Grid",
     "ManyBounds",
     "Points",

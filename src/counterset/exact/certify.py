@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from counterset._base.arrays import Mask, Matrix, Vector
 from counterset._base.checks import check_at_least
 from counterset.constraints.constraints import Constraints
-from counterset.constraints.relations import Relation
-from counterset.constraints.rules import Allowed, Fixed, InRange, NothingLost, Rule
-from counterset.distances import Distance
+from counterset.constraints.rules import NothingLost
+from counterset.exact.constraints import is_shared
 from counterset.exact.definitions import safety
-from counterset.exact.domains import Box, DomainLike, changeable_mask
+from counterset.exact.domains import Box, DomainLike, range_of_rows
 from counterset.exact.problem import Clock, Problem
 from counterset.exact.query import DistanceQuery
 from counterset.exceptions import InvalidInputError, UnsupportedDistanceError
@@ -29,6 +27,8 @@ from counterset.explanations.certificate import Certificate
 from counterset.explanations.context import Context
 from counterset.explanations.explanation import Explanation
 from counterset.models.goals import AnyOther, InInterval
+from counterset.strategies.training import TrainingData
+from counterset.tables.space import TableDistance
 from counterset.tables.table import changed
 
 __all__ = ["certify", "check_explanation", "option_radii"]
@@ -82,7 +82,7 @@ class _Option:
         self.box = query.domain
         self.low, self.high = self.box.bounds(len(row))
         self.set = changed(problem.x, row)
-        self.free = changeable_mask(self.box.may_change, table.names) & ~self.set
+        self.free = ~self.set
         numbers = np.array([not feature.is_category for feature in table.features])
         self.set_numbers = self.set & numbers
 
@@ -114,21 +114,17 @@ class _Option:
         """Return how far it is at least to another class, if these features move."""
         if not free.any():
             return np.inf
-        box = replace(
-            self.box,
-            low=np.fmin(low, self.row),
-            high=np.fmax(high, self.row),
-            may_change=free,
-        )
-        table = self.problem.model.table
-        return replace(self.query, domain=box).bounds_of_row(table, self.row).lower
+        low = np.where(free, np.fmin(low, self.row), self.row)
+        high = np.where(free, np.fmax(high, self.row), self.row)
+        query = replace(self.query, domain=replace(self.box, low=low, high=high))
+        return query.bounds_of_row(self.problem.model.table, self.row).lower
 
 
 def certify(
     explanation: Explanation,
     epsilon: float | None,
     options: bool,
-    explainer: Any,
+    training: TrainingData,
     domain: DomainLike,
     time_limit: float,
 ) -> Explanation:
@@ -140,8 +136,8 @@ def certify(
         Prove the safety of each counterfactual for this epsilon; None: do not.
     options
         Whether to prove how far the input may move before an option stops working.
-    explainer
-        The fitted explainer that made the explanation: its model, its distance and its data.
+    training
+        What the explainer learned in ``fit``: its model, its distance and its data.
     domain
         Where counterfactuals may lie; None: the range of the data, widened to hold the input and
         the options.
@@ -160,12 +156,12 @@ def certify(
         )
     if epsilon is not None:
         check_at_least(epsilon, 0, "epsilon")
-        _check_metric(explainer.distance_)
+        _check_metric(training.distance)
     if options:
         _check_classes(explanation.context)
     if domain is None:
-        domain = _range_of_data(explanation, explainer)
-    asked = _Asked(explanation, explainer, domain, time_limit)
+        domain = _range_of_data(explanation, training)
+    asked = _Asked(explanation, training, domain, time_limit)
     certificate = explanation.certificate or Certificate()
     if epsilon is not None or not found:
         certificate = asked.bounded(certificate, epsilon)
@@ -175,12 +171,12 @@ def certify(
     return explanation.with_certificate(certificate)
 
 
-def _range_of_data(explanation: Explanation, explainer: Any) -> Box:
+def _range_of_data(explanation: Explanation, training: TrainingData) -> Box:
     """Return the range of the training data, widened to hold the input and the options."""
-    box = Box.of(explainer).holding(explanation.input)
+    box = range_of_rows(training.table, training.pool.matrix).holding(explanation.input)
     if not len(explanation):
         return box
-    options = explainer.training_.table.encode(explanation.counterfactuals)[0]
+    options = training.table.encode(explanation.counterfactuals)[0]
     rows = np.vstack([*box.bounds(options.shape[1]), options])
     return replace(box, low=np.nanmin(rows, axis=0), high=np.nanmax(rows, axis=0))
 
@@ -189,14 +185,17 @@ class _Asked:
     """What an explanation was asked for, as a query for exact distances."""
 
     def __init__(
-        self, explanation: Explanation, explainer: Any, domain: DomainLike, time_limit: float
+        self,
+        explanation: Explanation,
+        training: TrainingData,
+        domain: DomainLike,
+        time_limit: float,
     ) -> None:
         self._explanation, context = explanation, explanation.context
-        training = explainer.training_
         given = context.constraints
         rules = training.rules(Constraints(**given) if given else None)
         self._plain = DistanceQuery.of(
-            explainer.model, explainer.distance_, domain, time_limit=time_limit
+            training.model, training.distance, domain, time_limit=time_limit
         )
         self._query = replace(
             self._plain,
@@ -205,12 +204,11 @@ class _Asked:
             rules_of=lambda table: rules,
             plausible=_plausible(training),
         )
-        self._shared = replace(rules, rules=tuple(filter(_is_shared, rules.rules)))
+        self._shared = replace(rules, rules=tuple(filter(is_shared, rules.rules)))
         self._is_all_shared = len(self._shared.rules) == len(rules.rules)
         self._constrained = (
             not isinstance(context.goal, AnyOther)
             or context.probability is not None
-            or getattr(self._plain.domain, "may_change", None) is not None
             or any(not isinstance(rule, NothingLost) for rule in rules.rules)
         )
         self._problem = self._query.problem_of(explanation.input)
@@ -243,15 +241,7 @@ class _Asked:
         return option_radii(self._plain, problem, self._rows, from_list)
 
 
-def _is_shared(rule: Rule) -> bool:
-    """Return whether a rule asks the same of all inputs that may take the same option.
-
-    A feature that is fixed has one value for all of them: that of the option.
-    """
-    return isinstance(rule, Fixed | InRange | Allowed | NothingLost | Relation)
-
-
-def _plausible(training: Any) -> Callable[[Matrix], Mask] | None:
+def _plausible(training: TrainingData) -> Callable[[Matrix], Mask] | None:
     """Return a function that tells which rows are plausible; None if nothing is asked."""
     support, distance = training.support, training.distance
     if support is None:
@@ -259,12 +249,12 @@ def _plausible(training: Any) -> Callable[[Matrix], Mask] | None:
     return lambda rows: support.has(distance.embed(rows).coordinates)
 
 
-def _check_metric(distance: Distance) -> None:
+def _check_metric(distance: TableDistance) -> None:
     if not (distance.symmetric and distance.triangle_inequality):
         raise UnsupportedDistanceError(
             f"A certificate needs a distance that is symmetric and has the triangle inequality "
-            f"(proposition 2), which {distance!r} does not claim. Choose l0, l1, l2 or linf, or a "
-            f"CustomDistance with is_symmetric=True and has_triangle_inequality=True."
+            f"(proposition 2), which {distance.inner!r} does not claim. Choose l0, l1, l2 or linf, "
+            f"or a CustomDistance with is_symmetric=True and has_triangle_inequality=True."
         )
 
 

@@ -27,7 +27,7 @@ from counterset.constraints.rules import (
 )
 from counterset.tables.table import Table
 
-__all__ = ["Group", "Limits", "most_of"]
+__all__ = ["Group", "Limits", "is_shared", "most_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +125,14 @@ class Limits:
 
 
 _KNOWN = (Fixed, OneWay, InRange, MovesAtMost, Allowed, Together, Relation, NothingLost)
+
+
+def is_shared(rule: Rule) -> bool:
+    """Whether a rule asks the same of all inputs that may take the same option.
+
+    A feature that is fixed has one value for all of them: that of the option.
+    """
+    return isinstance(rule, Fixed | InRange | Allowed | NothingLost | Relation)
 
 
 def most_of(relation: Relation, integer: Mask, low: Vector, high: Vector) -> float:

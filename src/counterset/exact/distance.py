@@ -10,6 +10,7 @@ import numpy as np
 
 from counterset._base.arrays import Mask, Matrix, Vector
 from counterset.constraints.constraints import Constraints
+from counterset.constraints.rules import Fixed, Rules
 from counterset.distances import DistanceLike
 from counterset.exact.domains import Box, DomainLike
 from counterset.exact.linear import (
@@ -112,7 +113,8 @@ def counterfactual_distance(
     --------
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from counterset import Box, Constraints
+    >>> from counterset import Constraints
+    >>> from counterset.exact import Box
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 2.0], [3.0, 2.0]])
     >>> model = LogisticRegression().fit(X, ["no", "no", "yes", "yes"])
     >>> bounds = counterfactual_distance(model, [0.0, 0.0], "l1", Box(0, 3))
@@ -160,6 +162,13 @@ class ManyBounds(Sequence[DistanceBounds]):
         How long it took for all of them.
     tolerance
         As in :class:`DistanceBounds`.
+
+    Examples
+    --------
+    >>> model, points = (lambda rows: rows[:, 0] > 2), [[1.0], [4.0]]
+    >>> bounds = counterfactual_distances(model, [[0.0], [3.0]], domain=points)
+    >>> bounds.upper, bounds[0].witness
+    (array([4., 2.]), array([4.]))
     """
 
     lower: Vector
@@ -225,8 +234,8 @@ def counterfactual_distances(
     """Bound the counterfactual distances of many inputs.
 
     Parameters are those of :func:`counterfactual_distance`. The time limit is for each input.
-    Inputs of a linear model are solved at once, if any other class will do and there are no
-    constraints.
+    Inputs of a linear model are solved at once, if any other class will do and features are free
+    or immutable.
 
     Examples
     --------
@@ -250,22 +259,33 @@ def counterfactual_distances(
     )
     table, matrix = query.read(X)
     norm = read_norm(query.distance, matrix.shape[1])
-    asked = (target, target_probability, interval, constraints)
-    if norm is None or not isinstance(query.domain, Box) or asked != (None,) * 4:
+    rules = None if query.rules_of is None else query.rules_of(table)
+    plain = (target, target_probability, interval) == (None,) * 3 and _only_fix(rules)
+    if norm is None or not isinstance(query.domain, Box) or not plain:
         return _one_by_one(query, table, matrix)
     linear = read_closed_form(query.model, table, norm, integer_features(table))
     if linear is None:
         return _one_by_one(query, table, matrix)
-    return _at_once(query, linear, norm, table, matrix)
+    return _at_once(query, linear, norm, table, matrix, *query.bounds_around(table, matrix, rules))
+
+
+def _only_fix(rules: Rules | None) -> bool:
+    """Whether rules do nothing but fix features: bounds say as much."""
+    return rules is None or all(isinstance(rule, Fixed) for rule in rules.rules)
 
 
 def _at_once(
-    query: DistanceQuery, linear: LinearModel, norm: Norm, table: Table, matrix: Matrix
+    query: DistanceQuery,
+    linear: LinearModel,
+    norm: Norm,
+    table: Table,
+    matrix: Matrix,
+    low: Matrix,
+    high: Matrix,
 ) -> ManyBounds:
     """Bound the distances of all inputs by the closed form of a linear model."""
     clock = Clock.start(query.time_limit)
     model = ModelAdapter(query.model, table)
-    low, high = query.limits(table, matrix)
     lower, witnesses = np.empty(len(matrix)), np.empty_like(matrix)
     none_exists = np.zeros(len(matrix), dtype=bool)
     for start in range(0, len(matrix), BATCH_ROWS):  # so that a batch stays in the cache

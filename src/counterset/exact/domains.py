@@ -1,9 +1,9 @@
-"""Reading what users pass: rows of numbers, and which features may change."""
+"""Domains: the points among which counterfactuals are looked for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,15 +22,11 @@ __all__ = [
     "Domain",
     "DomainLike",
     "Grid",
-    "MayChange",
     "Points",
     "as_domain",
-    "changeable_mask",
     "number_rows",
+    "range_of_rows",
 ]
-
-#: The features that may change: names, positions or a mask; None: all.
-MayChange: TypeAlias = Sequence[str] | Sequence[int] | Sequence[bool] | Mask | None
 
 
 def number_rows(X: Any, name: str, single: bool = True) -> Matrix:
@@ -69,42 +65,6 @@ def number_rows(X: Any, name: str, single: bool = True) -> Matrix:
     return rows
 
 
-def changeable_mask(may_change: MayChange, names: list[str]) -> Mask:
-    """Return whether each of the named features may change.
-
-    Examples
-    --------
-    >>> changeable_mask(["b"], ["a", "b", "c"])
-    array([False,  True, False])
-    """
-    if may_change is None:
-        return np.ones(len(names), dtype=bool)
-    if isinstance(may_change, str):
-        raise InvalidInputError(
-            f"may_change takes a list of names, got the text {may_change!r}. Put it in brackets."
-        )
-    given = list(may_change)
-    if given and all(isinstance(item, bool | np.bool_) for item in given):
-        if len(given) != len(names):
-            raise InvalidInputError(
-                f"may_change is a mask of {len(given)} features, but there are {len(names)}: "
-                f"{names}. Give True or False for each of them."
-            )
-        return np.array(given, dtype=bool)
-    mask = np.zeros(len(names), dtype=bool)
-    for item in given:
-        if isinstance(item, str) and item in names:
-            mask[names.index(item)] = True
-        elif isinstance(item, int | np.integer) and 0 <= item < len(names):
-            mask[item] = True
-        else:
-            raise InvalidInputError(
-                f"may_change names an unknown feature {item!r}. Give names or positions of "
-                f"{names}, or True or False for each."
-            )
-    return mask
-
-
 @dataclass(frozen=True, eq=False)
 class Box:
     """All points between a lower and an upper bound for each feature, both included.
@@ -113,8 +73,6 @@ class Box:
     ----------
     low, high
         One number per feature, or one for all; infinite where there is no bound.
-    may_change
-        The features that may differ from the input's, by name or position, or as a mask.
     table
         The columns that the model takes, where they are known.
     rows
@@ -130,11 +88,12 @@ class Box:
 
     low: ArrayLike = -np.inf
     high: ArrayLike = np.inf
-    may_change: MayChange = None
+    may_change: InitVar[None] = None
     table: Table | None = None
     rows: Matrix | None = field(default=None, repr=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, may_change: None) -> None:
+        _refuse_may_change(may_change, "Box")
         low, high = numbers(self.low), numbers(self.high)
         if low.ndim > 1 or high.ndim > 1 or np.isnan(low).any() or np.isnan(high).any():
             raise InvalidInputError(
@@ -155,28 +114,20 @@ class Box:
         object.__setattr__(self, "high", high)
 
     @classmethod
-    def of(cls, data: Any, may_change: MayChange = None, schema: Schema | None = None) -> Box:
+    def of(cls, data: Any, may_change: None = None, schema: Schema | None = None) -> Box:
         """Return the range of a table, or of the data that an explainer was fitted on.
 
         Categories may take every value that the table has. ``schema`` declares what the dtypes of
         a table do not show.
         """
-        table, rows = getattr(data, "schema_", None), None
-        if table is not None:
-            rows = getattr(getattr(data, "pool_", None), "matrix", None)
-        else:
-            if hasattr(data, "explain"):
-                raise NotFittedError(
-                    "This explainer is not fitted yet, so its data has no range. Call fit first."
-                )
-            table, rows = Table.learn(data, (schema or Schema()).without_steps())
-        return cls(
-            [feature.low for feature in table.features],
-            [feature.high for feature in table.features],
-            may_change,
-            table,
-            rows,
-        )
+        _refuse_may_change(may_change, "Box.of")
+        if hasattr(data, "schema_"):  # a fitted explainer
+            return range_of_rows(data.distance_.table, data.pool_.matrix)
+        if hasattr(data, "explain"):
+            raise NotFittedError(
+                "This explainer is not fitted yet, so its data has no range. Call fit first."
+            )
+        return range_of_rows(*Table.learn(data, (schema or Schema()).without_steps()))
 
     def holding(self, x: Any) -> Box:
         """Return the box, widened where a row of its table lies outside."""
@@ -198,6 +149,22 @@ class Box:
                 )
             bounds.append(np.broadcast_to(given, n_features).astype(np.float64))
         return bounds[0], bounds[1]
+
+
+def range_of_rows(table: Table, rows: Matrix) -> Box:
+    """Return the range of the rows of a learned table."""
+    low, high = np.array([(feature.low, feature.high) for feature in table.features]).T
+    return Box(low, high, table=table, rows=rows)
+
+
+def _refuse_may_change(may_change: Any, name: str) -> None:
+    """Refuse a spelling that was removed."""
+    if may_change is not None:
+        raise InvalidInputError(
+            f"{name} no longer takes may_change. A domain says which points there are; which "
+            f"features keep the input's values is a constraint. Write "
+            f"counterfactual_distance(..., constraints=Constraints(immutable=['age']))."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,9 +202,9 @@ class Points:
         """The columns of the points, where they have names."""
         return self._table if self._table.array_dtype is None else None
 
-    def holds(self, row: Vector, x: Vector, names: list[str]) -> bool:
+    def holds(self, row: Vector, x: Vector, fixed: Mask) -> bool:
         """Return whether a row is one of the points."""
-        del x, names  # a set of points is the same for every input
+        del x, fixed  # a set of points is the same for every input
         return bool((self.matrix == row).all(axis=1).any())
 
 
@@ -245,15 +212,13 @@ class Points:
 class Grid:
     """All combinations of a few values per feature.
 
-    The input's own values need not be among them. A feature that may not change keeps the input's
-    value.
+    The input's own values need not be among them. An immutable feature keeps the input's value,
+    whatever the values here.
 
     Parameters
     ----------
     values
         For each feature, the values that it may take.
-    may_change
-        As for :class:`Box`.
     table
         As for :class:`Box`.
 
@@ -264,10 +229,11 @@ class Grid:
     """
 
     values: Sequence[ArrayLike]
-    may_change: MayChange = None
+    may_change: InitVar[None] = None
     table: Table | None = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, may_change: None) -> None:
+        _refuse_may_change(may_change, "Grid")
         if not isinstance(self.values, Sequence | np.ndarray) or isinstance(self.values, str):
             raise InvalidInputError(
                 f"A Grid takes a list of values for each feature, got {self.values!r}."
@@ -298,19 +264,17 @@ class Grid:
             size *= len(np.asarray(some))
         return size
 
-    def values_for(self, x: Vector, names: list[str]) -> list[Vector]:
-        """Return the values that each feature may take from x; x's own where it may not change."""
-        mask = changeable_mask(self.may_change, names)
+    def values_for(self, x: Vector, fixed: Mask) -> list[Vector]:
+        """Return the values that each feature may take from x; x's own where it is fixed."""
         return [
-            np.asarray(some) if free else x[i : i + 1]
-            for i, (some, free) in enumerate(zip(self.values, mask, strict=True))
+            x[i : i + 1] if fixed[i] else np.asarray(some) for i, some in enumerate(self.values)
         ]
 
-    def holds(self, row: Vector, x: Vector, names: list[str]) -> bool:
+    def holds(self, row: Vector, x: Vector, fixed: Mask) -> bool:
         """Return whether a row is one of the combinations that can be reached from x."""
         return all(
             bool(np.isin(value, some))
-            for value, some in zip(row, self.values_for(x, names), strict=True)
+            for value, some in zip(row, self.values_for(x, fixed), strict=True)
         )
 
 

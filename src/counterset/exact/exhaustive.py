@@ -12,7 +12,9 @@ from sklearn.base import BaseEstimator
 from counterset._base.arrays import Labels, Matrix, Vector, to_python
 from counterset._base.checks import check_at_least, check_count
 from counterset._base.lazy import Lazy
+from counterset.constraints.constraints import Constraints
 from counterset.distances import DistanceLike
+from counterset.exact.constraints import is_shared
 from counterset.exact.definitions import Answer, is_approximate, is_strong, safety
 from counterset.exact.domains import Box, DomainLike, Grid, Points, number_rows
 from counterset.exact.finite import Reach, nearest_first
@@ -26,7 +28,7 @@ from counterset.exceptions import (
     TooManyCounterfactualsError,
 )
 from counterset.explanations.certificate import Certificate, DistanceBounds
-from counterset.explanations.context import Context, settings_of
+from counterset.explanations.context import Context, as_written, settings_of
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import make_explanations
 from counterset.models.goals import AnyOther
@@ -56,6 +58,9 @@ class ExhaustiveExplainer(BaseEstimator):
         As for :func:`~counterset.exact.counterfactual_distance`.
     max_counterfactuals
         ``explain`` raises an error if there are more.
+    constraints
+        What may change: ``immutable``, ``ranges``, ``allowed`` and ``relations``. Other constraints
+        depend on the input's own values, so that nothing could be proved about other inputs.
     time_limit
         In seconds, for each counterfactual distance, and for each ``explain``.
 
@@ -78,6 +83,7 @@ class ExhaustiveExplainer(BaseEstimator):
         domain: DomainLike = None,
         *,
         max_counterfactuals: int = 100_000,
+        constraints: Constraints | None = None,
         time_limit: float = 60.0,
     ) -> None:
         self.model = model
@@ -85,11 +91,13 @@ class ExhaustiveExplainer(BaseEstimator):
         self.distance = distance
         self.domain = domain
         self.max_counterfactuals = max_counterfactuals
+        self.constraints = constraints
         self.time_limit = time_limit
 
     def counterfactual_distance(self, x: Any) -> DistanceBounds:
         """Bound the counterfactual distance of an input."""
-        return self._query().bounds(x)
+        query = self._query()
+        return query.bounds_of(self._problem_of(query, x), None)
 
     def contains(self, x: Any, c: Any) -> Answer:
         """Check whether c is an epsilon-approximate counterfactual of x: yes, no or unknown."""
@@ -135,7 +143,7 @@ class ExhaustiveExplainer(BaseEstimator):
                 "A Box holds infinitely many counterfactuals, so they cannot be listed. Give a "
                 "finite domain=, a Grid or a table of points; or call contains(x, c)."
             )
-        problem = query.problem_of(x)
+        problem = self._problem_of(query, x)
         parts = list(self._within(problem, query.domain))
         rows, lengths, labels = (np.concatenate(kind) for kind in zip(*parts, strict=True))
         if (rows == problem.x).all(axis=1).any():
@@ -160,7 +168,8 @@ class ExhaustiveExplainer(BaseEstimator):
             distances=lengths,
             context=self._context(problem),
         )
-        return explanations[0].with_certificate(Certificate(self.epsilon, bounds, deltas))
+        certificate = Certificate(self.epsilon, bounds, deltas, constrained=bool(problem.rules))
+        return explanations[0].with_certificate(certificate)
 
     def _context(self, problem: Problem) -> Context:
         """Return how an explanation is made."""
@@ -172,7 +181,7 @@ class ExhaustiveExplainer(BaseEstimator):
             classes=None,
             goal=AnyOther(),
             probability=None,
-            constraints={},
+            constraints=as_written(self.constraints or Constraints()),
             costs={},
             settings=Lazy(lambda: settings_of(parameters)),
             training=None,
@@ -195,7 +204,7 @@ class ExhaustiveExplainer(BaseEstimator):
                 )
             labels = problem.model.labels(rows)
             seen += len(rows)
-            flips = labels != problem.label
+            flips = (labels != problem.label) & problem.keeps(rows)
             if np.isinf(reach.limit) and flips.any():
                 reach.found(float(lengths[np.argmax(flips)]))
             keep = flips & (lengths <= reach.limit)
@@ -209,21 +218,40 @@ class ExhaustiveExplainer(BaseEstimator):
                 )
             yield rows[keep], lengths[keep], labels[keep]
         if np.isinf(reach.limit):
+            within = " within the constraints" if problem.rules else ""
             raise NoCounterfactualExistsError(
-                f"The model classifies the whole domain as {to_python(problem.label)!r}, like the "
-                f"input, so there is no counterfactual. Widen the domain, or let more features "
-                f"change."
+                f"The model classifies the whole domain{within} as {to_python(problem.label)!r}, "
+                f"like the input, so there is no counterfactual. Widen the domain, or let more "
+                f"features change."
             )
 
     def _query(self) -> DistanceQuery:
         check_at_least(self.epsilon, 0, "epsilon")
         check_count(self.max_counterfactuals, "max_counterfactuals")
-        return DistanceQuery.of(self.model, self.distance, self.domain, time_limit=self.time_limit)
+        return DistanceQuery.of(
+            self.model,
+            self.distance,
+            self.domain,
+            time_limit=self.time_limit,
+            constraints=self.constraints,
+        )
+
+    def _problem_of(self, query: DistanceQuery, x: Any) -> Problem:
+        """Return the problem of one input, after checking its constraints."""
+        problem = query.problem_of(x)
+        own = [rule.text for rule in getattr(problem.rules, "rules", ()) if not is_shared(rule)]
+        if own:
+            raise InvalidInputError(
+                f"ExhaustiveExplainer takes constraints that are the same for all inputs, but "
+                f"{own[0]} depends on the input's own value. Use immutable, ranges, allowed or "
+                f"relations, or explain with DiverseExplainer."
+            )
+        return problem
 
     def _member(self, x: Any, c: Any) -> tuple[float, DistanceBounds] | None:
         """Return the distance of c and the bounds of x; None if c is no counterfactual of x."""
         query = self._query()
-        problem = query.problem_of(x)
+        problem = self._problem_of(query, x)
         row = problem.model.table.encode_one(_row(c))[0][0]
         if not query.holds(problem, row) or not problem.confirms(row):
             return None

@@ -73,7 +73,7 @@ def nearest_first(
     if isinstance(domain, Points):
         yield from _sorted(problem, domain.matrix)
         return
-    values = domain.values_for(problem.x, problem.model.table.names)
+    values = domain.values_for(problem.x, problem.fixed)
     if problem.norm is None:
         if domain.size > LARGEST_SORTED_GRID:
             raise UnsupportedDistanceError(

@@ -147,6 +147,11 @@ class Problem:
         return self.limits.high
 
     @property
+    def fixed(self) -> Mask:
+        """Which features keep the input's value, ``(d,)``."""
+        return np.zeros(len(self.x), dtype=bool) if self.rules is None else self.rules.fixed
+
+    @property
     def roundoff(self) -> float:
         """The relative rounding of the numbers that the model gets."""
         return roundoff_of(self.model.table)

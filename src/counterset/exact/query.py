@@ -26,7 +26,6 @@ from counterset.exact.domains import (
     DomainLike,
     Points,
     as_domain,
-    changeable_mask,
     number_rows,
 )
 from counterset.exact.finite import solve_finite
@@ -174,13 +173,13 @@ class DistanceQuery:
         _check_known(table, row)
         model = ModelAdapter(self.model, table, with_confidence=self.probability is not None)
         distance = _between_rows(self.distance, table, row)
-        low, high = (bound[0] for bound in self.limits(table, row[None, :]))
+        rules = None if self.rules_of is None else self.rules_of(table)
+        low, high = (bound[0] for bound in self.bounds_around(table, row[None, :], rules))
         for i, feature in enumerate(table.features):
             if feature.values is not None:  # positions among the values that the data has
                 low[i] = max(low[i], min(feature.low, row[i]))
                 high[i] = min(high[i], max(feature.high, row[i]))
         integer = integer_features(table)
-        rules = None if self.rules_of is None else self.rules_of(table)
         return Problem(
             x=row,
             label=self._label(model, row),
@@ -228,10 +227,12 @@ class DistanceQuery:
             return Table.learn(rows, Schema(step=0))
         return table, table.encode(rows)[0]
 
-    def limits(self, table: Table, matrix: Matrix) -> tuple[Matrix, Matrix]:
+    def bounds_around(
+        self, table: Table, matrix: Matrix, rules: Rules | None
+    ) -> tuple[Matrix, Matrix]:
         """Return the lower and upper bounds around each input, both ``(n, d)``.
 
-        Both are the input's own value where a feature may not change.
+        Both are the input's own value where a feature is fixed.
         """
         if not isinstance(self.domain, Box):
             if self.domain.n_features != matrix.shape[1]:
@@ -249,8 +250,8 @@ class DistanceQuery:
                 f"{matrix[row, i]:g}, not between {low[i]:g} and {high[i]:g}. Widen the domain, "
                 f"or leave the input out."
             )
-        mask = changeable_mask(self.domain.may_change, table.names)
-        return np.where(mask, low, matrix), np.where(mask, high, matrix)
+        fixed = np.zeros(matrix.shape[1], dtype=bool) if rules is None else rules.fixed
+        return np.where(fixed, matrix, low), np.where(fixed, matrix, high)
 
     def holds(self, problem: Problem, row: Vector) -> bool:
         """Return whether a row is a point of the domain that can be reached from the input."""
@@ -258,7 +259,7 @@ class DistanceQuery:
             return False
         if isinstance(self.domain, Box):
             return bool(((row >= problem.low) & (row <= problem.high)).all())
-        return self.domain.holds(row, problem.x, problem.model.table.names)
+        return self.domain.holds(row, problem.x, problem.fixed)
 
     def nearest_known(self, problem: Problem, rows: Matrix) -> Vector | None:
         """Return the nearest of these rows that is a counterfactual in the domain, or None."""

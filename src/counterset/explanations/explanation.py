@@ -54,6 +54,15 @@ class Explanation:
         ``"already_reached"`` where the input has the wanted class or value already.
     context
         How the explanation was made: the model, the goal, constraints, settings, the data.
+
+    Examples
+    --------
+    >>> from counterset import DiverseExplainer
+    >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 2, max_counterfactuals=1)
+    >>> explainer = explainer.fit([[1.0], [2.0], [3.0], [4.0]])
+    >>> explanation = explainer.explain([1.0])
+    >>> bool(explanation.label), explanation.labels.tolist()
+    (False, [True])
     """
 
     label: Any
@@ -238,8 +247,8 @@ class Explanation:
         outcomes
             From labels to how people call them, such as ``{"good": "approved"}``.
         stability
-            What :func:`~counterset.steadiness` returns for this input: then it is told for how
-            many slightly changed copies of it each way is found again. Or what
+            What :func:`~counterset.evaluation.steadiness` returns for this input: then it is told
+            for how many slightly changed copies of it each way is found again. Or what
             :func:`~counterset.evaluate` returns for it: then how much their ways differ.
         templates
             The path of the texts in another language, a translated copy of

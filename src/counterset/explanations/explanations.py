@@ -48,6 +48,16 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
         How many calls the model was asked in to make them, and about how many rows.
     context
         How they were made; constraints of single rows are known to their explanations only.
+        What the model was asked to make them.
+
+    Examples
+    --------
+    >>> from counterset import DiverseExplainer
+    >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 2, max_counterfactuals=1)
+    >>> explainer = explainer.fit([[1.0], [2.0], [3.0], [4.0]])
+    >>> explanations = explainer.explain_many([[1.0], [4.0]])
+    >>> len(explanations), explanations[0].index
+    (2, 0)
     """
 
     labels: Labels

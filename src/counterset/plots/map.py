@@ -26,7 +26,6 @@ import numpy as np
 
 from counterset._base.arrays import Indices, Labels, Mask, Matrix, Vector
 from counterset.constraints.constraints import Constraints
-from counterset.constraints.costs import Costs
 from counterset.constraints.rules import Rules
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
@@ -491,10 +490,8 @@ def map_of(
             "A map needs at least one option, and this explanation has none. Its status is "
             f"{explanation.status!r}."
         )
-    context, coded = explanation.context, explanation.coded
-    fixed = Costs.read(context.costs, coded.table).fixed
-    constraints = Constraints(**context.constraints)
-    rules = constraints.compile(coded.table, explainer.training_.pool.matrix, fixed)
+    given, coded = explanation.context.constraints, explanation.coded
+    rules = explainer.training_.rules(Constraints(**given) if given else None)
     return lay_out(explainer.distance_, coded.input, coded.matrix, rules, beyond)
 
 

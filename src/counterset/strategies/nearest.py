@@ -142,7 +142,7 @@ class NearestFinder:
 
     def numbers_held(self, batch: QueryBatch) -> int:
         """Return about how many numbers are held for one input."""
-        return ROWS_HELD * batch.inputs.shape[1]
+        return ROWS_HELD * int(batch.inputs.shape[1])
 
     def selector(self, requirements: Requirements) -> Selector:
         """Return what compares options, and takes steps 1 to 3 where recipes find too little."""

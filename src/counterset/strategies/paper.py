@@ -147,7 +147,7 @@ class PaperFinder:
         if not batch.requirements.rules:
             return 0
         coordinates = len(batch.distance.feature_of_coordinate)
-        return CANDIDATES_HELD * (batch.inputs.shape[1] + 2 * coordinates)
+        return CANDIDATES_HELD * int(batch.inputs.shape[1] + 2 * coordinates)
 
     def selector(self, requirements: Requirements) -> Selector:
         """Return what takes steps 1 to 3."""

@@ -498,8 +498,13 @@ class NearestCandidates:
 
     Parameters
     ----------
-    alpha
+    alpha : int, default=1000
         How many.
+
+    Examples
+    --------
+    >>> NearestCandidates(100)
+    NearestCandidates(alpha=100)
     """
 
     alpha: int = 1000
@@ -520,8 +525,13 @@ class CandidatesWithin:
 
     Parameters
     ----------
-    epsilon
+    epsilon : float, default=0.25
         0.25 keeps those at most 25 % more distant than the nearest.
+
+    Examples
+    --------
+    >>> CandidatesWithin(0.1)
+    CandidatesWithin(epsilon=0.1)
     """
 
     epsilon: float = 0.25

@@ -13,7 +13,6 @@ from counterset import distances
 from counterset._base.arrays import Codes, Indices, Mask, Matrix, Vector, to_python
 from counterset._base.lazy import Lazy, Memo
 from counterset.constraints.constraints import Constraints
-from counterset.constraints.costs import Costs
 from counterset.constraints.plausibility import DataSupport, NearData
 from counterset.constraints.rules import Rules
 from counterset.distances import DistanceLike
@@ -24,7 +23,7 @@ from counterset.models.answers import Answers
 from counterset.models.goals import AnyOther, Classes, Goal, is_confident
 from counterset.strategies.batch import QueryBatch, Requirements
 from counterset.strategies.ranking import NearestSearch
-from counterset.tables.scaling import ScaleLike
+from counterset.tables.scaling import ScaleLike, count_costs, read_costs
 from counterset.tables.schema import Schema
 from counterset.tables.space import Embedded, Space, TableDistance
 from counterset.tables.table import Table
@@ -175,8 +174,6 @@ class TrainingData:
         The rows, sorted by class.
     support
         What is plausible, or None.
-    costs
-        How hard each feature is to change; the distance contains it.
     """
 
     model: Any
@@ -185,7 +182,6 @@ class TrainingData:
     classes: Classes
     pool: CandidatePool
     support: DataSupport | None
-    costs: Costs
 
     @classmethod
     def learn(
@@ -201,9 +197,9 @@ class TrainingData:
     ) -> TrainingData:
         """Learn the columns and the scale, and ask the model about every row, once."""
         table, matrix = Table.learn(X, schema)
-        read_costs = Costs.read(costs, table)
-        inner = read_costs.weigh(distances.get(distance))
-        space = Space.learn(matrix, table, scale, read_costs.factors)
+        factors = read_costs(costs, table)
+        inner = count_costs(distances.get(distance), factors, table)
+        space = Space.learn(matrix, table, scale, factors)
         classes, codes = Classes.learn(ModelAdapter(model, table).labels(matrix))
         if len(classes) == 1:
             raise NoCounterfactualError(
@@ -214,7 +210,7 @@ class TrainingData:
         measure = TableDistance(table, space, inner)
         pool = CandidatePool.build(matrix, codes, measure)
         support = _support(plausibility, pool)
-        return cls(model, table, measure, classes, pool, support, read_costs)
+        return cls(model, table, measure, classes, pool, support)
 
     def with_costs(
         self,
@@ -223,21 +219,21 @@ class TrainingData:
         plausibility: NearData | None,
     ) -> TrainingData:
         """Return the same with other costs: what ``learn`` would, without asking the model."""
-        read_costs = Costs.read(costs, self.table)
+        factors = read_costs(costs, self.table)
         measure = TableDistance(
             self.table,
-            replace(self.distance.space, costs=read_costs.factors),
-            read_costs.weigh(distances.get(distance)),
+            replace(self.distance.space, costs=factors),
+            count_costs(distances.get(distance), factors, self.table),
         )
         pool = replace(self.pool, distance=measure)
         support = _support(plausibility, pool)
-        return replace(self, distance=measure, pool=pool, support=support, costs=read_costs)
+        return replace(self, distance=measure, pool=pool, support=support)
 
     def rules(self, constraints: Constraints | None) -> Rules:
-        """Compile constraints; None: only those of infinite costs."""
+        """Compile constraints; None: there are none."""
         if constraints is None:
-            return self._rules_of_costs
-        return constraints.compile(self.table, self.pool.matrix, self.costs.fixed)
+            return self.no_rules
+        return constraints.compile(self.table, self.pool.matrix)
 
     @cached_property
     def no_rules(self) -> Rules:
@@ -291,10 +287,6 @@ class TrainingData:
             high=float(labels[-1]) if is_regression else None,
             hash=hash_rows(self.table, pool.matrix, np.argsort(pool.training_index)),
         )
-
-    @cached_property
-    def _rules_of_costs(self) -> Rules:
-        return Constraints().compile(self.table, self.pool.matrix, self.costs.fixed)
 
     @cached_property
     def _plausible(self) -> Mask | None:

@@ -6,8 +6,11 @@ billion must not make all others equal.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Collection, Mapping
+from dataclasses import replace
+from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,11 +18,20 @@ from numpy.typing import ArrayLike
 
 from counterset._base.arrays import Mask, Matrix, Vector
 from counterset._base.checks import numbers
+from counterset.distances import L0, L1, L2, Distance, LInf
 from counterset.exceptions import InvalidInputError, UnsuitableScaleWarning
 from counterset.tables.spread import usual_range, without_far_out
 from counterset.tables.table import Table
 
-__all__ = ["ScaleLike", "Scaling", "by_position", "learn_scaling", "medians_of", "warn_of_scale"]
+__all__ = [
+    "ScaleLike",
+    "Scaling",
+    "count_costs",
+    "learn_scaling",
+    "medians_of",
+    "read_costs",
+    "warn_of_scale",
+]
 
 ScaleLike: TypeAlias = str | ArrayLike | Mapping[Any, float] | None
 
@@ -30,6 +42,11 @@ RUINED = 100
 MOST_ROWS = 100_000
 #: The smallest spread that is scaled to 1, some 2e-308: one over less than that is no float.
 SMALLEST_SPREAD = float(np.finfo(np.float64).tiny)
+#: Sums of distances are kept to about 16 digits. With a cost above 1e12, or below 1e-12, most of
+#: what the other features count would be lost in them.
+LARGEST_COST = 1e12
+#: A message shows at most 5 features.
+MOST_SHOWN = 5
 
 
 class Scaling(NamedTuple):
@@ -59,7 +76,7 @@ def learn_scaling(matrix: Matrix, table: Table, scale: ScaleLike) -> Scaling:
         ``"robust"`` maps each feature's usual range to [0, 1], see
         :func:`~counterset.tables.spread.usual_range`, and ``"range"`` its whole range. ``"mad"``
         divides by the median absolute deviation, by the range where that is 0. None leaves the
-        values as they are. An array, or a mapping from names, multiplies each feature by a weight.
+        values as they are. An array, or a mapping from names, multiplies each feature by a number.
     """
     low, high = _ranges(table)
     if scale is None:
@@ -77,9 +94,65 @@ def learn_scaling(matrix: Matrix, table: Table, scale: ScaleLike) -> Scaling:
         unit = np.maximum(sizes, SMALLEST_SPREAD)
         return Scaling(medians, 1 / unit, unit)
     raise InvalidInputError(
-        f"Unknown scale {scale!r}. Choose 'robust', 'range', 'mad', None, or one weight per "
+        f"Unknown scale {scale!r}. Choose 'robust', 'range', 'mad', None, or one number per "
         f"feature."
     )
+
+
+def read_costs(costs: Mapping[Any, float] | None, table: Table) -> Vector:
+    """Return what the difference in each feature is multiplied by, after its scale.
+
+    Parameters
+    ----------
+    costs
+        What a user passed as ``costs=``; None: all features cost 1.
+
+    Examples
+    --------
+    >>> table, _ = Table.learn([[1.0, 2.0], [3.0, 4.0]])
+    >>> read_costs({"x1": 2.0}, table)
+    array([1., 2.])
+    """
+    given = {} if costs is None else costs
+    factors = np.ones(len(table.features))
+    for (at, cost), name in zip(_by_position(given, table, "costs").items(), given, strict=True):
+        factors[at] = _read_cost(cost, name)
+    return factors
+
+
+def _read_cost(cost: Any, name: Any) -> float:
+    known = isinstance(cost, Real) and not isinstance(cost, bool)
+    value = float(numbers(cost)) if known and numbers(cost).ndim == 0 else math.nan
+    if not 1 / LARGEST_COST <= value <= LARGEST_COST:
+        raise InvalidInputError(
+            f"costs[{name!r}] must be a number above 0, from {1 / LARGEST_COST:g} to "
+            f"{LARGEST_COST:g}, got {cost!r}. For a feature that cannot change, write "
+            f"constraints=Constraints(immutable=[{name!r}])."
+        )
+    return value
+
+
+def count_costs(distance: Distance, costs: Vector, table: Table) -> Distance:
+    """Return the distance between points that counts costs.
+
+    Scaled coordinates contain them, so only the number of changes needs weights: there a change
+    counts 1, however large it is. A distance with weights of its own is refused.
+    """
+    weights = distance.weights if isinstance(distance, L0 | L1 | L2 | LInf) else None
+    if weights is not None:
+        same = np.sqrt(weights) if isinstance(distance, L2) else np.asarray(weights)
+        named = dict(zip(table.names, map(float, same), strict=False))
+        shown = dict(list(named.items())[:MOST_SHOWN])
+        more = ", ..." if len(named) > len(shown) else ""
+        kind = type(distance).__name__.lower()
+        raise InvalidInputError(
+            f"An explainer weighs features by costs, but distance= is "
+            f"{type(distance).__name__} with weights of its own. Write distance={kind!r}, "
+            f"costs={{{repr(shown)[1:-1]}{more}}}."
+        )
+    if not isinstance(distance, L0) or (costs == 1).all():
+        return distance
+    return replace(distance, weights=costs)
 
 
 def medians_of(matrix: Matrix) -> Vector:
@@ -115,13 +188,13 @@ def warn_of_scale(
         why = (
             f"a few outliers stretch the range to more than {RUINED} times that of the other "
             f"values, so that differences between these hardly count. Use scale='robust', or "
-            f"weights of your own"
+            f"numbers of your own"
         )
     elif scale == "mad":
         ruined = (_deviations(matrix) == 0) & _has_three_values(matrix)
         why = (
             "most values are equal, so that the median absolute deviation is 0 and the whole "
-            "range is taken in its place. Use scale='robust', or weights of your own"
+            "range is taken in its place. Use scale='robust', or numbers of your own"
         )
     elif scale == "robust":
         some = matrix[:: 1 + len(matrix) // MOST_ROWS]
@@ -145,7 +218,9 @@ def _warn_of(
     names = [table.names[i] for i in np.flatnonzero(ruined & are_numbers)]
     names = [name for name in names if name not in but]
     if names:
-        shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+        shown = ", ".join(map(repr, names[:MOST_SHOWN])) + (
+            ", ..." if len(names) > MOST_SHOWN else ""
+        )
         warnings.warn(
             f"scale={scale!r} means little for {len(names)} of {len(ruined)} features ({shown}): "
             f"{why}.",
@@ -154,7 +229,7 @@ def _warn_of(
         )
 
 
-def by_position(given: Mapping[Any, Any], table: Table, what: str) -> dict[int, Any]:
+def _by_position(given: Mapping[Any, Any], table: Table, what: str) -> dict[int, Any]:
     """Return what is given by the names of features by their positions.
 
     Parameters
@@ -212,13 +287,13 @@ def _has_three_values(matrix: Matrix) -> Mask:
 def _weights(scale: ArrayLike | Mapping[Any, float], table: Table) -> Vector:
     count = len(table.features)
     if isinstance(scale, Mapping):
-        named = by_position(scale, table, "scale")
+        named = _by_position(scale, table, "scale")
         weights = numbers([named.get(i, 1.0) for i in range(count)])
     else:
         weights = numbers(scale)
     if weights.shape != (count,) or not np.all(np.isfinite(weights)) or np.any(weights <= 0):
         raise InvalidInputError(
-            f"scale must be one finite, positive weight for each of the {count} features, "
+            f"scale must be one finite number above 0 for each of the {count} features, "
             f"got {scale!r}."
         )
     return weights

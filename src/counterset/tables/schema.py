@@ -20,48 +20,73 @@ Kind: TypeAlias = Literal["continuous", "integer", "ordinal", "categorical", "bi
 
 @dataclass(frozen=True)
 class Schema:
-    """What a user declares about the features; the rest is found from the dtypes.
+    """The kinds of the features, their steps, and how people call them.
 
-    A column is named by its label, or by its label as text: 3 or "3".
+    Declare what the dtypes do not show; ``fit`` finds the rest. A column is named by its label, or
+    by its label as text: 3 or "3".
 
-    Without a declaration, numbers and times are continuous, numbers that are all whole integer,
-    booleans and the floats 0 and 1 binary, ordered categories ordinal, and all else (text,
-    categories) categorical. Numbers may come as objects, as ``Decimal`` or as text of digits.
+    Without a declaration, numbers and times are continuous. Numbers that are all whole are integer.
+    Booleans and the floats 0 and 1 are binary, ordered categories are ordinal, and all else (text,
+    categories) is categorical. Numbers may come as objects, as ``Decimal`` or as text of digits.
+
+    A fitted explainer has the whole schema as ``schema_``, with the kind and the range of each
+    feature. Print it to see what was found, or pass it as ``schema=`` to fit on other data with the
+    same kinds.
 
     Parameters
     ----------
-    continuous, integer, categorical, binary
-        Names of features of that kind.
-    ordinal
-        From names to their values, from least to most; None: in the order of the dtype.
-    one_hot
-        From a name for the group to the names of its columns: they are one category.
-    step
-        From names of numbers to the step in which counterfactuals change them: with 100, an income
-        becomes 3,200, and never 3,213.5. A step that is not declared is learned from the training
-        column. 0 switches it off: then every number that the dtype holds will do, and nothing is
-        learned from the values. A single 0 does so for all features.
-    special
-        From names of numbers to codes that are no numbers, such as -9 for "no record"; a list of
-        codes is for all numbers. They are states of their own, as a missing value is: an input
-        keeps such a code or gets a number, a number never becomes a code, and no average or scale
-        takes it for a number. :meth:`suggest` finds what looks like codes.
-
-    labels
-        From names of features, or of one-hot groups, to how people call them. A feature without a
-        label is called as its column, in words: "credit_amount" reads "credit amount".
-    units
-        From names of numbers to their unit: "months", the pair ("month", "months") for one and for
-        several, or a pattern such as "${}".
-    texts
-        From names to the texts of their values, such as
+    ordinal : mapping of name to list of values, default={}
+        The values from least to most; None: in the order of the dtype.
+    categorical, continuous, integer, binary : list of names, default=()
+        Features of that kind.
+    one_hot : mapping of str to list of names, default={}
+        From a name for the group to its columns, which are one category.
+    step : mapping of name to float, or 0, default={}
+        The step in which counterfactuals change a number: with 100, an income becomes 3,200, and
+        never 3,213.5. A step that is not declared is learned from the training column. 0 switches
+        it off: every number that the dtype holds is possible then, and nothing is learned from the
+        values. A single 0 does so for all features.
+    special : mapping of name to list of codes, or list of codes, default={}
+        Codes that are not numbers, such as -9 for "no record"; a list is for all numbers. Such a
+        code is a state of its own, like a missing value: an input keeps it or gets a number, a
+        number never becomes a code, and averages and scales ignore it. :meth:`suggest` finds values
+        that look like codes.
+    labels : mapping of name to str, default={}
+        How people call a feature or a one-hot group. Without a label, the column's name is written
+        in words: "credit_amount" becomes "credit amount".
+    units : mapping of name to str or pair of str, default={}
+        The unit of a number: "months", the pair ("month", "months") for one and for several, or a
+        pattern such as "${}".
+    texts : mapping of name to mapping of value to str, default={}
+        The texts of values, such as
         ``{"savings": {"<100": "less than 100 DM", None: "not stated"}}``; None is a missing value.
-        Values without a text read as they are.
+        Other values are written as they are.
+
+    Attributes
+    ----------
+    kinds : dict of str to str
+        The kind of each feature, in the order of the columns. Empty before ``fit``.
+    ranges : dict of str to pair
+        The smallest and the largest training value of each number, time and ordinal. Empty before
+        ``fit``.
 
     Examples
     --------
     >>> Schema(ordinal={"savings": ["<100", "100-500", ">500"]}, categorical=["zip"])
     Schema(ordinal={'savings': ['<100', '100-500', '>500']}, categorical=['zip'])
+
+    The schema that was learned:
+
+    >>> import pandas as pd
+    >>> from counterset import DiverseExplainer
+    >>> frame = pd.DataFrame({"age": [31, 52], "home": ["rent", "own"]})
+    >>> schema = DiverseExplainer(lambda rows: rows["age"] > 40).fit(frame).schema_
+    >>> schema
+    2 features
+      age   integer      31 to 52, usually 31 to 52, in steps of 1
+      home  binary       2 values: 'own', 'rent'
+    >>> schema.kinds, schema.ranges
+    ({'age': 'integer', 'home': 'binary'}, {'age': (31, 52)})
     """
 
     ordinal: Mapping[Any, Sequence[Any] | None] = field(default_factory=dict)
@@ -75,6 +100,9 @@ class Schema:
     labels: Mapping[Any, str] = field(default_factory=dict)
     units: Mapping[Any, Unit] = field(default_factory=dict)
     texts: Mapping[Any, Mapping[Any, str]] = field(default_factory=dict)
+    kinds: Mapping[str, Kind] = field(default_factory=dict, init=False, compare=False)
+    ranges: Mapping[str, tuple[Any, Any]] = field(default_factory=dict, init=False, compare=False)
+    _listing: str = field(default="", init=False, compare=False)
 
     def __post_init__(self) -> None:
         for kind in ("categorical", "continuous", "integer", "binary"):
@@ -118,7 +146,9 @@ class Schema:
             check_texts(name, texts)
 
     def __repr__(self) -> str:
-        declared = ((each.name, getattr(self, each.name)) for each in fields(self))
+        if self._listing:
+            return self._listing
+        declared = ((each.name, getattr(self, each.name)) for each in fields(self) if each.init)
         shown = [f"{name}={value!r}" for name, value in declared if value == 0 or len(value)]
         return f"Schema({', '.join(shown)})"
 
@@ -160,6 +190,29 @@ class Schema:
         from counterset.tables.codes import suggest_schema  # noqa: PLC0415 - it imports this module
 
         return suggest_schema(X)
+
+    def with_learned(
+        self,
+        kinds: Mapping[str, Kind],
+        ranges: Mapping[str, tuple[Any, Any]],
+        contents: Mapping[str, str],
+    ) -> Schema:
+        """Return the schema with what training data shows.
+
+        Parameters
+        ----------
+        kinds, ranges
+            See the attributes.
+        contents
+            A line about each feature, for the repr.
+        """
+        width = max(map(len, contents))
+        lines = [f"  {name:<{width}}  {content}" for name, content in contents.items()]
+        learned = replace(self)
+        object.__setattr__(learned, "kinds", dict(kinds))
+        object.__setattr__(learned, "ranges", dict(ranges))
+        object.__setattr__(learned, "_listing", "\n".join([f"{len(contents)} features", *lines]))
+        return learned
 
     def without_steps(self) -> Schema:
         """Return the schema with a step of 0 for all features, unless it declares steps."""

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from counterset._base.arrays import Mask, Matrix, Vector, unmasked
 from counterset.exceptions import InvalidInputError
+from counterset.tables.features.category import OneHotGroup
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.learning import learn_features
 from counterset.tables.features.number import Number, decode_numbers
 from counterset.tables.frames import Container, Decoder, Rows, is_frame, to_pandas
-from counterset.tables.schema import Schema, find_name, positions_by_name
+from counterset.tables.schema import Kind, Schema, find_name, positions_by_name
 
 __all__ = ["Rows", "Table", "are_mappings", "cells_of", "changed", "frame_of"]
 
@@ -94,8 +95,6 @@ def cells_of(
 class Table:
     """The learned features of the training data: frame or array <-> float matrix.
 
-    Its repr shows the kind and the range of each feature.
-
     Attributes
     ----------
     features
@@ -121,7 +120,7 @@ class Table:
         --------
         >>> frame = pd.DataFrame({"age": [31, 52], "home": ["rent", "own"]})
         >>> table, matrix = Table.learn(frame)
-        >>> table
+        >>> table.schema()
         2 features
           age   integer      31 to 52, usually 31 to 52, in steps of 1
           home  binary       2 values: 'own', 'rent'
@@ -145,6 +144,18 @@ class Table:
         features, matrix = learn_features(frame, schema)
         array_dtype = rows.dtype if isinstance(rows, np.ndarray) else None
         return cls(features, frame.columns, array_dtype, Container.of(X)), matrix
+
+    def _of_kind(self, kind: Kind) -> list[Feature]:
+        """Return the features of one column that are of a kind."""
+        single = (each for each in self.features if not isinstance(each, OneHotGroup))
+        return [each for each in single if each.kind == kind]
+
+    @property
+    def _numbers(self) -> list[Feature]:
+        """The features that can have a declared step; flags cannot."""
+        return [
+            each for each in self.features if isinstance(each, Number) and each.kind != "binary"
+        ]
 
     @property
     def names(self) -> list[str]:
@@ -365,9 +376,45 @@ class Table:
         return np.where(np.column_stack(known), matrix, np.nan)
 
     def __repr__(self) -> str:
-        width = max(len(name) for name in self.names)
-        lines = [f"  {feature.name:<{width}}  {feature}" for feature in self.features]
-        return "\n".join([f"{len(self.features)} features", *lines])
+        return repr(self.schema())
+
+    def schema(self) -> Schema:
+        """Return the learned features as users see them.
+
+        Learning other data with it gives features of the same kinds.
+        """
+        schema = Schema(
+            ordinal={each.name: each.values for each in self._of_kind("ordinal")},
+            categorical=[each.name for each in self._of_kind("categorical")],
+            continuous=[each.name for each in self._of_kind("continuous")],
+            integer=[each.name for each in self._of_kind("integer")],
+            # Flags are found from the values again: declared, they would be categories.
+            binary=[each.name for each in self._of_kind("binary") if each.values is not None],
+            one_hot={
+                each.name: [self.columns[at] for at in each.columns]
+                for each in self.features
+                if isinstance(each, OneHotGroup)
+            },
+            # A step that varies with the size of the values cannot be declared.
+            step={each.name: each.step for each in self._numbers if each.grid.is_uniform},
+            special={each.name: each.special for each in self._numbers if each.special},
+            labels={each.name: each.label for each in self.features if each.wording},
+            units={
+                each.name: (each.wording.unit_of_one, each.wording.unit)
+                for each in self.features
+                if each.wording and each.wording.unit
+            },
+            texts={each.name: texts for each in self.features if (texts := _texts_of(each))},
+        )
+        return schema.with_learned(
+            {each.name: each.kind for each in self.features},
+            {
+                each.name: (each.describe(each.low), each.describe(each.high))
+                for each in self.features
+                if not each.is_category
+            },
+            {each.name: str(each) for each in self.features},
+        )
 
     def _can_hold(self, matrix: Matrix) -> bool:
         """Whether the columns can hold all numbers of a matrix as they are."""
@@ -411,6 +458,15 @@ def changed(a: Matrix, b: Matrix) -> Mask:
     """Return which codes differ; two missing values do not."""
     differs, missing = np.not_equal(a, b), np.isnan(a)
     return differs & ~(missing & np.isnan(b)) if missing.any() else differs
+
+
+def _texts_of(feature: Feature) -> dict[Any, str]:
+    """Return the declared texts of values, by value; None stands for a missing value."""
+    if feature.wording is None:
+        return {}
+    texts: dict[Any, str] = {feature.describe(code): text for code, text in feature.wording.texts}
+    missing = feature.wording.of_missing
+    return texts if missing is None else texts | {None: missing}
 
 
 def _read(X: Any, what: str) -> Rows:

@@ -7,9 +7,8 @@ from sklearn.tree import DecisionTreeClassifier
 from support.oracles_exact import cell_points, nearest_other
 from support.toys_exact import flats, problem_of, thresholds, tree_data
 
-from counterset import Box
 from counterset.distances import L2
-from counterset.exact import counterfactual_distance
+from counterset.exact import Box, counterfactual_distance
 from counterset.exact.trees.cells import Region, axes_of, first_and_last
 from counterset.exact.trees.models import read_trees
 

@@ -14,9 +14,9 @@ from sklearn.ensemble import (
 from support.oracles_exact import cell_points, nearest_other
 from support.toys_exact import thresholds, tree_data
 
-from counterset import Box, MissingExtraError
 from counterset.distances import L1
-from counterset.exact import counterfactual_distance
+from counterset.exact import Box, counterfactual_distance
+from counterset.exceptions import MissingExtraError
 
 
 def test_a_domain_of_one_class_is_proved() -> None:

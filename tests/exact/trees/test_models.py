@@ -20,9 +20,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 from support.toys_exact import tree_data
 
-from counterset import Box
 from counterset.distances import L1
-from counterset.exact import counterfactual_distance
+from counterset.exact import Box, counterfactual_distance
 from counterset.exact.trees.models import (
     LEAF,
     Tree,

@@ -34,16 +34,11 @@ from support.oracles_exact import mixed_distance
 from support.toys_exact import ENCODERS, VALUES, flats
 from threadpoolctl import threadpool_limits
 
-from counterset import (
-    Box,
-    DiverseExplainer,
-    ExhaustiveExplainer,
-    Schema,
-    UnsupportedModelError,
-)
+from counterset import Constraints, DiverseExplainer, ExhaustiveExplainer, Schema
 from counterset.distances import L1
-from counterset.exact import counterfactual_distance, counterfactual_distances
+from counterset.exact import Box, counterfactual_distance, counterfactual_distances
 from counterset.exact.trees.pipelines import last_at_most, read_tree_pipeline
+from counterset.exceptions import UnsupportedModelError
 
 KINDS = ["gower", "l0", "l1", "l2", "linf"]
 
@@ -156,7 +151,8 @@ def test_what_may_not_change_stays() -> None:
         [("encode", ENCODERS["one-hot"]), ("trees", RandomForestClassifier(5, random_state=0))]
     ).fit(frame, y)
     x = frame.iloc[[0]]
-    bounds = counterfactual_distance(model, x, "l1", Box.of(frame, may_change=["rooms", "floor"]))
+    kept = Constraints(immutable=["heating", "owner"])
+    bounds = counterfactual_distance(model, x, "l1", Box.of(frame), constraints=kept)
     assert bounds.exact
     assert bounds.witness["heating"] == x["heating"].iloc[0]
     assert bounds.witness["owner"] == x["owner"].iloc[0]

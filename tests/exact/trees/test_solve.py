@@ -21,9 +21,9 @@ from sklearn.tree import DecisionTreeClassifier
 from support.oracles_exact import cell_points
 from support.toys_exact import problem_of, thresholds, tree_data
 
-from counterset import Box, DiverseExplainer
+from counterset import DiverseExplainer
 from counterset.distances import L0, L1, L2, Distance, LInf
-from counterset.exact import counterfactual_distance
+from counterset.exact import Box, counterfactual_distance
 from counterset.exact.problem import Clock
 from counterset.exact.trees.cells import Leads, Region, axes_of
 from counterset.exact.trees.models import read_trees

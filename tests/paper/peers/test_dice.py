@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from counterset import MissingExtraError
 from counterset._base.arrays import Matrix
+from counterset.exceptions import MissingExtraError
 from counterset.paper.classifiers import Network
 from counterset.paper.data import Split
 from counterset.paper.peers import find_peer

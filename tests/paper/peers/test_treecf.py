@@ -14,7 +14,8 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from counterset import InvalidInputError, MissingExtraError
+from counterset import InvalidInputError
+from counterset.exceptions import MissingExtraError
 from counterset.paper.classifiers import Network
 from counterset.paper.data import Split
 from counterset.paper.peers import find_peer
