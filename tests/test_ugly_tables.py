@@ -44,8 +44,8 @@ from counterset import (
     GaussianNoise,
     Schema,
     evaluate,
-    steadiness,
 )
+from counterset.evaluation import stability
 
 FIXED = {
     "consumer credit": consumer_credit,
@@ -283,11 +283,11 @@ def test_copies_of_an_input_beyond_the_training_range_stay_near_it() -> None:
     assert measured["input_distance"].max() < 10 * 3 * DEVIATION
 
 
-def test_steadiness_of_a_raw_row_is_measured_on_near_copies() -> None:
+def test_stability_of_a_raw_row_is_measured_on_near_copies() -> None:
     table = consumer_credit()
     explainer = fit(fitted("tree", table.X), table)
     explanation = explain(explainer, table.X.iloc[[4]])[0]
-    measured = steadiness(explainer, explanation, repeats=10)
+    measured = stability(explainer, explanation, repeats=10)
     assert measured.moved < 10 * len(table.columns) * DEVIATION
 
 

@@ -6,7 +6,6 @@ from counterset.constraints.plausibility import NearData
 from counterset.evaluation.evaluate import evaluate
 from counterset.evaluation.noise import GaussianNoise
 from counterset.evaluation.robustness import empirical_robustness, weak_robustness
-from counterset.evaluation.stability import steadiness
 from counterset.exact import (
     Box,
     DistanceBounds,
@@ -99,7 +98,6 @@ __all__ = [
     "empirical_robustness",
     "evaluate",
     "metrics",
-    "steadiness",
     "weak_robustness",
 ]
 

@@ -19,7 +19,7 @@ from counterset import datasets
 from counterset.cli.parsing import Commands, add_parser
 from counterset.constraints.constraints import Constraints
 from counterset.evaluation.evaluate import evaluate
-from counterset.evaluation.stability import steadiness
+from counterset.evaluation.stability import stability
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.explanations.certificate import rounded_down
@@ -124,7 +124,7 @@ def run_demo(applicant: int | None = None) -> str:
     explainer, model = credit.explainer, credit.explainer.model
     row = _applicant(applicant, model, credit.X, credit.X_test)
     explanation = explainer.explain(row.iloc[0], target="good")
-    stability = evaluate(explainer, row, target="good", repeats=COPIES, random_state=0)
+    measured = evaluate(explainer, row, target="good", repeats=COPIES, random_state=0)
     score = model.score(credit.X_test, credit.y_test)
     return "\n\n".join(
         [
@@ -135,7 +135,7 @@ def run_demo(applicant: int | None = None) -> str:
                 width=88,
             ),
             textwrap.fill(_who(row, explanation), width=88),
-            explanation.describe(outcomes=OUTCOMES, stability=stability),
+            explanation.describe(outcomes=OUTCOMES, stability=measured),
             _compare(credit, row),
         ]
     )
@@ -147,7 +147,7 @@ def _compare(credit: Credit, row: pd.DataFrame) -> str:
     explainers = credit.explainer, shared
     alone, listed = (each.explain(row.iloc[0], target="good") for each in explainers)
     of_alone, of_listed = (
-        steadiness(explainer, explanation, repeats=COPIES)
+        stability(explainer, explanation, repeats=COPIES)
         for explainer, explanation in zip(explainers, (alone, listed), strict=True)
     )
     radius = listed.certificate.list_radius if listed.certificate is not None else None

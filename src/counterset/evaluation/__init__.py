@@ -10,7 +10,7 @@ it.
 
 from counterset.evaluation.evaluate import evaluate
 from counterset.evaluation.robustness import empirical_robustness, weak_robustness
-from counterset.evaluation.stability import steadiness
+from counterset.evaluation.stability import stability
 from counterset.evaluation.tuning import Tuning, tune
 
-__all__ = ["Tuning", "empirical_robustness", "evaluate", "steadiness", "tune", "weak_robustness"]
+__all__ = ["Tuning", "empirical_robustness", "evaluate", "stability", "tune", "weak_robustness"]

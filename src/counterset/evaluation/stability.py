@@ -1,4 +1,4 @@
-"""steadiness: how many noisy copies of an input are offered the same ways."""
+"""Stability: how many noisy copies of an input are offered the same ways."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from counterset.explanations.stability import Steadiness
 from counterset.models.goals import InInterval, OneOf
 from counterset.tables.table import Table, changed
 
-__all__ = ["CopiesCompared", "asked_for", "compare_with_copies", "steadiness", "ways_of"]
+__all__ = ["CopiesCompared", "asked_for", "compare_with_copies", "stability", "ways_of"]
 
 #: How :func:`ways_of` writes a number or a time that had no value before: it has no direction.
 STATED = 2.0
 
 
-def steadiness(
+def stability(
     explainer: Any,
     explanation: Explanation,
     *,
@@ -68,7 +68,7 @@ def steadiness(
     >>> X = np.random.default_rng(0).random((300, 2))
     >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=2)
     >>> explanation = explainer.fit(X).explain([0.3, 0.4])
-    >>> print(steadiness(explainer, explanation, repeats=10))
+    >>> print(stability(explainer, explanation, repeats=10))
     way 1: kept by 10 of 10 near copies
     way 2: kept by 10 of 10 near copies
     the same ways, and no others: 10 of 10 near copies
@@ -125,7 +125,7 @@ def compare_with_copies(
     Parameters
     ----------
     explainer, explanation, repeats, random_state, noise
-        As for :func:`steadiness`, which counts what is found here.
+        As for :func:`stability`, which counts what is found here.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def compare_with_copies(
     if not isinstance(explanation, Explanation) or not len(explanation):
         told = "no ways" if isinstance(explanation, Explanation) else type(explanation).__name__
         raise InvalidInputError(
-            f"steadiness takes one explanation that has at least one way, as explain returns it, "
+            f"stability takes one explanation that has at least one way, as explain returns it, "
             f"got {told}."
         )
     asked = asked_for(explanation.context)
@@ -161,7 +161,7 @@ def compare_with_copies(
     if not np.allclose(judge.distance.pairwise(x, rows)[0], explanation.distances, atol=0.0):
         raise InvalidInputError(
             "The explanation was made by another explainer: its distances are not this one's. Call "
-            "steadiness with the explainer that made it."
+            "stability with the explainer that made it."
         )
     copies = _copies(judge, x, explanation.label, noise, repeats, random_state)
     own = ways_of(x[0], rows, table)
