@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from counterset import Box, counterfactual_distance, counterfactual_distances
-from counterset.paper.classifiers import Network
+from counterset.paper.setups import Network
 
 HEADING = (
     "| model | distance | inputs | mean cfd | exact | median s | max s | median CPU s |\n"

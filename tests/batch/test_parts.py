@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 from counterset import InvalidInputError
-from counterset.batch.parts import Parts
-from counterset.batch.table_files import CsvFormat
+from counterset.batch.table_files import CsvFormat, Parts
 
 HOW = CsvFormat(("a",))
 
@@ -157,7 +156,7 @@ def test_one_run_at_a_time_writes_a_file(tmp_path: Path) -> None:
 def test_a_run_that_was_killed_blocks_nobody(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from counterset.batch.parts import Parts\n"
+        "from counterset.batch.table_files import Parts\n"
         "with Parts(Path(sys.argv[1])).opened({}): os.kill(os.getpid(), signal.SIGKILL)"
     )
     file = tmp_path / "out.csv"

@@ -1,4 +1,4 @@
-"""``counterset demo``, as a person would use it."""
+"""counterset demo, and the model that it trains."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ import re
 import pytest
 
 from counterset.cli import main
+from counterset.cli.demo import load_credit
+
+
+def test_the_model_is_explained_on_rows_that_it_was_trained_on() -> None:
+    credit = load_credit()
+    assert sorted([*credit.X_train.index, *credit.X_test.index]) == list(credit.X.index)
+    assert len(credit.explainer.pool_.matrix) == len(credit.X_train)
+    assert list(credit.explainer.classes_) == ["bad", "good"]
 
 
 def test_demo_tells_who_was_declined_the_ways_to_a_yes_how_far_and_how_stable(

@@ -12,9 +12,8 @@ from counterset import datasets
 from counterset._base.files import written_aside
 from counterset.cli.files import check_files, schema_to_json
 from counterset.cli.parsing import Commands, add_parser
-from counterset.datasets.bundled import BUNDLED
-from counterset.datasets.dataset import Dataset
-from counterset.datasets.fetched import FETCHED, find_files
+from counterset.datasets.bundled import BUNDLED, Dataset
+from counterset.datasets.loading import FETCHED, find_files
 from counterset.exceptions import InvalidInputError
 from counterset.tables.schema import Schema
 

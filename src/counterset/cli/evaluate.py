@@ -10,8 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from counterset._base.files import written_aside
-from counterset.cli.cases import read_case
-from counterset.cli.files import check_files
+from counterset.cli.files import check_files, read_case
 from counterset.cli.parsing import (
     Commands,
     add_goal,

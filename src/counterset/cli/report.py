@@ -8,8 +8,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from counterset.cli.cases import Case, find_rows, read_case
-from counterset.cli.files import check_files
+from counterset.cli.files import Case, check_files, find_rows, read_case
 from counterset.cli.parsing import (
     Commands,
     add_goal,

@@ -10,10 +10,10 @@ from pathlib import Path
 from counterset.cli.files import check_folder
 from counterset.cli.parsing import Commands, Group, add_parser, positive_number, whole_number
 from counterset.exceptions import InvalidInputError
-from counterset.paper.data import PAPER_DATASETS
 from counterset.paper.experiment import Experiment
 from counterset.paper.isolation import PeerRunner
 from counterset.paper.reproduce import TABLES, reproduce
+from counterset.paper.setups import PAPER_DATASETS
 
 __all__ = ["add_command"]
 

@@ -11,9 +11,8 @@ import warnings
 from pathlib import Path
 from threading import Thread
 
-from counterset.cli.cases import read_case
 from counterset.cli.demo import OUTCOMES, load_credit
-from counterset.cli.files import check_files
+from counterset.cli.files import check_files, read_case
 from counterset.cli.parsing import (
     Commands,
     add_goal,

@@ -12,8 +12,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from counterset._base.files import written_aside
-from counterset.cli.cases import find_class, read_rows, select_features
-from counterset.cli.files import check_files, check_folder
+from counterset.cli.files import check_files, check_folder, find_class, read_rows, select_features
 from counterset.cli.parsing import (
     Commands,
     add_goal,

@@ -1,7 +1,7 @@
 """How good explainers are: the paper's robustness protocol, same ways, checks on pairs, tuning.
 
 Begin with :mod:`counterset.evaluation.evaluate`, which measures an explainer on noisy copies of
-inputs; :mod:`counterset.evaluation.judge` computes the figures.
+inputs; :mod:`counterset.evaluation.evaluate` computes the figures.
 :mod:`counterset.evaluation.stability` counts the copies of one input that are offered the same
 ways. :mod:`counterset.evaluation.robustness` checks the paper's definitions on pairs of inputs, and
 :mod:`counterset.evaluation.tuning` compares settings. May import ``explainer`` and what lies below

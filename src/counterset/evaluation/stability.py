@@ -11,7 +11,7 @@ import pandas as pd
 from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset._base.checks import check_count
 from counterset.constraints.constraints import Constraints
-from counterset.evaluation.judge import Judge
+from counterset.evaluation.evaluate import Judge
 from counterset.evaluation.noise import GaussianNoise, Noise
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.context import Context

@@ -13,9 +13,8 @@ import pytest
 
 from counterset import MissingExtraError
 from counterset._base.arrays import Matrix
-from counterset.paper.classifiers import Network
-from counterset.paper.data import Split
 from counterset.paper.peers import find_peer
+from counterset.paper.setups import Network, Split
 
 
 class FakeDice:

@@ -15,9 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from counterset import InvalidInputError, MissingExtraError
-from counterset.paper.classifiers import Network
-from counterset.paper.data import Split
 from counterset.paper.peers import find_peer
+from counterset.paper.setups import Network, Split
 
 
 class FakeTreecf:

@@ -1,13 +1,46 @@
-"""Arguments that several commands share."""
+"""Arguments, their help, and what is refused in one line."""
 
 from __future__ import annotations
 
 import argparse
+from argparse import ArgumentTypeError
 from pathlib import Path
 
 import pytest
 
 from counterset.cli import parsing as options
+from counterset.cli.parsing import Help, add_parser, positive_number, whole_number
+
+
+@pytest.mark.parametrize("text", ["0", "4", "2.0", "", "many"])
+def test_what_is_no_whole_number_of_the_range_is_refused(text: str) -> None:
+    assert [whole_number(1, 3)(each) for each in "123"] == [1, 2, 3]
+    with pytest.raises(ArgumentTypeError, match="whole number from 1 to 3, got "):
+        whole_number(1, 3)(text)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "", "soon"])
+def test_what_is_no_number_above_0_is_refused(text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match="number above 0, got "):
+        positive_number(text)
+
+
+def test_help_names_the_usage_all_arguments_and_an_example() -> None:
+    commands = argparse.ArgumentParser(formatter_class=Help).add_subparsers()
+    parser, group = add_parser(
+        commands,
+        "add",
+        "Add numbers.\nAll of them.",
+        usage="[options]",
+        example="counterset add --also 1",
+    )
+    group.add_argument("--also", nargs="+", metavar="N", help="what to add")
+    assert parser.format_help() == (
+        "usage: counterset add [options]\n\n"
+        "Add numbers.\nAll of them.\n\n"
+        "  --also N ...  what to add\n\n"
+        "example: counterset add --also 1\n"
+    )
 
 
 def read(arguments: list[str], repeats: int = 3) -> argparse.Namespace:
