@@ -179,7 +179,7 @@ def test_an_error_that_no_row_causes_is_raised() -> None:
         ({"constraints": Constraints(immutable=["age"])}, InvalidInputError, "no feature 'age'"),
         ({"constraints": [None]}, InvalidInputError, "or a function of the row, because a frame"),
         ({"keep": "case"}, InvalidInputError, "Put it in brackets"),
-        ({"keep": ["income"]}, InvalidInputError, "keep names columns beside the features"),
+        ({"keep": ["income"]}, InvalidInputError, "keep takes columns that are not features"),
         ({"keep": ["case", "case"]}, InvalidInputError, "each once"),
     ],
 )
@@ -205,7 +205,7 @@ def test_a_frame_that_is_none_is_refused() -> None:
     wrong: Any = [1, 2]
     with pytest.raises(InvalidInputError, match="takes a DataFrame, got a list"):
         explain(wrong)
-    with pytest.raises(InvalidInputError, match=r"misses the columns \['case', 'debt'\]"):
+    with pytest.raises(InvalidInputError, match=r"lacks the columns \['case', 'debt'\]"):
         explain(loans(3).drop(columns=["debt", "case"]))
     for name in ("case", "debt"):
         twice = pd.concat([loans(3), loans(3)[[name]]], axis=1)

@@ -21,7 +21,7 @@ from counterset import (
 )
 from counterset.evaluation import stability
 from counterset.evaluation.noise import NumericColumns
-from counterset.evaluation.stability import asked_for, compare_with_copies, ways_of
+from counterset.evaluation.stability import asked_for, compare_with_copies, option_keys
 
 X = np.random.default_rng(0).random((300, 2))
 
@@ -191,7 +191,7 @@ def test_when_two_ways_are_the_same(
     x[i], row[i], y[i], other[i] = before, after, other_before, other_after
     row[0 if i else 1] += 1  # something else rises, in both
     other[0 if i else 1] += 2
-    (first,), (second,) = ways_of(x, row[None], TABLE), ways_of(y, other[None], TABLE)
+    (first,), (second,) = option_keys(x, row[None], TABLE), option_keys(y, other[None], TABLE)
     assert (first == second) is same
 
 
@@ -200,10 +200,10 @@ def test_what_is_no_explanation_of_this_explainer_is_refused() -> None:
     explanation = one.explain([0.3, 0.4])
     with pytest.raises(InvalidInputError, match="made by another explainer"):
         stability(two, explanation)
-    with pytest.raises(InvalidInputError, match="at least one way, as explain returns it, got lis"):
+    with pytest.raises(InvalidInputError, match=r"at least one option, as .* got list"):
         stability(one, [0.3, 0.4])  # type: ignore[arg-type]
     (empty,) = one.explain_many([[0.7, 0.8]], target=True, skip=True)
-    with pytest.raises(InvalidInputError, match="got no ways"):
+    with pytest.raises(InvalidInputError, match="got one without options"):
         stability(one, empty)
     with pytest.raises(InvalidInputError, match="repeats"):
         stability(one, explanation, repeats=0)

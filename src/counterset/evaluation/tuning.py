@@ -59,8 +59,8 @@ class Tuning:
     def recommended(self) -> pd.Series:
         """The setting nearest to the ideal.
 
-        Each objective is scaled to [0, 1] over the grid; the ideal has the best of each, and the
-        distance to it is Euclidean. It is always Pareto-optimal.
+        Each objective is scaled to [0, 1] over the grid. The ideal has the best value of each; the
+        distance to it is Euclidean. The recommended setting is always Pareto-optimal.
         """
         return self.table.iloc[self._best]
 
@@ -106,26 +106,39 @@ def tune(
 
     Parameters
     ----------
-    model
+    model : object or callable
         The model to explain.
-    X_train
+    X_train : table or array of shape (n_rows, n_features)
         The rows to fit the explainers on.
-    X
-        The rows to try them on. Do not use rows that are to be explained later. The paper used 50.
-    filters, betas
-        Step 3: ``"angle"`` and ``"distance"``, and the values of beta to try with each.
-    gammas
+    X : table or array of shape (n_inputs, n_features)
+        The rows to explain with each setting. Do not use rows that are to be explained later. The
+        paper used 50.
+    filters : sequence of {"angle", "distance"}, default=("angle", "distance")
+        Step 3: the diversity filters to try.
+    betas : sequence of float, default=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+        The values of beta to try with each filter.
+    gammas : sequence of float or None, default=(0.1, 0.01, 0.001, None)
         Step 4: the values of gamma to try; None: no minimisation.
-    target, target_probability, interval
-        What explanations are to lead to, as in :func:`counterset.evaluate`; a regression needs an
-        ``interval``.
-    repeats, random_state
-        As in :func:`counterset.evaluate`. The noise is the same for every setting.
-    progress
+    target : class, default=None
+        The wanted class, as in :func:`counterset.evaluate`. None: any other class.
+    target_probability : float, default=None
+        The least probability that the wanted class must have.
+    interval : tuple of (float, float), default=None
+        The wanted range of a regression, which needs one.
+    repeats : int, default=1
+        The number of noisy copies of each row of ``X``.
+    random_state : int, default=0
+        The seed of the noise, which is the same for every setting.
+    progress : bool, default=False
         Show a progress bar on the error stream.
     **parameters
-        Other parameters of :class:`counterset.DiverseExplainer`, such as ``constraints``; the same
-        for all settings.
+        Other parameters of :class:`counterset.DiverseExplainer`, such as ``constraints``. They are
+        the same for all settings.
+
+    Returns
+    -------
+    Tuning
+        The table of all settings, and the explainer with the recommended one.
 
     Examples
     --------
@@ -137,17 +150,17 @@ def tune(
     unknown = [name for name in filters if name not in FILTERS]
     if unknown:
         raise InvalidInputError(
-            f"filters holds unknown names: {unknown}. Choose from {list(FILTERS)}."
+            f"filters has unknown names: {unknown}. Choose from {list(FILTERS)}."
         )
     grid = list(product(filters, betas, gammas))
     if not grid:
         raise InvalidInputError(
-            "filters, betas and gammas must each hold at least one value, or there is no setting "
-            "to try."
+            "filters, betas and gammas must each have at least one value: there is no setting to "
+            "try."
         )
     records = []
     with Progress(len(grid), "tune", shown=progress) as bar, warnings.catch_warnings():
-        # Some settings of the grid leave few candidates; the table shows how many.
+        # Some settings leave few candidates; the table shows how many.
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)
         for filter_, beta, gamma in grid:
             explainer = _explainer(model, filter_, beta, gamma, parameters).fit(X_train)
@@ -165,9 +178,9 @@ def tune(
             means = table.loc[table["same_class"], columns].mean()
             if means[list(OBJECTIVES)].isna().any():
                 raise NoCounterfactualError(
-                    "No row of X has counterfactuals for itself and for a noisy copy of it, so "
-                    "there is nothing to compare. Pass other rows: some that the model does not "
-                    "predict as wanted yet, and for which there are counterfactuals."
+                    "No row of X has counterfactuals both for itself and for a noisy copy, so "
+                    "there is nothing to compare. Pass rows that do not have the wanted class or "
+                    "value yet, and that have counterfactuals."
                 )
             records.append(record | means.to_dict())
             bar.advance()
@@ -215,7 +228,7 @@ class ReportTable:
     frame
         The cells, as they are shown.
     note
-        Text below the table, or nothing.
+        Text below the table; may be empty.
 
     Examples
     --------
