@@ -39,8 +39,8 @@ FILE = Path("rows.csv")
         ("a,b\n1,2\n1,2\n".encode("utf-16"), "no text in UTF-8: it has the byte 0xff"),
         (b"a,b\n1,2\n1,2,3\n", "Expected 2 fields in line 3, saw 3"),
         (bytes(range(256)), "cannot be read as a CSV file|no text in UTF-8"),
-        (b"a,b\n", "holds 0 rows below the names"),
-        (b"a,b\n1,2\n", "holds 1 rows below the names"),
+        (b"a,b\n", "too few rows below the column names: 0"),
+        (b"a,b\n1,2\n", "too few rows below the column names: 1"),
         # The first column was taken for names of rows, and every value for that of the column
         # beside it.
         (b"a,b\n1,2,3\n4,5,6\n", "more cells than its first line has names"),
@@ -96,9 +96,9 @@ def test_a_model_without_names_gets_all_columns(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("rows", "model", "dropped", "message"),
     [
-        (X, NAMED, ["age"], r"--drop names columns that are not in rows.csv: \['age'\]"),
-        (X, NAMED, ["debt"], r"--drop names columns that are features of the model: \['debt'\]"),
-        (X[["debt"]], NAMED, [], r"takes columns that are not in rows.csv: \['income'\]"),
+        (X, NAMED, ["age"], r"--drop names columns that are not in rows.csv: age\."),
+        (X, NAMED, ["debt"], r"--drop names columns that are features of the model: debt\."),
+        (X[["debt"]], NAMED, [], r"needs columns that are not in rows.csv: income\."),
         (X.assign(label=Y), NAMELESS, [], r"takes 2 features, but rows.csv has 3 .* --drop"),
     ],
 )
@@ -114,12 +114,12 @@ def case_of(arguments: list[str]) -> Case:
     options.add_model_and_data(group, "rows")
     options.add_training(group)
     options.add_goal(group)
-    options.add_limits(group)
+    options.add_settings(group)
     return read_case(parser.parse_args([*arguments, "--trust"]))
 
 
 def test_rows_have_the_features_only_and_are_the_training_rows_too(tmp_path: Path) -> None:
-    case = case_of([*write_loans(tmp_path), "--ways", "2"])
+    case = case_of([*write_loans(tmp_path), "--options", "2"])
     assert list(case.rows) == ["income", "debt"]
     assert list(case.data) == ["income", "debt", "decision", "town"]
     assert case.explainer.max_counterfactuals == 2
@@ -132,7 +132,7 @@ def test_one_row_is_enough_if_there_are_training_rows(tmp_path: Path) -> None:
     one.write_text("debt,income\n50,20\n", encoding="utf-8")
     case = case_of([model, str(one), "--train", data])
     assert case.rows.to_dict("list") == {"income": [20], "debt": [50]}
-    with pytest.raises(InvalidInputError, match=r"holds 1 rows .* at least 2 are needed"):
+    with pytest.raises(InvalidInputError, match=r"too few rows .*: 1. At least 2 are needed"):
         case_of([model, str(one)])
 
 

@@ -66,7 +66,7 @@ def test_a_file_that_cannot_be_written_is_told_with_its_option(
     protected = tmp_path / "protected.html"
     protected.touch()
     monkeypatch.setattr(os, "access", lambda path, mode: path != protected)
-    with pytest.raises(InvalidInputError, match="it is there, and you may not write to it"):
+    with pytest.raises(InvalidInputError, match="it exists and you may not write to it"):
         check_files(given(html=protected), "html")
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
     with pytest.raises(InvalidInputError, match="because you may not write to"):

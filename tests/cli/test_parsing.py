@@ -48,7 +48,7 @@ def read(arguments: list[str], repeats: int = 3) -> argparse.Namespace:
     options.add_model_and_data(group, "rows")
     options.add_training(group)
     options.add_goal(group)
-    options.add_limits(group)
+    options.add_settings(group)
     options.add_repeats(group, repeats, "copies")
     options.add_seed(group)
     return parser.parse_args(["model", "data", *arguments])
@@ -58,7 +58,7 @@ def test_without_options_nothing_is_limited() -> None:
     given = vars(read([]))
     assert given.pop("model") == Path("model")
     assert given.pop("data") == Path("data")
-    assert (given.pop("ways"), given.pop("repeats"), given.pop("seed")) == (5, 3, 0)
+    assert (given.pop("options"), given.pop("repeats"), given.pop("seed")) == (5, 3, 0)
     assert {str(value) for value in given.values()} == {"None", "[]", "False"}
 
 
@@ -67,7 +67,7 @@ def test_options_are_read() -> None:
     assert (given.interval, given.immutable, given.train) == ([-1, 2], ["a", "b"], Path("t.csv"))
 
 
-@pytest.mark.parametrize("wrong", [["--ways", "0"], ["--repeats", "0"], ["--seed", "-1"]])
+@pytest.mark.parametrize("wrong", [["--options", "0"], ["--repeats", "0"], ["--seed", "-1"]])
 def test_numbers_out_of_range_are_refused(
     wrong: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -35,10 +35,13 @@ def add_command(commands: Commands) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="write a CSV file, the target last",
+        help="write a CSV file, with the target as last column",
     )
     group.add_argument(
-        "--schema", type=Path, metavar="FILE", help="write labels and units, as JSON for --schema"
+        "--schema",
+        type=Path,
+        metavar="FILE",
+        help="write labels and units, to use with --schema",
     )
     parser.set_defaults(run=_run)
 
@@ -66,20 +69,20 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _listed() -> list[str]:
-    """Return a line for each dataset: one that is not bundled is not loaded for it."""
+    """Return a line for each dataset. Those that are not bundled are not loaded."""
     width = max(map(len, datasets.names()))
     lines = []
     for name in datasets.names():
-        told = "not bundled: from COUNTERSET_DATA, or fetched from OpenML"
+        about = "not bundled: read from COUNTERSET_DATA, or fetched from OpenML"
         if name in BUNDLED:
             rows, features = (dataset := datasets.load(name)).X.shape
-            told = f"{rows:,} rows, {features} features, target {dataset.y.name!r}"
-        lines.append(f"{name:{width}}  {told}")
+            about = f"{rows:,} rows, {features} features, target {dataset.y.name!r}"
+        lines.append(f"{name:{width}}  {about}")
     return lines
 
 
 def _with_orders(dataset: Dataset) -> Schema:
-    """Return the schema of a dataset with the orders of its categories, which a CSV file loses."""
+    """Return the schema of a dataset with the orders of its categories, which CSV cannot hold."""
     types = {
         name: dtype for name, dtype in dataset.X.dtypes.items() if getattr(dtype, "ordered", False)
     }

@@ -1,4 +1,4 @@
-"""The bundled loan applications with a model of them: for trying things without files."""
+"""``counterset demo``: explain a declined loan, with bundled data and a model trained on it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["OUTCOMES", "Credit", "add_command", "load_credit", "run_demo"]
 
 #: The features that an applicant cannot change.
 IMMUTABLE = ["age", "personal_status"]
-#: How people call the classes.
+#: The classes in plain words.
 OUTCOMES = {"good": "approved", "bad": "declined"}
 
 
@@ -96,7 +96,10 @@ def add_command(commands: Commands) -> None:
         example="counterset demo --applicant 11",
     )
     group.add_argument(
-        "--applicant", type=int, metavar="ROW", help="a row of the data (default: one is chosen)"
+        "--applicant",
+        type=int,
+        metavar="ROW",
+        help="a row of the data (default: the first one declined)",
     )
     parser.set_defaults(run=_run)
 
@@ -142,7 +145,7 @@ def run_demo(applicant: int | None = None) -> str:
 
 
 def _compare(credit: Credit, row: pd.DataFrame) -> str:
-    """Compare ways that are chosen for each person alone with those of a list that people share."""
+    """Compare options that are chosen for one person with those of a list that people share."""
     shared = clone(credit.explainer).set_params(anchors="auto").fit(credit.X_train)
     explainers = credit.explainer, shared
     alone, listed = (each.explain(row.iloc[0], target="good") for each in explainers)
@@ -158,12 +161,12 @@ def _compare(credit: Credit, row: pd.DataFrame) -> str:
             f"applicant is offered that list."
         )
     return textwrap.fill(
-        f"People who are nearly equal should be offered the same. Of {of_alone.copies} people "
-        f"almost like this one, {of_alone.same} are offered the same {len(alone)} ways if these "
-        f"are chosen for each person alone, as above, and {of_listed.same} if they are taken from "
-        f'one list for people alike (anchors="auto"). A shared list costs distance: its ways for '
-        f"this applicant are {listed.distances.mean():.2f} away on average, those above "
-        f"{alone.distances.mean():.2f}.{proved}",
+        f"People who are nearly equal should be offered the same options. Of {of_alone.copies} "
+        f"people almost like this one, {of_alone.same} are offered the same {len(alone)} options "
+        f"if these are chosen for each person alone, as above, and {of_listed.same} if they come "
+        f'from a list that similar people share (anchors="auto"). A shared list has a price: its '
+        f"options for this applicant are {listed.distances.mean():.2f} away on average, and those "
+        f"above {alone.distances.mean():.2f}.{proved}",
         width=88,
     )
 
@@ -180,7 +183,9 @@ def _applicant(
         )
     row = X.loc[[applicant]]
     if model.predict(row)[0] != "bad":
-        raise InvalidInputError(f"Applicant {applicant} is not declined. Choose another one.")
+        raise InvalidInputError(
+            f"Applicant {applicant} is not declined. Choose another one, such as 11."
+        )
     return row
 
 

@@ -11,7 +11,7 @@ import math
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from itertools import combinations
@@ -35,6 +35,7 @@ __all__ = [
     "check_folder",
     "find_class",
     "find_rows",
+    "listed",
     "read_case",
     "read_constraints",
     "read_explainer",
@@ -78,7 +79,7 @@ class Case:
 def read_case(arguments: argparse.Namespace) -> Case:
     """Read what the shared arguments name (see :mod:`counterset.cli.parsing`), and fit.
 
-    The settings come first: a wrong one is told before a large model or table is read.
+    The settings come first: a wrong one is reported before a large model or table is read.
     """
     settings = _read_settings(arguments)
     model = load_model(arguments.model, trust=arguments.trust)
@@ -106,7 +107,7 @@ def _read_settings(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "constraints": constraints,
         "schema": schema,
-        "max_counterfactuals": arguments.ways,
+        "max_counterfactuals": arguments.options,
     }
 
 
@@ -129,7 +130,7 @@ def _goal(arguments: argparse.Namespace, explainer: DiverseExplainer) -> dict[st
 
 
 def find_class(name: str | None, explainer: DiverseExplainer) -> Any:
-    """Return the class of a name: classes may be numbers, but arguments are texts."""
+    """Return the class that a text names: classes may be numbers, arguments are texts."""
     if name is None:
         return None
     return {str(to_python(each)): each for each in explainer.classes_}.get(name, name)
@@ -151,9 +152,20 @@ def find_rows(rows: pd.DataFrame, numbers: Sequence[int], file: Any) -> pd.DataF
         if number >= len(rows):
             raise InvalidInputError(
                 f"There is no row {number} in {file}, which has {len(rows)} rows. Choose a number "
-                f"from 0, the first row below the names of the columns, to {len(rows) - 1}."
+                f"from 0 (the first row below the column names) to {len(rows) - 1}."
             )
     return rows.iloc[list(numbers)]
+
+
+def listed(names: Iterable[Any]) -> str:
+    """Return names as a list in a sentence.
+
+    Examples
+    --------
+    >>> listed(["age", "income"])
+    'age, income'
+    """
+    return ", ".join(map(str, names))
 
 
 def read_rows(file: Path, least: int = 2) -> pd.DataFrame:
@@ -164,7 +176,7 @@ def read_rows(file: Path, least: int = 2) -> pd.DataFrame:
     rows = open_table(file).read()
     if len(rows) < least:
         raise InvalidInputError(
-            f"{file} holds {len(rows)} rows below the names of its columns; at least {least} are "
+            f"{file} has too few rows below the column names: {len(rows)}. At least {least} are "
             f"needed."
         )
     return rows
@@ -175,13 +187,13 @@ def select_features(
 ) -> pd.DataFrame:
     """Return the columns that are the model's features, in the order that it takes them.
 
-    A model that knows the names of its features gets those; what else is in the file, such as the
-    labels, is left out, and the error stream says so. Another gets all columns.
+    A model that knows the names of its features gets those columns. All others, such as the
+    labels, are left out, and a line on the error stream says so. Any other model gets all columns.
 
     Parameters
     ----------
     rows
-        What the file holds.
+        The rows of the file.
     model
         The model.
     dropped
@@ -191,24 +203,27 @@ def select_features(
     """
     unknown = [column for column in dropped if column not in rows]
     if unknown:
-        raise InvalidInputError(f"--drop names columns that are not in {file}: {unknown}.")
+        raise InvalidInputError(f"--drop names columns that are not in {file}: {listed(unknown)}.")
     rows = rows.drop(columns=list(dropped))
     names = feature_names(model)
     if names is None:
         return _counted(rows, model, file)
     needed = [name for name in dropped if name in names]
     if needed:
-        raise InvalidInputError(f"--drop names columns that are features of the model: {needed}.")
+        raise InvalidInputError(
+            f"--drop names columns that are features of the model: {listed(needed)}."
+        )
     missing = [name for name in names if name not in rows]
     if missing:
         raise InvalidInputError(
-            f"The model takes columns that are not in {file}: {missing}. The file has {list(rows)}."
+            f"The model needs columns that are not in {file}: {listed(missing)}. The columns are "
+            f"{listed(rows)}."
         )
     others = [column for column in rows if column not in names]
     if others:
         sys.stderr.write(
             f"counterset: left out columns of {file} that are not features of the model: "
-            f"{', '.join(map(str, others))}\n"
+            f"{listed(others)}\n"
         )
     return rows[names]
 
@@ -219,7 +234,7 @@ def _counted(rows: pd.DataFrame, model: Any, file: Path) -> pd.DataFrame:
     if count != rows.shape[1]:
         raise InvalidInputError(
             f"The model takes {count} features, but {file} has {rows.shape[1]} columns: "
-            f"{list(rows)}. Name those that are not features with --drop."
+            f"{listed(rows)}. Name those that are not features with --drop."
         )
     return rows
 
@@ -270,22 +285,22 @@ def _read(file: Path, kind: type[Constraints | Schema]) -> dict[str, Any]:
     read = _READERS.get(file.suffix.lower())
     if read is None:
         raise InvalidInputError(
-            f"{file} must be a .json or a .toml file, because its ending tells how it is read."
+            f"{file} must be a .json or a .toml file: the ending of its name is its format."
         )
     try:
         given = read(file.read_text(encoding="utf-8"))
-    except ValueError as error:  # that of both formats, and of a text that is no UTF-8
+    except ValueError as error:  # of both formats, and of a text that is not UTF-8
         what = file.suffix[1:].upper()
         raise InvalidInputError(f"{file} cannot be read as {what}: {error}.") from None
     names = [each.name for each in fields(kind)]
     if not isinstance(given, dict):
-        raise InvalidInputError(f"{file} must map {', '.join(names)} to values, got {given!r}.")
+        raise InvalidInputError(f"{file} must map {listed(names)} to values, got {given!r}.")
     for key in given:
         if key not in names:
             near = get_close_matches(key, names, n=1)
-            way_out = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(names)}."
+            hint = f"Did you mean {near[0]!r}?" if near else f"There are {listed(names)}."
             raise InvalidInputError(
-                f"{file} has the key {key!r}, which is no parameter of {kind.__name__}. {way_out}"
+                f"{file} has the key {key!r}, which is not a parameter of {kind.__name__}. {hint}"
             )
     return given
 
@@ -310,14 +325,12 @@ def check_files(
     more: Mapping[str, Sequence[Path]] | None = None,
     read: Sequence[Path] = (),
 ) -> None:
-    """Check that files can be read or written, and that what is written is not also read.
-
-    Nothing is made yet.
+    """Check that files can be read or written, and that no file is both. Nothing is made yet.
 
     Parameters
     ----------
     arguments
-        Every path among them that is not written is a file to read.
+        Each path among them that is not written is a file to read.
     written
         The names of the arguments that name files to write; one that was not given is None.
     more
@@ -387,7 +400,7 @@ def check_folder(folder: Path, *, plots: bool) -> None:
 
 
 def _holds(written: Path, read: Path) -> bool:
-    """Whether writing to a name would change a file: it is the same, or a folder that holds it."""
+    """Whether writing to a path would change a file: it is the same, or a folder that holds it."""
     if written.exists() and read.exists() and os.path.samefile(written, read):
         return True  # by this name, by a link, or in other letters where case does not matter
     place, target = (Path(os.path.normcase(each.resolve())) for each in (written, read))
@@ -395,7 +408,7 @@ def _holds(written: Path, read: Path) -> bool:
 
 
 def _check_kinds(arguments: argparse.Namespace) -> None:
-    """Check by their endings that the model and another file are not in each other's place."""
+    """Check by the endings of their names that the model and another file are not swapped."""
     given = vars(arguments)
     model, data, report = (given.get(name) for name in ("model", "data", "report"))
     if model and data and is_table_file(model) and is_model_file(data):
@@ -419,7 +432,7 @@ def _check_writable(file: Path, option: str) -> None:
     elif file.exists() and not file.is_file():
         reason = "it is a device or a pipe. Name a file"
     elif file.exists() and not os.access(file, os.W_OK):
-        reason = "it is there, and you may not write to it. Choose another name"
+        reason = "it exists and you may not write to it. Choose another name"
     elif not os.access(folder, os.W_OK | os.X_OK):
         reason = f"you may not write to {folder}. Choose another folder"
     if reason is not None:
