@@ -375,8 +375,8 @@ class DiverseExplainer(BaseEstimator):
         Parameters
         ----------
         X
-            A table like the training data, or a list of mappings from columns to values. For a dask
-            DataFrame, a lazy one comes back, as :class:`~counterset.batch.FrameExplainer` makes it.
+            A table like the training data, or a list of mappings from columns to values. For a
+            dask DataFrame, see :meth:`counterset.batch.FrameExplainer.explain_dask`.
         target, target_probability, interval
             As in ``explain``.
         constraints
@@ -406,10 +406,10 @@ class DiverseExplainer(BaseEstimator):
             *goal, self.constraints, if_none, skip, self.max_model_rows, workload=work
         )
         if is_dask_frame(X):
-            from counterset.batch.dask_frames import explain_lazily  # noqa: PLC0415 - a room above
-
-            lazy: Explanations = explain_lazily(self, X, request)
-            return lazy
+            raise InvalidInputError(
+                "explain_many takes rows in memory, got a dask DataFrame. Explain its partitions "
+                "where they are: counterset.batch.FrameExplainer(explainer).explain_dask(X)."
+            )
         return self._explain(*self.training_.table.encode(X), request)
 
     def certify(

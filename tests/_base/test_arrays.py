@@ -35,9 +35,6 @@ def test_what_is_masked_is_missing(values: Any, expected: str) -> None:
     assert unmasked(values) is values
 
 
-# Squared distances from one matrix product --------------------------------------------------------
-
-
 @pytest.mark.parametrize("offset", [0.0, 1e3, -1e6])
 def test_the_bound_holds_far_from_the_origin_where_digits_are_lost(offset: float) -> None:
     random = np.random.default_rng(0)

@@ -29,9 +29,6 @@ def test_what_is_pickled_is_the_value() -> None:
     assert pickle.loads(pickle.dumps(lazy)).value == [1, 2]
 
 
-# Values that are computed once for each key -------------------------------------------------------
-
-
 def test_a_value_is_computed_once_however_many_threads_ask() -> None:
     memo: Memo[int] = Memo(most=10)
     computed: list[int] = []

@@ -1,4 +1,4 @@
-"""CSV files in chunks and parts; which file is of which format."""
+"""Tables in CSV and parquet files."""
 
 from __future__ import annotations
 
@@ -149,9 +149,6 @@ def test_a_failure_of_the_disk_is_no_fault_of_the_table(
     monkeypatch.setattr(pd, "read_csv", fail)
     with pytest.raises(OSError, match="Input/output error"):
         table.read()
-
-
-# Parquet files: dtypes stay, parts share their types, pyarrow is an extra -------------------------
 
 
 def test_chunks_hold_every_row_once_under_its_number_with_its_dtype(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A model and its rows, read from files."""
+"""Rows in files, as a model takes them."""
 
 from __future__ import annotations
 
@@ -14,82 +14,7 @@ from support.cli_files import write_loans
 
 from counterset import InvalidInputError
 from counterset.cli import parsing as options
-from counterset.cli.cases import Case, find_rows, read_case, read_rows, select_features
-
-
-def case_of(arguments: list[str]) -> Case:
-    group = (parser := argparse.ArgumentParser()).add_argument_group()
-    options.add_model_and_data(group, "rows")
-    options.add_training(group)
-    options.add_goal(group)
-    options.add_limits(group)
-    return read_case(parser.parse_args([*arguments, "--trust"]))
-
-
-def test_rows_have_the_features_only_and_are_the_training_rows_too(tmp_path: Path) -> None:
-    case = case_of([*write_loans(tmp_path), "--ways", "2"])
-    assert list(case.rows) == ["income", "debt"]
-    assert list(case.data) == ["income", "debt", "decision", "town"]
-    assert case.explainer.max_counterfactuals == 2
-    assert case.goal == {"target": None, "target_probability": None, "interval": None}
-
-
-def test_one_row_is_enough_if_there_are_training_rows(tmp_path: Path) -> None:
-    model, data = write_loans(tmp_path)
-    one = tmp_path / "one.csv"
-    one.write_text("debt,income\n50,20\n", encoding="utf-8")
-    case = case_of([model, str(one), "--train", data])
-    assert case.rows.to_dict("list") == {"income": [20], "debt": [50]}
-    with pytest.raises(InvalidInputError, match=r"holds 1 rows .* at least 2 are needed"):
-        case_of([model, str(one)])
-
-
-@pytest.mark.filterwarnings("ignore:X has feature names")
-def test_columns_can_be_dropped_from_both_files(tmp_path: Path) -> None:
-    _, data = write_loans(tmp_path)
-    rows = pd.read_csv(data)
-    model = tmp_path / "nameless.joblib"
-    X = rows[["income", "debt"]].to_numpy()
-    joblib.dump(LogisticRegression().fit(X, rows["decision"]), model)
-    rows.drop(columns="town").to_csv(tmp_path / "train.csv", index=False)
-    dropped = ["--drop", "decision", "town"]
-    case = case_of([str(model), data, "--train", str(tmp_path / "train.csv"), *dropped])
-    assert list(case.rows) == ["income", "debt"]
-
-
-def test_features_that_stay_are_added_to_the_constraints_of_the_file(tmp_path: Path) -> None:
-    file = tmp_path / "constraints.toml"
-    file.write_text('immutable = ["debt"]\nincrease_only = ["income"]\n', encoding="utf-8")
-    named = ["--immutable", "income", "debt", "--constraints", str(file)]
-    constraints = case_of([*write_loans(tmp_path), *named]).explainer.constraints
-    assert constraints is not None
-    assert list(constraints.immutable) == ["debt", "income"]
-    assert list(constraints.increase_only) == ["income"]
-
-
-def test_classes_that_are_numbers_can_be_wanted(tmp_path: Path) -> None:
-    model, data = write_loans(tmp_path)
-    rows = pd.read_csv(data)
-    y = (rows["decision"] == "approved").astype(int)
-    joblib.dump(LogisticRegression().fit(rows[["income", "debt"]], y), model)
-    assert case_of([model, data, "--target", "1"]).goal["target"] == 1
-    assert case_of([model, data, "--target", "yes"]).goal["target"] == "yes"
-
-
-def test_settings_are_read_before_the_model(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match=r"There is no file .*schema.json"):
-        case_of(["no model", "no data", "--schema", str(tmp_path / "schema.json")])
-
-
-def test_rows_are_found_by_their_number() -> None:
-    rows = pd.DataFrame({"a": [5, 6, 7]})
-    assert find_rows(rows, [2, 0], "rows.csv")["a"].tolist() == [7, 5]
-    with pytest.raises(InvalidInputError, match=r"no row 3 in rows.csv, which has 3 rows.* to 2\."):
-        find_rows(rows, [0, 3], "rows.csv")
-
-
-# Rows in CSV files, and which of their columns are features ---------------------------------------
-
+from counterset.cli.files import Case, find_rows, read_case, read_rows, select_features
 
 X = pd.DataFrame({"income": [1.0, 2.0, 3.0], "debt": [3.0, 1.0, 2.0]})
 Y = ["no", "yes", "yes"]
@@ -114,8 +39,8 @@ FILE = Path("rows.csv")
         ("a,b\n1,2\n1,2\n".encode("utf-16"), "no text in UTF-8: it has the byte 0xff"),
         (b"a,b\n1,2\n1,2,3\n", "Expected 2 fields in line 3, saw 3"),
         (bytes(range(256)), "cannot be read as a CSV file|no text in UTF-8"),
-        (b"a,b\n", "holds 0 rows below the names"),
-        (b"a,b\n1,2\n", "holds 1 rows below the names"),
+        (b"a,b\n", "too few rows below the column names: 0"),
+        (b"a,b\n1,2\n", "too few rows below the column names: 1"),
         # The first column was taken for names of rows, and every value for that of the column
         # beside it.
         (b"a,b\n1,2,3\n4,5,6\n", "more cells than its first line has names"),
@@ -171,9 +96,9 @@ def test_a_model_without_names_gets_all_columns(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("rows", "model", "dropped", "message"),
     [
-        (X, NAMED, ["age"], r"--drop names columns that are not in rows.csv: \['age'\]"),
-        (X, NAMED, ["debt"], r"--drop names columns that are features of the model: \['debt'\]"),
-        (X[["debt"]], NAMED, [], r"takes columns that are not in rows.csv: \['income'\]"),
+        (X, NAMED, ["age"], r"--drop names columns that are not in rows.csv: age\."),
+        (X, NAMED, ["debt"], r"--drop names columns that are features of the model: debt\."),
+        (X[["debt"]], NAMED, [], r"needs columns that are not in rows.csv: income\."),
         (X.assign(label=Y), NAMELESS, [], r"takes 2 features, but rows.csv has 3 .* --drop"),
     ],
 )
@@ -182,3 +107,74 @@ def test_columns_that_do_not_fit_the_model_are_told(
 ) -> None:
     with pytest.raises(InvalidInputError, match=message):
         select_features(rows, model, dropped, FILE)
+
+
+def case_of(arguments: list[str]) -> Case:
+    group = (parser := argparse.ArgumentParser()).add_argument_group()
+    options.add_model_and_data(group, "rows")
+    options.add_training(group)
+    options.add_goal(group)
+    options.add_settings(group)
+    return read_case(parser.parse_args([*arguments, "--trust"]))
+
+
+def test_rows_have_the_features_only_and_are_the_training_rows_too(tmp_path: Path) -> None:
+    case = case_of([*write_loans(tmp_path), "--options", "2"])
+    assert list(case.rows) == ["income", "debt"]
+    assert list(case.data) == ["income", "debt", "decision", "town"]
+    assert case.explainer.max_counterfactuals == 2
+    assert case.goal == {"target": None, "target_probability": None, "interval": None}
+
+
+def test_one_row_is_enough_if_there_are_training_rows(tmp_path: Path) -> None:
+    model, data = write_loans(tmp_path)
+    one = tmp_path / "one.csv"
+    one.write_text("debt,income\n50,20\n", encoding="utf-8")
+    case = case_of([model, str(one), "--train", data])
+    assert case.rows.to_dict("list") == {"income": [20], "debt": [50]}
+    with pytest.raises(InvalidInputError, match=r"too few rows .*: 1. At least 2 are needed"):
+        case_of([model, str(one)])
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_columns_can_be_dropped_from_both_files(tmp_path: Path) -> None:
+    _, data = write_loans(tmp_path)
+    rows = pd.read_csv(data)
+    model = tmp_path / "nameless.joblib"
+    X = rows[["income", "debt"]].to_numpy()
+    joblib.dump(LogisticRegression().fit(X, rows["decision"]), model)
+    rows.drop(columns="town").to_csv(tmp_path / "train.csv", index=False)
+    dropped = ["--drop", "decision", "town"]
+    case = case_of([str(model), data, "--train", str(tmp_path / "train.csv"), *dropped])
+    assert list(case.rows) == ["income", "debt"]
+
+
+def test_features_that_stay_are_added_to_the_constraints_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "constraints.toml"
+    file.write_text('immutable = ["debt"]\nincrease_only = ["income"]\n', encoding="utf-8")
+    named = ["--immutable", "income", "debt", "--constraints", str(file)]
+    constraints = case_of([*write_loans(tmp_path), *named]).explainer.constraints
+    assert constraints is not None
+    assert list(constraints.immutable) == ["debt", "income"]
+    assert list(constraints.increase_only) == ["income"]
+
+
+def test_classes_that_are_numbers_can_be_wanted(tmp_path: Path) -> None:
+    model, data = write_loans(tmp_path)
+    rows = pd.read_csv(data)
+    y = (rows["decision"] == "approved").astype(int)
+    joblib.dump(LogisticRegression().fit(rows[["income", "debt"]], y), model)
+    assert case_of([model, data, "--target", "1"]).goal["target"] == 1
+    assert case_of([model, data, "--target", "yes"]).goal["target"] == "yes"
+
+
+def test_settings_are_read_before_the_model(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"There is no file .*schema.json"):
+        case_of(["no model", "no data", "--schema", str(tmp_path / "schema.json")])
+
+
+def test_rows_are_found_by_their_number() -> None:
+    rows = pd.DataFrame({"a": [5, 6, 7]})
+    assert find_rows(rows, [2, 0], "rows.csv")["a"].tolist() == [7, 5]
+    with pytest.raises(InvalidInputError, match=r"no row 3 in rows.csv, which has 3 rows.* to 2\."):
+        find_rows(rows, [0, 3], "rows.csv")

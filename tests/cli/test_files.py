@@ -11,15 +11,9 @@ from typing import Any
 import pytest
 from support.cli_files import write_loans
 
-from counterset import Constraints, InvalidInputError, Schema, datasets
+from counterset import InvalidInputError
 from counterset.cli import main
-from counterset.cli.files import (
-    check_files,
-    check_folder,
-    read_constraints,
-    read_schema,
-    schema_to_json,
-)
+from counterset.cli.files import check_files, check_folder
 from counterset.exceptions import MissingExtraError
 
 
@@ -73,7 +67,7 @@ def test_a_file_that_cannot_be_written_is_told_with_its_option(
     protected = tmp_path / "protected.html"
     protected.touch()
     monkeypatch.setattr(os, "access", lambda path, mode: path != protected)
-    with pytest.raises(InvalidInputError, match="it is there, and you may not write to it"):
+    with pytest.raises(InvalidInputError, match="it exists and you may not write to it"):
         check_files(given(html=protected), "html")
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
     with pytest.raises(InvalidInputError, match="because you may not write to"):
@@ -178,7 +172,10 @@ def test_a_model_and_a_table_in_each_others_place_are_told(
         f"{data}.\n"
     )
     assert main([name, model, model, "--trust", *options]) == 2
-    assert f"{model} is a model, by its ending, and no table." in capsys.readouterr().err
+    assert (
+        f"{model} is a model, by the ending of its name, and not a table."
+        in capsys.readouterr().err
+    )
     assert main([name, data, data, *options]) == 2
     assert f"{data} is a table, by its ending, and no model." in capsys.readouterr().err
 
@@ -203,67 +200,3 @@ def test_an_empty_name_is_told(
     # It was a traceback.
     assert main(["explain", *write_loans(tmp_path), *option.split(), ""]) == 2
     assert "cannot be written, because it is a folder" in capsys.readouterr().err
-
-
-# Constraints and schemas in files -----------------------------------------------------------------
-
-
-def written(folder: Path, name: str, text: str) -> Path:
-    file = folder / name
-    file.write_text(text, encoding="utf-8")
-    return file
-
-
-def test_no_file_means_no_settings() -> None:
-    assert read_constraints(None) == Constraints()
-    assert read_schema(None) is None
-
-
-def test_both_formats_are_read_alike(tmp_path: Path) -> None:
-    in_toml = """
-        immutable = ["age"]
-        relations = ["debt <= income"]
-        [ranges]
-        duration = [6, inf]
-    """
-    in_json = """{"immutable": ["age"], "relations": ["debt <= income"],
-        "ranges": {"duration": [6, null]}}"""
-    expected = Constraints(
-        immutable=["age"], relations=["debt <= income"], ranges={"duration": (6, None)}
-    )
-    assert read_constraints(written(tmp_path, "c.toml", in_toml)) == expected
-    assert read_constraints(written(tmp_path, "c.json", in_json)) == expected
-
-
-def test_a_schema_that_was_written_is_read_again(tmp_path: Path) -> None:
-    for schema in (datasets.load("german_credit").schema, Schema(step=0), Schema()):
-        file = written(tmp_path, "schema.json", schema_to_json(schema))
-        assert read_schema(file) == schema
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("c.toml", 'imutable = ["age"]', r"'imutable', which is no parameter of Constraints. Did "),
-        ("c.toml", "colour = 1", r"'colour', .* There are immutable, increase_only"),
-        ("c.json", '{"immutable": ["age"]', r"c.json cannot be read as JSON: "),
-        ("c.toml", "immutable = [age]", r"c.toml cannot be read as TOML: "),
-        ("c.json", '["age"]', r"must map immutable, .* to values, got \['age'\]"),
-        ("c.json", '{"immutable": "age"}', r"In .*c.json: immutable takes a list of names"),
-        ("c.json", '{"ranges": ["duration"]}', r"In .*c.json: ranges takes a mapping"),
-        ("c.yaml", "immutable: [age]", r"c.yaml must be a .json or a .toml file"),
-    ],
-)
-def test_a_file_that_holds_no_constraints_is_told(
-    tmp_path: Path, name: str, text: str, message: str
-) -> None:
-    with pytest.raises(InvalidInputError, match=message):
-        read_constraints(written(tmp_path, name, text))
-
-
-def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="There is no file"):
-        read_constraints(tmp_path / "c.json")
-    (tmp_path / "schema.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(InvalidInputError, match=r"schema.toml cannot be read as TOML"):
-        read_schema(tmp_path / "schema.toml")

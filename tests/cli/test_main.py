@@ -69,7 +69,7 @@ def test_all_commands_are_tested_here() -> None:
     [
         (
             [],
-            "counterset: the following arguments are required: COMMAND ... (see ",
+            "counterset: name a command, such as 'counterset demo' (see ",
         ),
         (["demo", "--aplicant", "1"], "counterset: unrecognized arguments: --aplicant 1"),
         (["explain", "m"], "counterset explain: the following arguments are required: DATA"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import pandas as pd
@@ -190,7 +191,23 @@ def test_spambase_has_the_published_shape_and_class_counts() -> None:
     assert spambase.X.iloc[:, :-3].to_numpy().sum() == pytest.approx(45735.377)
 
 
-# The names, units and texts of the bundled data fit the data --------------------------------------
+def test_repr_is_one_line_with_name_shape_and_class_counts() -> None:
+    assert repr(load_diabetes()) == (
+        "Dataset('diabetes', 768 rows x 8 features, Outcome: 0 500, 1 268)"
+    )
+
+
+def test_a_dataset_cannot_be_reassigned() -> None:
+    diabetes = load_diabetes()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        diabetes.name = "other"  # type: ignore[misc]
+
+
+def test_datasets_compare_by_identity() -> None:
+    # A generated equality would ask a frame for its truth value and raise.
+    diabetes = load_diabetes()
+    assert diabetes == diabetes  # noqa: PLR0124
+    assert diabetes != load_diabetes()
 
 
 @pytest.mark.parametrize("name", ["diabetes", "german_credit"])

@@ -19,9 +19,9 @@ from counterset import (
     NoCounterfactualError,
     evaluate,
 )
-from counterset.evaluation import GaussianNoise, steadiness
+from counterset.evaluation import GaussianNoise, stability
 from counterset.evaluation.noise import NumericColumns
-from counterset.evaluation.stability import asked_for, compare_with_copies, ways_of
+from counterset.evaluation.stability import asked_for, compare_with_copies, option_keys
 
 X = np.random.default_rng(0).random((300, 2))
 
@@ -77,7 +77,7 @@ def test_a_table_is_compared_as_people_would() -> None:
     declined = frame[approve(frame) == "no"]
     for i in range(5):
         explanation = one.explain(declined.iloc[i], **asked)
-        measured = steadiness(one, explanation, repeats=8, random_state=i, noise=noise)
+        measured = stability(one, explanation, repeats=8, random_state=i, noise=noise)
         copies = _copies(one, declined.iloc[[i]], 8, i, noise)
         assert (measured.kept.tolist(), measured.same) == literally(
             one, explanation, copies, **asked
@@ -94,21 +94,21 @@ def _copies(one: DiverseExplainer, row: Any, repeats: int, seed: int, noise: Any
     """Draw the copies again, and drop those of the wanted class."""
 
     def declined(copies: Any, owners: Any) -> Any:
-        return one.model(one.distance_.table.decode(copies)) == "no"
+        return one.model(one.training_.table.decode(copies)) == "no"
 
-    x = one.distance_.table.encode(row)[0]
+    x = one.training_.table.encode(row)[0]
     random = np.random.default_rng(seed)
-    columns = NumericColumns.of(one.distance_.table, one.distance_.space)
+    columns = NumericColumns.of(one.training_.table, one.distance_.space)
     copies, found = noise.copies(x, columns, repeats, declined, random)
-    return one.distance_.table.decode(copies[found])
+    return one.training_.table.decode(copies[found])
 
 
 def test_the_same_seed_gives_the_same_result() -> None:
     one = explainer()
     explanation = one.explain([0.3, 0.4])
-    first, second = (steadiness(one, explanation, random_state=7) for _ in range(2))
+    first, second = (stability(one, explanation, random_state=7) for _ in range(2))
     assert first.to_dict() == second.to_dict()
-    assert first.moved != steadiness(one, explanation, random_state=8).moved
+    assert first.moved != stability(one, explanation, random_state=8).moved
 
 
 def test_copies_are_explained_in_one_call() -> None:
@@ -120,13 +120,13 @@ def test_copies_are_explained_in_one_call() -> None:
             return super().explain_many(X, **asked)
 
     one = Counted(high, max_counterfactuals=2).fit(X)
-    steadiness(one, one.explain([0.3, 0.4]), repeats=12)
+    stability(one, one.explain([0.3, 0.4]), repeats=12)
     assert calls == [12]
 
 
 def test_only_copies_of_the_same_class_count() -> None:
     one = explainer()
-    measured = steadiness(one, one.explain([0.3, 0.4]), noise=Shift(0.5))
+    measured = stability(one, one.explain([0.3, 0.4]), noise=Shift(0.5))
     assert measured.to_dict() == {
         "copies": 0,
         "kept": [0, 0],
@@ -149,7 +149,7 @@ def test_a_copy_without_ways_keeps_none() -> None:
             copies[:, 1:, 1] = 0.9  # nothing leads from there to the other class
             return copies, np.ones((1, repeats), dtype=bool)
 
-    measured = steadiness(one, explanation, repeats=3, noise=Up())
+    measured = stability(one, explanation, repeats=3, noise=Up())
     expected = {"copies": 3, "kept": [1], "same": 1}
     assert {name: measured.to_dict()[name] for name in expected} == expected
     assert measured.differences == pytest.approx({"x0": 0, "x1": 1 / 3})
@@ -159,7 +159,7 @@ def test_a_regression_is_asked_for_the_interval() -> None:
     one = explainer(lambda rows: rows.sum(axis=1))
     explanation = one.explain([0.3, 0.4], interval=(1.2, 2))
     assert asked_for(explanation.context)["interval"] == (1.2, 2)
-    measured = steadiness(one, explanation, repeats=5)
+    measured = stability(one, explanation, repeats=5)
     assert measured.copies == 5
     assert measured.kept.max() > 0
 
@@ -191,7 +191,7 @@ def test_when_two_ways_are_the_same(
     x[i], row[i], y[i], other[i] = before, after, other_before, other_after
     row[0 if i else 1] += 1  # something else rises, in both
     other[0 if i else 1] += 2
-    (first,), (second,) = ways_of(x, row[None], TABLE), ways_of(y, other[None], TABLE)
+    (first,), (second,) = option_keys(x, row[None], TABLE), option_keys(y, other[None], TABLE)
     assert (first == second) is same
 
 
@@ -199,14 +199,14 @@ def test_what_is_no_explanation_of_this_explainer_is_refused() -> None:
     one, two = explainer(), explainer(distance="l2", scale=None)
     explanation = one.explain([0.3, 0.4])
     with pytest.raises(InvalidInputError, match="made by another explainer"):
-        steadiness(two, explanation)
-    with pytest.raises(InvalidInputError, match="at least one way, as explain returns it, got lis"):
-        steadiness(one, [0.3, 0.4])  # type: ignore[arg-type]
+        stability(two, explanation)
+    with pytest.raises(InvalidInputError, match=r"at least one option, as .* got list"):
+        stability(one, [0.3, 0.4])  # type: ignore[arg-type]
     (empty,) = one.explain_many([[0.7, 0.8]], target=True, skip=True)
-    with pytest.raises(InvalidInputError, match="got no ways"):
-        steadiness(one, empty)
+    with pytest.raises(InvalidInputError, match="got one without options"):
+        stability(one, empty)
     with pytest.raises(InvalidInputError, match="repeats"):
-        steadiness(one, explanation, repeats=0)
+        stability(one, explanation, repeats=0)
     with pytest.raises(NoCounterfactualError):
         one.explain([0.3, 0.4], target="maybe")
 
@@ -215,8 +215,8 @@ def test_an_explanation_that_was_written_and_loaded_can_be_measured() -> None:
     one = explainer()
     explanation = one.explain([0.3, 0.4], target=True)
     loaded = Explanation.from_json(explanation.to_json())
-    expected = steadiness(one, explanation, repeats=4).to_dict()
-    assert steadiness(one, loaded, repeats=4).to_dict() == expected
+    expected = stability(one, explanation, repeats=4).to_dict()
+    assert stability(one, loaded, repeats=4).to_dict() == expected
 
 
 def test_copies_are_compared_one_by_one() -> None:
@@ -224,7 +224,7 @@ def test_copies_are_compared_one_by_one() -> None:
     explanation = own.explain([0.3, 0.4])
     noise = GaussianNoise(variance=0.01)
     compared = compare_with_copies(own, explanation, repeats=12, random_state=3, noise=noise)
-    counted = steadiness(own, explanation, repeats=12, random_state=3, noise=noise)
+    counted = stability(own, explanation, repeats=12, random_state=3, noise=noise)
     assert len(compared) == counted.copies == 12
     assert compared.kept_by.shape == (len(explanation), 12)
     assert compared.kept_by.sum(axis=1).tolist() == counted.kept.tolist()

@@ -1,4 +1,4 @@
-"""The report: text, Markdown, LaTeX and plots."""
+"""The tables and the plots of a reproduction."""
 
 from __future__ import annotations
 
@@ -10,34 +10,9 @@ import pytest
 
 from counterset.exceptions import MissingExtraError
 from counterset.paper import Report
-from counterset.paper.classifiers import Network
-from counterset.paper.data import prepare
-from counterset.paper.published import METRICS
+from counterset.paper.cells import METRICS
 from counterset.paper.report import compare, comparison_table, deviations, draw_all, peers_table
-
-
-def some_report(network: Network, published: pd.DataFrame) -> Report:
-    peers = published[:2].assign(stage="peers", method=["nice", "dice-random"], norm=1)
-    return Report(pd.concat([published, peers]), [(prepare("diabetes"), network)])
-
-
-def test_a_report_is_written_as_text_markdown_latex_and_plots(
-    network: Network, published: pd.DataFrame, tmp_path: Path
-) -> None:
-    report = some_report(network, published)
-    written = report.write(tmp_path)
-    assert all(file.stat().st_size > 0 for file in written)
-    names = {table.name for table in report.tables()}
-    plots = {file.stem for file in written if file.suffix == ".png"}
-    assert plots == names
-    text = report.to_text()
-    for heading in ("Datasets", "Accuracy", "Final results", "Tuning", "Ours vs published"):
-        assert heading in text
-    assert "| diabetes | L1 | measured | 100 % | 1.1356 ± 0.43 |" in written[0].read_text("utf-8")
-    assert r"1.1356 $\pm$ 0.43" in written[1].read_text("utf-8")
-
-
-# The paper's tables, from a summary of runs -------------------------------------------------------
+from counterset.paper.setups import Network, prepare
 
 
 def test_the_comparison_names_the_largest_deviation_and_its_reason(
@@ -70,7 +45,20 @@ def test_a_failed_peer_shows_its_message(published: pd.DataFrame) -> None:
     assert "no / luck" in table.to_markdown()
 
 
-# A plot for each table ----------------------------------------------------------------------------
+def test_the_published_figures_equal_themselves(published: pd.DataFrame) -> None:
+    table = compare(published)
+    assert (table["equal"] == table["figures"]).all()
+    assert table["figures"].sum() == (20 + 490) * 4
+    assert table["largest deviation"].max() == 0
+
+
+def test_a_figure_counts_as_equal_only_to_four_decimals(published: pd.DataFrame) -> None:
+    row = published.query("stage == 'final' and dataset == 'credit'").index[0]
+    published.loc[row, "k_distance"] += 0.00004
+    assert deviations(published)["equal"].all()
+    published.loc[row, "k_distance"] += 0.0001
+    both = deviations(published)
+    assert (~both["equal"]).sum() == 1
 
 
 def test_without_results_only_what_is_known_is_drawn(
@@ -89,20 +77,22 @@ def test_without_matplotlib_the_extra_is_named(
         draw_all(published, [(prepare("diabetes"), network)], tmp_path)
 
 
-# The comparison with what was published -----------------------------------------------------------
+def some_report(network: Network, published: pd.DataFrame) -> Report:
+    peers = published[:2].assign(stage="peers", method=["nice", "dice-random"], norm=1)
+    return Report(pd.concat([published, peers]), [(prepare("diabetes"), network)])
 
 
-def test_the_published_figures_equal_themselves(published: pd.DataFrame) -> None:
-    table = compare(published)
-    assert (table["equal"] == table["figures"]).all()
-    assert table["figures"].sum() == (20 + 490) * 4
-    assert table["largest deviation"].max() == 0
-
-
-def test_a_figure_counts_as_equal_only_to_four_decimals(published: pd.DataFrame) -> None:
-    row = published.query("stage == 'final' and dataset == 'credit'").index[0]
-    published.loc[row, "k_distance"] += 0.00004
-    assert deviations(published)["equal"].all()
-    published.loc[row, "k_distance"] += 0.0001
-    both = deviations(published)
-    assert (~both["equal"]).sum() == 1
+def test_a_report_is_written_as_text_markdown_latex_and_plots(
+    network: Network, published: pd.DataFrame, tmp_path: Path
+) -> None:
+    report = some_report(network, published)
+    written = report.write(tmp_path)
+    assert all(file.stat().st_size > 0 for file in written)
+    names = {table.name for table in report.tables()}
+    plots = {file.stem for file in written if file.suffix == ".png"}
+    assert plots == names
+    text = report.to_text()
+    for heading in ("Datasets", "Accuracy", "Final results", "Tuning", "Ours vs published"):
+        assert heading in text
+    assert "| diabetes | L1 | measured | 100 % | 1.1356 ± 0.43 |" in written[0].read_text("utf-8")
+    assert r"1.1356 $\pm$ 0.43" in written[1].read_text("utf-8")

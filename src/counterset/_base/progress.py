@@ -1,17 +1,22 @@
-"""A progress bar with the time left, on one line of the error stream."""
+"""What people see while the library works: a progress bar, and warnings at their own line."""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
 
-__all__ = ["Progress", "format_rate"]
+__all__ = ["Progress", "format_rate", "warn_caller"]
 
 #: The bar is 24 characters wide, so that the line fits on a terminal of 80.
 WIDTH = 24
+#: Files below this folder are the library's own.
+PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
 class Progress:
@@ -127,3 +132,20 @@ def format_rate(rate: float) -> str:
     ('1,234', '9.9', '0.012')
     """
     return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside of the library that is nearest, however deep the call is.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_caller("look here", UserWarning)
+    >>> str(caught[0].message)
+    'look here'
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -247,7 +247,7 @@ class Explanation:
         outcomes
             From labels to how people call them, such as ``{"good": "approved"}``.
         stability
-            What :func:`~counterset.evaluation.steadiness` returns for this input: then it is told
+            What :func:`~counterset.evaluation.stability` returns for this input: then it is told
             for how many slightly changed copies of it each way is found again. Or what
             :func:`~counterset.evaluate` returns for it: then how much their ways differ.
         templates

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from counterset._base.arrays import Counts, Indices, Labels, Mask, to_python
-from counterset._base.callers import warn_caller
+from counterset._base.progress import warn_caller
 from counterset.constraints.rules import NothingLost, Rules
 from counterset.exceptions import (
     FewerCounterfactualsWarning,

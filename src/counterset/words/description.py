@@ -181,7 +181,7 @@ def measured(
     Parameters
     ----------
     stability
-        What ``evaluate`` or ``steadiness`` returned for this input.
+        What ``evaluate`` or ``stability`` returned for this input.
     count
         How many options the explanation has.
     table
@@ -193,13 +193,13 @@ def measured(
         if len(stability.kept) != count:
             raise InvalidInputError(
                 f"stability was measured on {len(stability.kept)} options, but this explanation "
-                f"has {count}. Pass what steadiness returns for this explanation."
+                f"has {count}. Pass what stability returns for this explanation."
             )
         return [*_kept(stability, templates), *_slightly(stability.differences, table, templates)]
     columns = getattr(stability, "columns", ())
     if any(name not in columns for name in MEASURED) or not len(stability):
         raise InvalidInputError(
-            f"stability takes what steadiness returns, or the table that evaluate returns, for "
+            f"stability takes what stability returns, or the table that evaluate returns, for "
             f"this input, with the columns {', '.join(MEASURED)}, got {type(stability).__name__}."
         )
     near, differ, far = (rounded(np.nanmean(stability[name]), 2) for name in MEASURED)
@@ -398,7 +398,7 @@ class Description:
         outcomes
             From labels to how people call them, such as ``{"good": "approved"}``.
         stability
-            What ``steadiness`` or ``evaluate`` returns for this input.
+            What ``stability`` or ``evaluate`` returns for this input.
         """
         texts = Templates.read(templates)
         labels = Outcomes(explanation, texts, outcomes or {})

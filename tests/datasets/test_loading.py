@@ -1,7 +1,8 @@
-"""Datasets from a folder, from the cache and from OpenML, which is played by a stand-in."""
+"""Datasets by name: bundled, in a folder, in the cache, or from a stand-in for OpenML."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,8 +12,30 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from counterset.datasets import fetched, load
-from counterset.exceptions import CountersetError, DataUnavailableError
+from counterset import datasets
+from counterset.datasets import Dataset, load, load_diabetes, load_german_credit, load_spambase
+from counterset.datasets import loading as fetched
+from counterset.exceptions import CountersetError, DataUnavailableError, InvalidInputError
+
+
+@pytest.mark.parametrize("loader", [load_diabetes, load_german_credit, load_spambase])
+def test_load_by_name_gives_what_the_loader_gives(loader: Callable[[], Dataset]) -> None:
+    expected = loader()
+    found = load(expected.name)
+    assert (found.name, found.description) == (expected.name, expected.description)
+    pd.testing.assert_frame_equal(found.X, expected.X)
+    pd.testing.assert_series_equal(found.y, expected.y)
+
+
+def test_an_unknown_name_is_refused_with_the_known_names() -> None:
+    with pytest.raises(InvalidInputError, match=r"'iris'.*'diabetes', 'german_credit', ") as caught:
+        load("iris")
+    assert isinstance(caught.value, CountersetError)
+
+
+def test_all_is_sorted_and_resolves() -> None:
+    assert datasets.__all__ == sorted(datasets.__all__)
+    assert all(hasattr(datasets, name) for name in datasets.__all__)
 
 
 class OpenML:

@@ -1,4 +1,4 @@
-"""The datasets that do not ship with the package: from a folder, a local cache, or OpenML."""
+"""Find a dataset by its name: bundled, in a folder of yours, in the local cache, or on OpenML."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import pandas as pd
 from sklearn.datasets import fetch_openml
 
 from counterset._base.files import written_aside
-from counterset.datasets.bundled import with_categories
-from counterset.datasets.dataset import Dataset
-from counterset.exceptions import DataUnavailableError
+from counterset.datasets.bundled import BUNDLED, Dataset, with_categories
+from counterset.exceptions import DataUnavailableError, InvalidInputError
 
-__all__ = ["FETCHED", "cache_folder", "fetch", "find_files"]
+__all__ = ["FETCHED", "cache_folder", "fetch", "find_files", "load", "names"]
 
 #: The environment variables that name a folder of data, and the cache.
 FOLDER_VARIABLE = "COUNTERSET_DATA"
@@ -95,6 +94,55 @@ FETCHED: Mapping[str, Source] = MappingProxyType(
         ),
     }
 )
+
+
+def load(name: str) -> Dataset:
+    """Load a dataset by its name.
+
+    ``"diabetes"``, ``"german_credit"`` and ``"spambase"`` ship with the package. ``"adult"``,
+    ``"credit"``, ``"news"`` and ``"no2"`` are read from the folder that the environment variable
+    ``COUNTERSET_DATA`` names (one ``.csv`` or ``.csv.gz`` file each, the target in the last
+    column). If they are not there, they are fetched from OpenML once and kept in a local cache.
+
+    Parameters
+    ----------
+    name
+        One of :func:`names`.
+
+    Returns
+    -------
+    Dataset
+        A new copy each time.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no dataset of that name.
+    DataUnavailableError
+        If the dataset is not on this machine and cannot be fetched from OpenML.
+
+    Examples
+    --------
+    >>> load("diabetes")
+    Dataset('diabetes', 768 rows x 8 features, Outcome: 0 500, 1 268)
+    """
+    if name in BUNDLED:
+        return BUNDLED[name]()
+    if name in FETCHED:
+        return fetch(name)
+    known = ", ".join(repr(each) for each in names())
+    raise InvalidInputError(f"There is no dataset named {name!r}. Choose one of: {known}.")
+
+
+def names() -> list[str]:
+    """Return the names of all datasets.
+
+    Examples
+    --------
+    >>> names()
+    ['adult', 'credit', 'diabetes', 'german_credit', 'news', 'no2', 'spambase']
+    """
+    return sorted({*BUNDLED, *FETCHED})
 
 
 def fetch(name: str) -> Dataset:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterset.paper.data import PAPER_DATASETS
-from counterset.paper.published import Cell, published_results, select_cells
+from counterset.paper.cells import Cell, published_results, select_cells
+from counterset.paper.setups import PAPER_DATASETS
 
 
 def test_every_published_run_is_a_cell() -> None:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-__all__ = ["METRICS", "Cell", "Stage", "published_results", "select_cells"]
+__all__ = ["METRICS", "Cell", "CellError", "Stage", "published_results", "select_cells"]
 
 Stage: TypeAlias = Literal["final", "tuning", "peers"]
 
@@ -66,6 +66,10 @@ class Cell:
             step_4 = "unminimised" if self.gamma is None else f"gamma{self.gamma:g}"
             parts += [self.filter, f"beta{self.beta:g}", step_4]
         return "-".join(parts)
+
+
+class CellError(Exception):
+    """Raised when a cell cannot be run; the message goes into the table."""
 
 
 def published_results() -> pd.DataFrame:
