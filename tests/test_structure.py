@@ -31,7 +31,7 @@ def test_the_page_names_only_files_that_are_there() -> None:
     missing = [
         each
         for each in named
-        if not any((root / each).exists() for root in (SOURCE, SOURCE / "steps", TESTS.parent))
+        if not any((root / each).exists() for root in (SOURCE, TESTS.parent))
     ]
     assert missing == []
 
