@@ -34,8 +34,7 @@ from counterset import (
     NearestCandidates,
     evaluate,
 )
-from counterset.paper.classifiers import Network
-from counterset.paper.data import prepare
+from counterset.paper.setups import Network, prepare
 
 DATASETS = ("diabetes", "no2", "credit", "spambase", "news")
 SMALL = ("diabetes", "no2")

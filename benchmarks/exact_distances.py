@@ -21,7 +21,7 @@ from sklearn.model_selection import train_test_split
 
 from counterset import counterfactual_distance
 from counterset.exact import Box, counterfactual_distances
-from counterset.paper.classifiers import Network
+from counterset.paper.setups import Network
 
 HEADING = (
     "| model | distance | inputs | mean cfd | exact | median s | max s | median CPU s |\n"

@@ -21,7 +21,7 @@ from recipes import fit_model
 from sklearn.model_selection import train_test_split
 
 from counterset import DiverseExplainer, FewerCounterfactualsWarning, datasets
-from counterset.paper.data import prepare
+from counterset.paper.setups import prepare
 
 #: What is wanted at most: seconds for recipes (None: not said), and for anchors.
 WANTED = {

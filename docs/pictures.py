@@ -4,9 +4,12 @@ Run as ``python docs/pictures.py docs``; needs matplotlib.
 """
 
 import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import make_moons
@@ -20,8 +23,11 @@ from counterset import (
     Constraints,
     DiverseExplainer,
     Explanation,
+    FewerCounterfactualsWarning,
     LineSearch,
+    Nearest,
     NearestCandidates,
+    Schema,
     datasets,
 )
 from counterset.plots import (
@@ -34,6 +40,15 @@ from counterset.plots import (
 
 #: Dots per inch: sharp on a page of 800 pixels, and less than 100 kB each.
 DPI = 110
+#: The colours of the library's own plots: of Okabe and Ito.
+BLUE, ORANGE, GREY, INPUT, PAPER, AREA = (
+    "#0072B2",
+    "#D55E00",
+    "#767676",
+    "black",
+    "white",
+    "#E6F0F7",
+)
 
 
 def main(folder: str) -> None:
@@ -53,8 +68,8 @@ def main(folder: str) -> None:
         "menu": MenuDisplay.from_explanation(explanation),
         "stability": StabilityDisplay.from_explanation(explanation, explainer),
     }
-    for name, display in displays.items():
-        figure = display.plot().figure_
+    figures = {name: display.plot().figure_ for name, display in displays.items()}
+    for name, figure in (figures | {"nearest_steps": nearest_steps()}).items():
         figure.savefig(Path(folder) / f"{name}.png", dpi=DPI, bbox_inches="tight")
 
 
@@ -84,6 +99,59 @@ def steps() -> StepsDisplay:
         model, candidates=NearestCandidates(60), search=LineSearch(0.01), max_counterfactuals=3
     ).fit(X)
     return StepsDisplay.from_explanation(explainer.explain([0.5, 0.7]), explainer)
+
+
+def nearest_steps() -> Any:
+    """Draw what the default does, for the input of the paper's four steps."""
+    X, y = make_moons(300, noise=0.15, random_state=0)
+    model = MLPClassifier((20,), max_iter=3000, random_state=0).fit(X, np.array(["a", "b"])[y])
+    x = np.array([0.5, 0.7])
+    own = model.predict(x[None])[0]
+    settings: dict[str, Any] = {"schema": Schema(step=0), "scale": "range"}
+    explainer = DiverseExplainer(model, max_counterfactuals=3, **settings).fit(X)
+    others = X[model.predict(X) == own][::6]
+    theirs = [each.values[0] for each in explainer.explain_many(others, if_none="ignore")]
+    changes = np.array(theirs) - others
+    moved = x + np.where(changes != 0, np.array(theirs) - x, 0.0)
+    works = model.predict(moved) != own
+    everything = explainer.with_strategy(Nearest(diversity=None))
+    everything.max_counterfactuals = 30
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+        found, chosen = everything.explain(x).values, explainer.explain(x).values
+
+    figure, axes = plt.subplots(1, 4, figsize=(13, 3.6), sharex=True, sharey=True)
+    ends = [
+        np.linspace(low - 0.3, high + 0.3, 200)
+        for low, high in zip(X.min(0), X.max(0), strict=True)
+    ]
+    right, up = np.meshgrid(*ends)
+    wanted = model.predict(np.column_stack([right.ravel(), up.ravel()])) != own
+    titles = (
+        "what others had to change",
+        "the same, tried on the input",
+        "moved back, needless changes undone",
+        "the nearest that differ",
+    )
+    for axis, title in zip(axes, titles, strict=True):
+        axis.contourf(
+            right, up, wanted.reshape(right.shape), levels=[-1, 0.5, 2], colors=[PAPER, AREA]
+        )
+        axis.set_title(title, fontsize=10)
+        axis.set_xticks([])
+        axis.set_yticks([])
+        axis.plot(*x, "o", color=INPUT, markerfacecolor=PAPER, markersize=7, zorder=7)
+    for start, step in zip(others, changes, strict=True):
+        axes[0].annotate("", start + step, start, arrowprops={"arrowstyle": "->", "color": BLUE})
+    axes[1].plot(*moved[~works].T, "x", color=GREY, markersize=5)
+    axes[1].plot(*moved[works].T, "o", color=BLUE, markeredgecolor=PAPER, markersize=6)
+    axes[2].plot(*found.T, "o", color=BLUE, markeredgecolor=PAPER, markersize=6)
+    axes[3].plot(*found.T, "o", color=GREY, markersize=3, alpha=0.6)
+    for option in chosen:
+        axes[3].plot(*zip(x, option, strict=True), ":", color=INPUT)
+        axes[3].plot(*option, "X", color=ORANGE, markeredgecolor=PAPER, markersize=9, zorder=6)
+    figure.tight_layout()
+    return figure
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from support.settings import explainer_by_steps, paper_by_steps
 
 import counterset
 from counterset import (
@@ -45,9 +46,12 @@ from counterset import (
     Explanations,
     LineSearch,
     NearData,
+    Nearest,
     NearestCandidates,
     NoCounterfactualError,
+    Paper,
     Schema,
+    Shared,
     counterfactual_distance,
     datasets,
     evaluate,
@@ -156,9 +160,17 @@ def credit_inputs(model: Any, count: int = 6) -> pd.DataFrame:
     return declined.iloc[:count]
 
 
+def make(model: Any, **parameters: Any) -> DiverseExplainer:
+    """Return an explainer with the paper's scale and numbers without steps, for any strategy."""
+    if "strategy" not in parameters:
+        return paper_by_steps(model, **parameters)
+    schema = (parameters.pop("schema", None) or Schema()).without_steps()
+    return explainer_by_steps(model, schema=schema, **({"scale": "range"} | parameters))
+
+
 def explain(data: Any, inputs: Any, model: Any, asked: Any = None, **parameters: Any) -> Any:
     """Fit an explainer and explain inputs together, the first one alone, and two as a slice."""
-    explainer = DiverseExplainer.paper(model, **parameters).fit(data)
+    explainer = make(model, **parameters).fit(data)
     asked = asked or {}
     many = explainer.explain_many(inputs, if_none="warn", **asked)
     try:
@@ -184,6 +196,10 @@ def mixed(asked: Any = None, **parameters: Any) -> Callable[[], Any]:
     return run
 
 
+NEAREST = Nearest(search=LineSearch(0.1))
+LISTS = Shared(own=0, regions=4, search=LineSearch(0.1))
+
+
 # The paper's steps --------------------------------------------------------------------------------
 
 for _name in ("l1", "l2", "linf", "l0", "gower"):
@@ -207,7 +223,7 @@ SETTINGS |= {
     ),
     "numbers plausible": numeric(plausibility=NearData()),
     "numbers one option": numeric(max_counterfactuals=1),
-    "numbers sparse": numeric(sparsify=True),
+    "numbers sparse": numeric(strategy=NEAREST),
     "numbers constraints": numeric(
         constraints=Constraints(immutable=["x1"], increase_only=["x0"], ranges={"x3": (0.1, None)})
     ),
@@ -215,7 +231,7 @@ SETTINGS |= {
         constraints=Constraints(relations=["x0 + x3 <= 1.7", "x2 <= 1050 + 40 * x0"])
     ),
     "numbers sparse constraints": numeric(
-        sparsify=True, constraints=Constraints(max_increase={"x2": 20}, decrease_only=["x1"])
+        strategy=NEAREST, constraints=Constraints(max_increase={"x2": 20}, decrease_only=["x1"])
     ),
 }
 
@@ -231,7 +247,9 @@ def three_classes() -> Any:
     return [
         explain(SCALED, SCALED[:10], thirds),
         explain(SCALED, SCALED[thirds(SCALED) == 0][:5], thirds, {"target": 2}),
-        explain(SCALED, SCALED[thirds(SCALED) == 0][:5], thirds, {"target": [1, 2]}, sparsify=True),
+        explain(
+            SCALED, SCALED[thirds(SCALED) == 0][:5], thirds, {"target": [1, 2]}, strategy=NEAREST
+        ),
     ]
 
 
@@ -251,8 +269,8 @@ def probability() -> Any:
     rows = SCALED[model.predict(SCALED) == "no"][:6]
     asked = {"target": "yes", "target_probability": 0.7}
     return [
-        explain(SCALED, rows, model, asked, sparsify=sparsify, plausibility=support)
-        for sparsify in (False, True)
+        explain(SCALED, rows, model, asked, **sparse, plausibility=support)
+        for sparse in ({}, {"strategy": NEAREST})
         for support in (None, NearData())
     ]
 
@@ -264,7 +282,7 @@ def interval() -> Any:
     low = SCALED[model.predict(SCALED) < 3][:6]
     return [
         explain(SCALED, low, model, {"interval": (4.0, 5.0)}),
-        explain(SCALED, low, model, {"interval": (3.5, np.inf)}, sparsify=True),
+        explain(SCALED, low, model, {"interval": (3.5, np.inf)}, strategy=NEAREST),
     ]
 
 
@@ -288,11 +306,11 @@ SETTINGS |= {
     "mixed distance filter": mixed(diversity=DistanceDiversity(0.1)),
     "mixed constraints": mixed(constraints=BOUNDS),
     "mixed constraints l2": mixed(constraints=BOUNDS, distance="l2"),
-    "mixed sparse": mixed(sparsify=True),
-    "mixed sparse gower": mixed(sparsify=True, distance="gower"),
-    "mixed sparse constraints": mixed(sparsify=True, constraints=BOUNDS),
-    "mixed sparse linf": mixed(sparsify=True, constraints=BOUNDS, distance="linf"),
-    "mixed plausible": mixed(plausibility=NearData(share=0.99), sparsify=True),
+    "mixed sparse": mixed(strategy=NEAREST),
+    "mixed sparse gower": mixed(strategy=NEAREST, distance="gower"),
+    "mixed sparse constraints": mixed(strategy=NEAREST, constraints=BOUNDS),
+    "mixed sparse linf": mixed(strategy=NEAREST, constraints=BOUNDS, distance="linf"),
+    "mixed plausible": mixed(plausibility=NearData(share=0.99), strategy=NEAREST),
     "mixed constraints of a call": mixed({"constraints": BOUNDS, "target": "good"}),
     "mixed impossible": mixed(constraints=Constraints(immutable=list(MIXED.columns[:8]))),
 }
@@ -304,7 +322,9 @@ def credit_boosting() -> Any:
     rows = credit_inputs(model)
     kept = Constraints(immutable=["age", "personal_status"])
     return [
-        explain(CREDIT.X[:700], rows, model, {"target": "good"}, constraints=kept, sparsify=True),
+        explain(
+            CREDIT.X[:700], rows, model, {"target": "good"}, constraints=kept, strategy=NEAREST
+        ),
         explain(CREDIT.X[:700], rows, model),
     ]
 
@@ -314,25 +334,25 @@ def credit_boosting() -> Any:
 
 @setting("anchors 8")
 def anchors_8() -> Any:
-    return [explain(NUMBERS, INPUTS, wavy, anchors=8, distance=name) for name in ("l1", "l2")]
+    return [explain(NUMBERS, INPUTS, wavy, regions=8, distance=name) for name in ("l1", "l2")]
 
 
 @setting("anchors auto")
 def anchors_auto() -> Any:
-    return explain(NUMBERS[:150], INPUTS, wavy, anchors="auto")
+    return explain(NUMBERS[:150], INPUTS, wavy, regions="auto")
 
 
 @setting("anchors auto without a search")
 def anchors_auto_no_search() -> Any:
-    return explain(NUMBERS[:150], INPUTS, wavy, anchors="auto", search=None)
+    return explain(NUMBERS[:150], INPUTS, wavy, regions="auto", search=None)
 
 
 @setting("anchors on a mixed table")
 def anchors_mixed() -> Any:
     return [
-        mixed(anchors=4)(),
-        mixed(anchors=4, sparsify=True, constraints=BOUNDS)(),
-        mixed({"target": "good"}, anchors=4)(),
+        mixed(regions=4)(),
+        mixed(strategy=LISTS, constraints=BOUNDS)(),
+        mixed({"target": "good"}, regions=4)(),
     ]
 
 
@@ -389,7 +409,7 @@ def exact_trees() -> Any:
 @setting("exact trees on a mixed table")
 def exact_mixed_trees() -> Any:
     model = credit_model(RandomForestClassifier(6, max_depth=4, random_state=0))
-    explainer = DiverseExplainer.paper(model, sparsify=True).fit(CREDIT.X[:700])
+    explainer = make(model, strategy=NEAREST).fit(CREDIT.X[:700])
     rows = credit_inputs(model, 3)
     certified = explainer.certify(explainer.explain(rows.iloc[0]), epsilon=0.3)
     return certified, [
@@ -435,7 +455,7 @@ def exhaustive() -> Any:
 @setting("certificates")
 def certificates() -> Any:
     model = LogisticRegression().fit(SCALED, wavy(NUMBERS))
-    explainer = DiverseExplainer.paper(model, anchors=6).fit(SCALED)
+    explainer = make(model, regions=6).fit(SCALED)
     return [explainer.certify(explainer.explain(row), epsilon=0.4) for row in SCALED[:4]]
 
 
@@ -456,7 +476,7 @@ def robustness() -> Any:
 @setting("evaluate")
 def evaluated() -> Any:
     explainer = DiverseExplainer.paper(wavy).fit(NUMBERS)
-    sparse = DiverseExplainer.paper(lend, schema=MIXED_SCHEMA, sparsify=True).fit(MIXED)
+    sparse = make(lend, schema=MIXED_SCHEMA, strategy=NEAREST).fit(MIXED)
 
     def nearest(x: Any) -> Any:
         return NUMBERS[wavy(NUMBERS) != wavy(x[None, :])][:3]
@@ -485,7 +505,7 @@ def measured() -> Any:
 
 @setting("tune")
 def tuned() -> Any:
-    paper: dict[str, Any] = {"sparsify": False, "scale": "range", "schema": Schema(step=0)}
+    paper: dict[str, Any] = {"strategy": Paper(), "scale": "range", "schema": Schema(step=0)}
     tuning = tune(wavy, NUMBERS, INPUTS, betas=[0, 0.5], gammas=[0.1, None], **paper)
     return tuning.table.drop(columns="seconds"), dict(tuning.recommended.drop("seconds"))
 

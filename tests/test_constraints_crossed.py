@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.literal_checker import Column, broken, records, same_row, strange_values
+from support.settings import explainer_by_steps
 from support.ugly_tables import COLUMNS, NUMBERS, ORDERED, UglyTable, build, numbers_of
 
 from counterset import (
@@ -37,14 +38,14 @@ CROSSED = tuple(name for name in COLUMNS if "constant" not in name)
 
 STRATEGIES: dict[str, dict[str, Any]] = {
     "default": {},
-    "not sparse": {"sparsify": False},
+    "not sparse": {"sparse": False},
     "paper": {"paper": True},
-    "paper, sparse": {"paper": True, "sparsify": True},
-    "anchors": {"anchors": 2},
+    "paper, sparse": {"paper": True, "sparse": True},
+    "regions": {"regions": 2},
     "feature diversity": {"diversity": FeatureDiversity()},
     "distance diversity": {"diversity": DistanceDiversity(0.1)},
     "near data": {"plausibility": NearData(3, 0.9)},
-    "training rows": {"search": None, "sparsify": False},
+    "training rows": {"search": None, "sparse": False},
 }
 
 
@@ -232,9 +233,9 @@ SHARE = 5
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_every_constraint_holds_on_a_column_of_every_kind(strategy: str) -> None:
+def test_every_constraint_holds_on_a_column_of_every_kind(strategy: str, thorough: bool) -> None:
     turn, options, asked = list(STRATEGIES).index(strategy), 0, 0
-    for name in CROSSED:
+    for name in CROSSED if thorough else CROSSED[turn % 2 :: 2]:
         table = table_with(name)
         model, explainer = explainer_of(table, STRATEGIES[strategy])
         column = next(each for each in table.columns if each.name == name)
@@ -250,8 +251,8 @@ def test_every_constraint_holds_on_a_column_of_every_kind(strategy: str) -> None
 
 
 @pytest.mark.parametrize("strategy", ["default", "paper", "anchors"])
-def test_an_immutable_column_stays_whatever_its_kind_and_the_costs(strategy: str) -> None:
-    for name in CROSSED:
+def test_a_column_of_infinite_cost_stays_whatever_its_kind(strategy: str, thorough: bool) -> None:
+    for name in CROSSED if thorough else CROSSED[len(strategy) % 2 :: 2]:
         table = table_with(name)
         model, explainer = explainer_of(table, STRATEGIES[strategy], costs={"uniform": 3.0})
         rows, kept = table.X.iloc[:3], Constraints(immutable=[name])
@@ -295,7 +296,7 @@ def none_or_options(
     model: Any, X: pd.DataFrame, limits: dict[str, Any], **more: Any
 ) -> pd.DataFrame:
     """Return the options of the first row, none if there are none."""
-    explainer = DiverseExplainer(model, **more).fit(X)
+    explainer = explainer_by_steps(model, **more).fit(X)
     asked = Constraints(**limits)
     options: pd.DataFrame = explainer.explain_many(
         X.iloc[[0]], constraints=asked, if_none="ignore"

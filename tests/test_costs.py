@@ -14,13 +14,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from support.mixed_tables import DTYPES, Case, Model, constrained, models
+from support.settings import explainer_by_steps
 from support.toys import FRAME, Recorder, X, fitted
 
 from counterset import (
     AngleDiversity,
     Constraints,
     DistanceDiversity,
-    DiverseExplainer,
     Explanations,
     FewerCounterfactualsWarning,
     InvalidInputError,
@@ -74,7 +74,7 @@ def cases(draw: st.DrawFn, dtypes: Sequence[str] = DTYPES) -> tuple[Case, Model,
 
 def explain(case: Case, model: Model, **parameters: Any) -> Explanations:
     parameters = {"schema": case.schema, "constraints": case.constraints, **parameters}
-    explainer = DiverseExplainer(model, **parameters)
+    explainer = explainer_by_steps(model, **parameters)
     try:
         explainer.fit(case.X)
     except InvalidInputError as error:  # a range between two values that an ordinal has not
@@ -108,7 +108,7 @@ def test_costs_are_the_weights_of_a_weighted_distance(
     case, model, costs = drawn
     kind, power = norm
     by_name = {column.name: cost for column, cost in zip(case.columns, costs, strict=True)}
-    parameters = {"diversity": diversity, "scale": scale, "sparsify": sparsify}
+    parameters = {"diversity": diversity, "scale": scale, "sparse": sparsify}
     weighted = Own(kind(np.array(costs) ** power))
     assert_equal(
         explain(case, model, distance=kind(), costs=by_name, **parameters),
@@ -123,7 +123,7 @@ def test_without_a_scale_costs_are_weights_for_angles_too(
 ) -> None:
     case, model, costs = drawn
     by_name = {column.name: cost for column, cost in zip(case.columns, costs, strict=True)}
-    parameters = {"distance": distance, "diversity": AngleDiversity(0.5), "sparsify": sparsify}
+    parameters = {"distance": distance, "diversity": AngleDiversity(0.5), "sparse": sparsify}
     assert_equal(
         explain(case, model, scale=None, costs=by_name, **parameters),
         explain(case, model, scale=by_name, **parameters),
@@ -139,14 +139,14 @@ def test_an_infinite_cost_is_refused_with_the_line_to_write() -> None:
 
 
 def test_the_sets_of_anchors_are_chosen_at_these_costs() -> None:
-    costly = fitted(FRAME, anchors=4, scale=None, costs={"age": 8.0})
-    weighted = fitted(FRAME, anchors=4, scale={"age": 8.0})
+    costly = fitted(FRAME, regions=4, scale=None, costs={"age": 8.0})
+    weighted = fitted(FRAME, regions=4, scale={"age": 8.0})
     assert_equal(costly.explain_many(FRAME), weighted.explain_many(FRAME))
 
 
 def test_a_costly_feature_is_left_alone() -> None:
     changed = {
-        cost: fitted(FRAME, costs={"age": cost}, sparsify=True)
+        cost: fitted(FRAME, costs={"age": cost}, sparse=True)
         .explain_many(FRAME)[0]
         .changed[0]
         .tolist()
@@ -256,9 +256,9 @@ def test_other_costs_give_what_a_new_fit_gives_where_nothing_is_learned_by_costs
     case, model, prices = drawn
     costs = dict(zip([column.name for column in case.columns], prices, strict=True))
     # Recipes are learned with the first costs, so they are left out here.
-    parameters: dict[str, Any] = {"schema": case.schema, "sparsify": False}
-    explainer = DiverseExplainer(model, **parameters, costs=dict.fromkeys(costs, 2.0)).fit(case.X)
-    anew = DiverseExplainer(model, **parameters, costs=costs).fit(case.X)
+    parameters: dict[str, Any] = {"schema": case.schema, "sparse": False}
+    explainer = explainer_by_steps(model, **parameters, costs=dict.fromkeys(costs, 2.0)).fit(case.X)
+    anew = explainer_by_steps(model, **parameters, costs=costs).fit(case.X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)
         first = explainer.with_costs(costs).explain_many(case.X, if_none="warn")
@@ -271,7 +271,7 @@ def test_other_costs_give_what_a_new_fit_gives_where_nothing_is_learned_by_costs
 
 def test_other_costs_ask_the_model_nothing_and_leave_the_explainer_as_it_is() -> None:
     model = Recorder()
-    explainer = fitted(FRAME, model, sparsify=True, max_counterfactuals=1)
+    explainer = fitted(FRAME, model, sparse=True, max_counterfactuals=1)
     before, asked = explainer.explain(FRAME.iloc[0]), len(model.asked)
     other = explainer.with_costs({"age": 1e6})
     assert len(model.asked) == asked
@@ -282,7 +282,7 @@ def test_other_costs_ask_the_model_nothing_and_leave_the_explainer_as_it_is() ->
 
 
 def test_anchors_are_found_anew_for_other_costs() -> None:
-    explainer = fitted(FRAME, sparsify=True, anchors=2).with_costs({"age": 4.0})
+    explainer = fitted(FRAME, sparse=True, regions=2).with_costs({"age": 4.0})
     assert explainer.anchors_ is not None
     assert explainer.anchors_.book.training.distance.space.costs.tolist() == [4.0, 1.0]
     assert explainer.explain(FRAME.iloc[0]).certificate is not None

@@ -375,6 +375,6 @@ def test_an_implausible_witness_is_not_reported() -> None:
     bounds = bounds_of(explainer.certify(explainer.explain(x), 0.5))
     assert bounds.lower <= bounds.upper
     coordinates = explainer.distance_.embed(np.array([bounds.witness])).coordinates
-    assert explainer.support_ is not None
-    assert explainer.support_.has(coordinates).all()
+    assert explainer.training_.support is not None
+    assert explainer.training_.support.has(coordinates).all()
     assert bounds.exact or bounds.reason == "the lower bound does not consider plausibility"

@@ -16,6 +16,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
+from support.settings import paper_by_steps
 from support.toys import FRAME, X, approve, fitted
 
 from counterset import (
@@ -62,9 +63,7 @@ def test_the_settings_of_the_paper_are_one_call_away() -> None:
 
 
 def test_parameters_of_ones_own_take_the_place_of_the_papers() -> None:
-    explainer = DiverseExplainer.paper(
-        approve, search=None, schema=Schema(categorical=["x1"]), sparsify=True
-    )
+    explainer = paper_by_steps(approve, search=None, schema=Schema(categorical=["x1"]), sparse=True)
     assert (explainer.search, explainer.sparsify, explainer.scale) == (None, True, "range")
     assert explainer.schema == Schema(categorical=["x1"], step=0)
     own_step = DiverseExplainer.paper(approve, schema=Schema(step={"x0": 2.0}))
@@ -131,7 +130,7 @@ def test_fitting_again_forgets_the_first_data() -> None:
 
 def test_a_refit_that_fails_leaves_the_explainer_as_it_was() -> None:
     # It used to keep the new rows and the old labels, and to answer from that mixture.
-    explainer = fitted(FRAME, anchors=3, sparsify=True)
+    explainer = fitted(FRAME, regions=3, sparse=True)
     before = explainer.explain_many(FRAME).to_frame()
     names = explainer.feature_names_in_.tolist()
     other = FRAME.rename(columns={"age": "years"}) * 2

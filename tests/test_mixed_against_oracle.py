@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.literal_checker import is_missing
 from support.mixed_tables import ORDER
@@ -171,7 +171,6 @@ def with_rules(case: dict[str, Any]) -> tuple[Constraints, list[RawRule], tuple[
     return Constraints(**made), in_order, tuple(fixed)
 
 
-@settings(max_examples=100)
 @given(cases())
 def test_fast_sets_equal_literal_sets_on_mixed_tables(case: dict[str, Any]) -> None:
     rows = rows_of(case, case["X"])
@@ -186,7 +185,7 @@ def test_fast_sets_equal_literal_sets_on_mixed_tables(case: dict[str, Any]) -> N
         max_counterfactuals=case["limit"],
         constraints=constraints,
     ).fit(case["X"])
-    inputs, train = (explainer.distance_.table.encode(case[name])[0] for name in ("inputs", "X"))
+    inputs, train = (explainer.training_.table.encode(case[name])[0] for name in ("inputs", "X"))
     assume(not has_near_ties(explainer.distance_.pairwise(inputs, train)))
     oracle = MixedOracle(
         lambda row: score(case, row),

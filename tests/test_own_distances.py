@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
+from support.settings import paper_by_steps
 
-from counterset import Constraints, DiverseExplainer
+from counterset import Constraints
 from counterset.distances import L1, Distance
 
 
@@ -79,7 +80,7 @@ def test_ones_own_distance_explains_numbers_as_the_built_in_one(
         return (rows / [1, 10, 100, 1]).sum(axis=1) > 2
 
     mine, built_in = (
-        DiverseExplainer.paper(model, distance=distance, max_counterfactuals=3, sparsify=sparsify)
+        paper_by_steps(model, distance=distance, max_counterfactuals=3, sparse=sparsify)
         .fit(X)
         .explain_many(X[:5])
         for distance in (own, name)
@@ -117,12 +118,12 @@ def test_ones_own_distance_explains_a_mixed_table_as_the_built_in_one(
 ) -> None:
     X = mixed_table()
     mine, built_in = (
-        DiverseExplainer.paper(
+        paper_by_steps(
             lend,
             distance=distance,
             max_counterfactuals=2,
             diversity=None,
-            sparsify=sparsify,
+            sparse=sparsify,
             constraints=Constraints(increase_only=["age"]),
         )
         .fit(X)

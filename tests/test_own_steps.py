@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from support.settings import paper_by_steps
 
 from counterset import (
     AngleDiversity,
     Constraints,
     DistanceDiversity,
-    DiverseExplainer,
     LineSearch,
     NearestCandidates,
 )
@@ -81,8 +81,8 @@ PAIRS: list[tuple[str, Any, Any]] = [
 SETTINGS: list[dict[str, Any]] = [
     {},
     {"constraints": Constraints(increase_only=["a"])},
-    {"sparsify": True},
-    {"anchors": 3},
+    {"sparse": True},
+    {"regions": 3},
 ]
 
 
@@ -101,14 +101,14 @@ def test_a_step_of_ones_own_gives_what_the_built_in_one_gives(
 ) -> None:
     def explain(step: Any) -> pd.DataFrame:
         parameters = {name: step, "max_counterfactuals": 3} | setting
-        explainer = DiverseExplainer.paper(model, **parameters).fit(FRAME)
+        explainer = paper_by_steps(model, **parameters).fit(FRAME)
         return pd.DataFrame(explainer.explain_many(FRAME[:12]).to_frame())
 
     pd.testing.assert_frame_equal(explain(own), explain(built_in))
 
 
 def test_a_search_of_ones_own_works_with_anchors() -> None:
-    explainer = DiverseExplainer.paper(model, search=OwnSearch(0.02), anchors=3).fit(X)
+    explainer = paper_by_steps(model, search=OwnSearch(0.02), regions=3).fit(X)
     explanations = explainer.explain_many(X[:20])
     assert (model(np.vstack([e.values for e in explanations])) != np.repeat(
         explanations.labels, explanations.counts

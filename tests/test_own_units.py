@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
+from support.settings import explainer_by_steps
 
 from counterset import (
     Constraints,
@@ -76,7 +77,7 @@ def explainer() -> DiverseExplainer:
     return DiverseExplainer(lend, schema=SPECIAL, max_counterfactuals=3).fit(PEOPLE)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, len(PEOPLE) - 1), st.sampled_from(["steps", "no steps"]))
 def test_printed_options_flip_the_model_when_they_are_typed_in(
     explainer: DiverseExplainer, at: int, how: str
@@ -93,7 +94,7 @@ def test_printed_options_flip_the_model_when_they_are_typed_in(
 
 
 def test_answers_are_multiples_of_the_steps_or_the_inputs_own(explainer: DiverseExplainer) -> None:
-    steps = {each.name: each.step for each in explainer.distance_.table.features}
+    steps = {each.name: each.step for each in explainer.training_.table.features}
     assert steps == {
         "income": 100,
         "children": 1,
@@ -121,7 +122,7 @@ def test_special_codes_are_kept_or_become_numbers_and_are_never_moved_into(
         own = explanation.input["months_since_delay"]
         moved = frame_of(explanation)["months_since_delay"]
         assert ((moved == own) | (moved >= 0)).all()
-    feature = explainer.distance_.table.features[-1]
+    feature = explainer.training_.table.features[-1]
     assert (feature.low, feature.high) == (0, delays.max())
     assert "special -9, -8" in str(feature)
 
@@ -179,14 +180,13 @@ def test_a_declared_step_and_allowed_values_off_it_hold() -> None:
     assert only.values.tolist() == [[987.6, 330.25]]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_ranges_and_moves_that_no_step_fits_into_are_kept(data: st.DataObject) -> None:
     low = data.draw(st.floats(0, 700))
     width = data.draw(st.floats(1, 300))
     most = data.draw(st.floats(1, 500))
     X = np.random.default_rng(0).random((100, 2)) * 1000
-    explainer = DiverseExplainer(
+    explainer = explainer_by_steps(
         lambda rows: rows.sum(axis=1) > 1000,
         schema=Schema(step={"x0": 100, "x1": 100}),
         search=LineSearch(0.01),
@@ -253,9 +253,9 @@ def test_the_schema_says_what_was_inferred() -> None:
 
 def test_one_step_of_0_switches_all_off() -> None:
     explainer = DiverseExplainer(lend, schema=Schema(step=0)).fit(PEOPLE)
-    kinds = [feature.kind for feature in explainer.distance_.table.features]
+    kinds = [feature.kind for feature in explainer.training_.table.features]
     assert kinds == ["continuous"] * 4 + ["integer"]
-    assert [feature.step for feature in explainer.distance_.table.features] == [0, 0, 0, 0, 1]
+    assert [feature.step for feature in explainer.training_.table.features] == [0, 0, 0, 0, 1]
 
 
 def test_exact_distances_take_no_special_code_for_a_number() -> None:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.literal_checker import Column, kept, records, same
 from support.sentences import KEPT, Reader, false_verbs, kept_sentences, share_is_true
+from support.settings import explainer_by_steps
 from support.ugly_tables import Encoded, fitted
 
 from counterset import Constraints, DiverseExplainer, Explanation, Schema
@@ -85,7 +86,7 @@ def explainer(**more: Any) -> DiverseExplainer:
         special={"record": [-9]},
         one_hot={"job": JOBS},
     )
-    return DiverseExplainer(model(), schema=schema, max_counterfactuals=3, **more).fit(loans())
+    return explainer_by_steps(model(), schema=schema, max_counterfactuals=3, **more).fit(loans())
 
 
 def explain(
@@ -104,7 +105,7 @@ def explain(
 def test_the_changes_of_a_description_and_a_letter_are_those_of_the_rows(
     sparsify: bool, at: int
 ) -> None:
-    explanation, x, options = explain(at, sparsify=sparsify)
+    explanation, x, options = explain(at, sparse=sparsify)
     told = READER.options(explanation.describe(width=None))
     reviewed = READER.options(
         re.sub(r"(?m)^  (?=\d+\. |   - )", "", explanation.letter("reviewer", width=None))

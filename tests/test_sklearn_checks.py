@@ -34,7 +34,8 @@ EXPECTED_FAILURES = {
 
 
 @estimator_checks.parametrize_with_checks(  # type: ignore[untyped-decorator]
-    [DiverseExplainer.paper(Stripes())], expected_failed_checks=lambda _: EXPECTED_FAILURES
+    [DiverseExplainer(Stripes()), DiverseExplainer.paper(Stripes())],
+    expected_failed_checks=lambda _: EXPECTED_FAILURES,
 )
 def test_checks_of_scikit_learn(
     estimator: DiverseExplainer, check: Callable[[DiverseExplainer], None]
@@ -44,5 +45,5 @@ def test_checks_of_scikit_learn(
 
 def test_column_names_are_checked_as_scikit_learn_does() -> None:
     estimator_checks.check_dataframe_column_names_consistency(
-        "DiverseExplainer", DiverseExplainer.paper(Stripes())
+        "DiverseExplainer", DiverseExplainer(Stripes())
     )

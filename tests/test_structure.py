@@ -7,8 +7,6 @@ import inspect
 import re
 from pathlib import Path
 
-import pytest
-
 import counterset
 
 SOURCE = Path(inspect.getfile(counterset)).parent
@@ -17,14 +15,13 @@ ARCHITECTURE = TESTS.parent / "docs" / "architecture.md"
 PACKAGES = sorted(file.parent for file in SOURCE.rglob("__init__.py") if file.parent != SOURCE)
 
 
-def name(path: Path) -> str:
-    return str(path.relative_to(SOURCE))
-
-
-@pytest.mark.parametrize("package", PACKAGES, ids=name)
-def test_every_package_says_what_lives_there(package: Path) -> None:
-    docstring = ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or ""
-    assert len(docstring.splitlines()) >= 3
+def test_every_package_says_what_lives_there() -> None:
+    silent = []
+    for package in PACKAGES:
+        text = ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or ""
+        if len(text.splitlines()) < 3:
+            silent.append(str(package.relative_to(SOURCE)))
+    assert silent == []
 
 
 def test_the_page_names_only_files_that_are_there() -> None:
@@ -32,9 +29,7 @@ def test_the_page_names_only_files_that_are_there() -> None:
     named = re.findall(r"`((?:tests/)?[a-z_/]+(?:\.py|/))`", text)
     assert len(named) > 30
     missing = [
-        each
-        for each in named
-        if not any((root / each).exists() for root in (SOURCE, SOURCE / "steps", TESTS.parent))
+        each for each in named if not any((root / each).exists() for root in (SOURCE, TESTS.parent))
     ]
     assert missing == []
 

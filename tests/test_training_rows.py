@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from support.settings import explainer_by_steps
 
 from counterset import Constraints, DiverseExplainer, Schema
 from counterset.exceptions import UnsuitableScaleWarning
@@ -50,7 +51,7 @@ def test_a_ratio_a_count_and_an_amount_get_digits_of_their_own() -> None:
 @pytest.mark.parametrize("parameters", [{}, {"constraints": Constraints(immutable=["age"])}])
 def test_without_a_search_training_rows_are_returned_as_they_are(parameters: Any) -> None:
     X = ratios_and_amounts()
-    explainer = DiverseExplainer(low_debt, search=None, sparsify=False, **parameters).fit(X)
+    explainer = explainer_by_steps(low_debt, search=None, sparse=False, **parameters).fit(X)
     declined = X[low_debt(X) == "no"][:20]
     for explanation in explainer.explain_many(declined):
         debts = explanation.counterfactuals["debt"]
@@ -63,7 +64,7 @@ def test_without_a_search_training_rows_are_returned_as_they_are(parameters: Any
 def test_what_a_dense_search_proposes_is_on_the_steps_where_the_model_accepts_that() -> None:
     random = np.random.default_rng(0)
     X = pd.DataFrame({"a": random.random(400) * 1000, "b": random.random(400) * 1000})
-    explainer = DiverseExplainer(lambda rows: rows["a"] + rows["b"] > 900, sparsify=False).fit(X)
+    explainer = explainer_by_steps(lambda rows: rows["a"] + rows["b"] > 900, sparse=False).fit(X)
     for explanation in explainer.explain_many(X[X["a"] + X["b"] < 900][:20]):
         values = explanation.counterfactuals.to_numpy()
         own = explanation.input.to_numpy()

@@ -1,12 +1,12 @@
 """Explain a model's decision by a small set of diverse, close counterfactuals.
 
-Here are the names of the first week. The rest lies in rooms that are imported when needed:
+The names here are those that most users need. The others are in packages of their own:
 
 - :mod:`counterset.exact`: domains, certificates and exact distances of many rows;
 - :mod:`counterset.evaluation`: stability, robustness, noise and tuning;
 - :mod:`counterset.exceptions`: every error and warning;
 - :mod:`counterset.plots`: pictures;
-- :mod:`counterset.strategies`: the protocols that a step of your own follows.
+- :mod:`counterset.strategies`: the protocols for steps of your own.
 """
 
 from counterset import datasets, distances, metrics
@@ -24,9 +24,13 @@ from counterset.exceptions import (
 from counterset.explainer import DiverseExplainer
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
+from counterset.explanations.option import Option
 from counterset.strategies.diversity import AngleDiversity, DistanceDiversity, FeatureDiversity
 from counterset.strategies.line_search import LineSearch
+from counterset.strategies.nearest import Nearest
+from counterset.strategies.paper import Paper
 from counterset.strategies.ranking import CandidatesWithin, NearestCandidates
+from counterset.strategies.shared import Shared
 from counterset.tables.schema import Schema
 
 __all__ = [
@@ -45,9 +49,13 @@ __all__ = [
     "InvalidInputError",
     "LineSearch",
     "NearData",
+    "Nearest",
     "NearestCandidates",
     "NoCounterfactualError",
+    "Option",
+    "Paper",
     "Schema",
+    "Shared",
     "__version__",
     "counterfactual_distance",
     "datasets",

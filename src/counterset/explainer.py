@@ -1,17 +1,19 @@
-"""What the parameters of an explainer may be."""
+"""DiverseExplainer: fit on training rows, then explain decisions."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
 from counterset._base.arrays import Matrix
-from counterset._base.checks import check_count
+from counterset._base.checks import check_count, check_type
+from counterset._base.progress import Progress
 from counterset.constraints.constraints import Constraints, RowConstraints, is_per_row
 from counterset.constraints.plausibility import NearData
 from counterset.distances import DistanceLike
@@ -21,257 +23,97 @@ from counterset.exceptions import InvalidInputError, NotFittedError
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
 from counterset.models.adapter import warn_of_unused
-from counterset.models.goals import set_goal
+from counterset.models.goals import AnyOther, read_goal, set_goal
 from counterset.strategies.batch import Requirements
-from counterset.strategies.calls import IfNone, Request, Workload, explain_batch
+from counterset.strategies.calls import IfNone, Request, Workload, explain_rows
 from counterset.strategies.diversity import AngleDiversity, Diversity
 from counterset.strategies.line_search import LineSearch, Search
-from counterset.strategies.nearest import with_recipes
-from counterset.strategies.paper import Pipeline, paper_pipeline
+from counterset.strategies.nearest import Nearest
+from counterset.strategies.paper import Paper
 from counterset.strategies.ranking import Cutoff, NearestCandidates
 from counterset.strategies.recipes import RecipeBook
-from counterset.strategies.shared import anchored, find_anchors
+from counterset.strategies.strategy import Strategy
 from counterset.strategies.training import TrainingData
 from counterset.tables.codes import warn_of_codes
 from counterset.tables.frames import is_dask_frame
 from counterset.tables.scaling import ScaleLike, warn_of_scale
 from counterset.tables.schema import Schema
 
-__all__ = [
-    "DiverseExplainer",
-    "ModelEstimator",
-    "check_parameter",
-    "check_parameters",
-    "paper_settings",
-    "used_by_fit",
-]
+__all__ = ["DiverseExplainer"]
 
 #: The type of each parameter, and what to say if it is something else.
 _ALLOWED: dict[str, tuple[Any, str]] = {
-    "candidates": (Cutoff, "NearestCandidates, CandidatesWithin or an object with cut(ranking)"),
-    "diversity": (
-        Diversity | None,
-        "AngleDiversity, DistanceDiversity, FeatureDiversity, an object with differ(view, a, b), "
-        "or None",
-    ),
-    "search": (
-        Search | None,
-        "LineSearch, an object with search(segments, ask) and needs_farthest, or None",
-    ),
+    "strategy": (Strategy, "Nearest(...), Shared(...), Paper(...) or an object with learn"),
     "schema": (Schema | None, "Schema or None"),
     "constraints": (Constraints | None, "Constraints or None"),
     "costs": (Mapping | None, "a mapping from names to numbers above 0, or None"),
-    "sparsify": (bool | np.bool_, "True or False"),
     "plausibility": (NearData | None, "NearData or None"),
 }
-
-
 #: Parameters that ``fit`` uses; the others are read when a row is explained.
-_USED_BY_FIT = ("model", "distance", "scale", "costs", "schema", "plausibility", "anchors")
+_USED_BY_FIT = ("model", "strategy", "distance", "scale", "costs", "schema", "plausibility")
+#: How options are chosen used to be said by these parameters.
+_MOVED = ("candidates", "diversity", "search", "sparsify", "anchors")
+#: A progress bar appears when learning takes longer than two seconds.
+BAR_AFTER = 2.0
 
 
-def used_by_fit(explainer: Any) -> dict[str, Any]:
-    """Return the parameters of an explainer that ``fit`` uses."""
-    return {name: getattr(explainer, name) for name in _USED_BY_FIT}
-
-
-def _check_unchanged(explainer: Any, fitted_with: dict[str, Any]) -> None:
-    """Check that the parameters that ``fit`` used are still those of the explainer."""
-    changed = [
-        name for name in _USED_BY_FIT if not _same(getattr(explainer, name), fitted_with[name])
-    ]
-    if changed:
-        raise NotFittedError(
-            f"{' and '.join(changed)} changed after fit, so what was learned no longer applies. "
-            f"Call fit again."
-        )
-
-
-def _same(value: Any, other: Any) -> bool:
-    if value is other:
-        return True
-    if isinstance(value, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(value, other)
-    return type(value) is type(other) and bool(value == other)
-
-
-def check_parameters(explainer: Any, fitted_with: dict[str, Any] | None = None) -> None:
-    """Check that the parameters of an explainer are what it can use.
-
-    Parameters
-    ----------
-    fitted_with
-        After ``fit``: what ``used_by_fit`` returned then, which must not have changed.
-    """
-    check_count(explainer.max_counterfactuals, "max_counterfactuals")
-    if explainer.max_model_rows is not None:
-        check_count(explainer.max_model_rows, "max_model_rows")
-    anchors = explainer.anchors
-    if isinstance(anchors, str) and anchors != "auto":
-        raise InvalidInputError(
-            f"anchors must be None, 'auto' or a number of anchors per class, got {anchors!r}."
-        )
-    if anchors is not None and anchors != "auto":
-        check_count(anchors, "anchors")
-    for name in _ALLOWED:
-        check_parameter(name, getattr(explainer, name))
-    if fitted_with is not None:
-        _check_unchanged(explainer, fitted_with)
-
-
-def check_parameter(name: str, value: Any) -> None:
-    """Check that one parameter is of the type that an explainer can use."""
-    kind, allowed = _ALLOWED[name]
-    # A class has the methods of its objects: NearestCandidates is meant as NearestCandidates().
-    if isinstance(value, type) or not isinstance(value, kind):
-        raise InvalidInputError(f"{name} must be {allowed}, got {value!r}.")
-
-
-def paper_settings(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of the paper, with changes in their place.
-
-    Examples
-    --------
-    >>> paper_settings({"sparsify": True})["search"]
-    LineSearch(gamma=0.1, halvings='segment', first_crossing=False)
-    """
-    settings: dict[str, Any] = {
-        "candidates": NearestCandidates(1000),
-        "diversity": AngleDiversity(0.5),
-        "search": LineSearch(0.1),
-        "scale": "range",
-        "schema": Schema(),
-        "sparsify": False,
-        **changes,
-    }
-    if isinstance(settings["schema"], Schema | None):
-        settings["schema"] = (settings["schema"] or Schema()).without_steps()
-    return settings
-
-
-class ModelEstimator(BaseEstimator):
-    """An estimator whose first parameter is a model that is fitted already.
-
-    A subclass calls ``_keep_training`` in its ``fit``.
-    """
-
-    def _keep_training(self, training: TrainingData) -> None:
-        """Keep what was learned from the training rows, and what scikit-learn expects of it."""
-        self._training = training
-        self._fitted_with, self._checked = used_by_fit(self), self._parameters()
-        self.schema_ = training.table.schema()
-        self.distance_ = training.distance
-        self.pool_ = training.pool
-        self.classes_ = training.classes.labels
-        self.support_ = training.support
-        self.n_features_in_ = len(training.table.columns)
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        if training.table.array_dtype is None:
-            self.feature_names_in_ = np.asarray(training.table.columns, dtype=object)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "pool_"):
-            raise NotFittedError(
-                f"This {type(self).__name__} is not fitted yet. Call fit with the training rows "
-                f"first."
-            )
-        now = self._parameters()
-        if any(now[name] is not value for name, value in self._checked.items()):
-            check_parameters(self, self._fitted_with)  # set_params may have come after fit
-            self._checked = now
-
-    def _check_goal(self, target: Any = None, interval: tuple[float, float] | None = None) -> None:
-        """Raise if no training row has what is wanted: it is wrong for every row that is asked."""
-        set_goal(self._training.classes, target, interval)
-
-    def _parameters(self) -> dict[str, Any]:
-        """Return the parameters as they are now; faster than ``get_params``."""
-        kind: Any = type(self)
-        return {name: getattr(self, name) for name in _parameter_names(kind)}
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "pool_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        takes = tags.input_tags
-        takes.allow_nan = takes.categorical = takes.string = True
-        return tags
-
-    def __sklearn_clone__(self) -> Self:
-        # A clone explains the same model: cloning the model too would throw its training away.
-        return type(self)(**self.get_params(deep=False))
-
-
-@cache
-def _parameter_names(kind: Any) -> tuple[str, ...]:
-    return tuple(kind._get_param_names())
-
-
-class DiverseExplainer(ModelEstimator):
+class DiverseExplainer(BaseEstimator):
     """Explain a decision by a small set of diverse, close counterfactuals.
 
-    The approximation of "Promoting Counterfactual Robustness through Diversity" (AAAI 2024).
-    Training rows that the model puts in another class are ordered by distance (step 1), cut off
-    (step 2) and filtered by diversity (step 3). Each is then moved towards the input, up to the
-    decision boundary (step 4).
+    The approach of "Promoting Counterfactual Robustness through Diversity" (AAAI 2024): several
+    options that differ from each other, in place of the nearest one alone. How they are chosen is
+    said by ``strategy``.
 
     Parameters
     ----------
-    model
+    model : object
         Anything with ``predict``, or a function from rows to labels. It is asked in the
         container, columns and dtypes of the training data.
-    distance
-        ``"l1"``, ``"l2"``, ``"linf"``, ``"l0"``, a :class:`~counterset.distances.Distance`, or a
-        function from (n, d) and (m, d) to (n, m). Taken in the scaled space.
-    candidates
-        Step 2: :class:`NearestCandidates`, :class:`CandidatesWithin`, or a step of your own, see
-        :class:`~counterset.strategies.Cutoff`.
-    diversity
-        Step 3: :class:`AngleDiversity`, :class:`DistanceDiversity`, :class:`FeatureDiversity`, or
-        a step of your own, see :class:`~counterset.strategies.Diversity`; None keeps the nearest.
-    search
-        Step 4: :class:`LineSearch` or a step of your own, see
-        :class:`~counterset.strategies.Search`;
-        None reports the training rows themselves.
-    max_counterfactuals
+    strategy : Nearest, Shared, Paper or Strategy, default=Nearest()
+        How options are chosen: :class:`Nearest`, few changes as seen from the input;
+        :class:`Shared`, with options from a list that people alike share; :class:`Paper`, the
+        paper's four steps; or a strategy of your own, see :class:`~counterset.strategies.Strategy`.
+    distance : str, Distance or callable, default="l1"
+        ``"l1"``, ``"l2"``, ``"linf"``, ``"l0"``, ``"gower"``, a
+        :class:`~counterset.distances.Distance`, or a function from (n, d) and (m, d) to (n, m).
+        Taken in the scaled space.
+    max_counterfactuals : int, default=5
         The most to report for one input.
-    scale
+    scale : str, array of shape (n_features,) or None, default="robust"
         What counts 1 in each feature. ``"robust"``: its range without outliers; ``"range"``: its
-        range; ``"mad"``: its median absolute deviation; None: 1; or pass one number per feature.
-    costs
-        From names to what a change costs, on top of any scale.
-    schema
+        range; ``"mad"``: its median absolute deviation; None: 1; or one number per feature.
+    costs : mapping, default=None
+        From names to how much more than usual a change counts, on top of any scale.
+    schema : Schema, default=None
         The kinds of features where the dtypes do not tell, see :class:`Schema`.
-    constraints
+    constraints : Constraints, default=None
         What may change, see :class:`Constraints`.
-    sparsify
-        Undo the changes that a counterfactual does not need, so that few features change.
-    max_model_rows
+    plausibility : NearData, default=None
+        :class:`NearData` requires counterfactuals to lie near training rows.
+    max_model_rows : int, default=None
         The most rows to ask the model about for one input; when they are used up, the search ends,
         and a warning says so. Answers stay valid, but may be fewer or farther, and depend on the
-        inputs that are explained with it. Rows that are asked about once for all inputs, in ``fit``
-        and for the first input of a class, are not counted. None: as many as the search takes, some
-        thousands to ten thousands.
-    anchors
-        None: options are chosen for each input. A number: ``fit`` divides the inputs of each class
-        into that many regions, and an input gets its options from a list that is fixed for its
-        region, so that nearly equal inputs get the same. ``"auto"``: see ``docs/anchors.md``.
-    plausibility
-        :class:`NearData` requires counterfactuals to lie near training rows.
+        inputs that are explained with it. What ``fit`` asks is not counted. None: as many as the
+        search takes, some thousands to ten thousands.
 
     Attributes
     ----------
-    anchors_
-        The regions that were found, with what is offered to each, or None.
-    classes_
+    classes_ : ndarray
         The labels that the model gives to the training rows.
-    schema_
+    schema_ : Schema
         The kinds and ranges of the features, as learned; print it.
-    distance_
+    distance_ : object
         The distance, for rows in the model's own units: pass it to the metrics.
+    strategy_ : Finder
+        What the strategy learned.
+    training_ : TrainingData
+        The training rows as the library holds them, for code that extends it.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    See Also
+    --------
+    ExhaustiveExplainer : All counterfactuals that are nearly as close as the nearest.
 
     Examples
     --------
@@ -294,70 +136,85 @@ class DiverseExplainer(ModelEstimator):
         self,
         model: Any,
         *,
+        strategy: Strategy = Nearest(),
         distance: DistanceLike = "l1",
-        candidates: Cutoff = NearestCandidates(1000),
-        diversity: Diversity | None = AngleDiversity(0.5),
-        search: Search | None = LineSearch(0.001),
         max_counterfactuals: int = 5,
         scale: ScaleLike = "robust",
         costs: Mapping[Any, float] | None = None,
         schema: Schema | None = None,
         constraints: Constraints | None = None,
-        sparsify: bool = True,
         plausibility: NearData | None = None,
         max_model_rows: int | None = None,
-        anchors: int | Literal["auto"] | None = None,
+        **moved: Any,
     ) -> None:
+        if moved:
+            _refuse(moved)
         self.model = model
+        self.strategy = strategy
         self.distance = distance
-        self.candidates = candidates
-        self.diversity = diversity
-        self.search = search
         self.max_counterfactuals = max_counterfactuals
         self.scale = scale
         self.costs = costs
         self.schema = schema
         self.constraints = constraints
-        self.sparsify = sparsify
         self.plausibility = plausibility
         self.max_model_rows = max_model_rows
-        self.anchors = anchors
 
     @classmethod
-    def paper(cls, model: Any, **changes: Any) -> Self:
+    def paper(
+        cls,
+        model: Any,
+        *,
+        candidates: Cutoff = NearestCandidates(1000),
+        diversity: Diversity | None = AngleDiversity(0.5),
+        search: Search | None = LineSearch(0.1),
+        **rest: Any,
+    ) -> Self:
         """Return an explainer with the settings of the paper.
 
-        That is ``NearestCandidates(1000)``, ``AngleDiversity(0.5)``, ``LineSearch(0.1)``,
-        ``scale="range"``, ``sparsify=False``, and numbers without a step, ``Schema(step=0)``.
+        That is the strategy :class:`Paper`, ``scale="range"``, and numbers without a step,
+        ``Schema(step=0)``.
 
         Parameters
         ----------
-        model
+        model : object
             As for the explainer itself.
-        changes
-            Parameters in place of the paper's.
+        candidates, diversity, search
+            Steps 2 to 4, as for :class:`Paper`.
+        rest
+            Other parameters of the explainer, and ``regions`` of :class:`Paper`.
 
         Examples
         --------
-        >>> DiverseExplainer.paper(lambda rows: rows[:, 0] > 1, sparsify=True).search
+        >>> DiverseExplainer.paper(lambda rows: rows[:, 0] > 1).strategy.search
         LineSearch(gamma=0.1, halvings='segment', first_crossing=False)
         """
-        return cls(model, **paper_settings(changes))
+        if "strategy" in rest:
+            raise InvalidInputError(
+                "DiverseExplainer.paper has the strategy Paper. For another one, write "
+                "DiverseExplainer(model, strategy=...)."
+            )
+        settings = {"scale": "range", "schema": None} | rest
+        strategy = Paper(candidates, diversity, search, settings.pop("regions", None))
+        if isinstance(settings["schema"], Schema | None):
+            settings["schema"] = (settings["schema"] or Schema()).without_steps()
+        return cls(model, strategy=strategy, **settings)
 
-    def fit(self, X: Any, y: Any = None, *, progress: bool = False) -> Self:
-        """Ask the model about the training rows, once, and keep them as candidates.
+    def fit(self, X: Any, y: Any = None, *, progress: bool | None = None) -> Self:
+        """Ask the model about the training rows, once, and learn what the strategy needs.
 
         Parameters
         ----------
-        X
+        X : DataFrame, Table, array of shape (n, d) or list of mappings
             The training rows: a DataFrame of pandas or polars, a pyarrow Table, a 2-d array, or a
             list of mappings from columns to values. Answers come in the same container.
-        y
-            Not used: labels come from the model, as in the paper.
-        progress
-            Show a progress bar on the error stream while anchors are looked for.
+        y : ignored
+            Labels come from the model, as in the paper.
+        progress : bool, default=None
+            Show a progress bar on the error stream if learning takes longer than two seconds.
+            None: if that is a terminal.
         """
-        check_parameters(self)
+        self._check_parameters()
         training = TrainingData.learn(
             X,
             self.model,
@@ -372,19 +229,18 @@ class DiverseExplainer(ModelEstimator):
         warn_of_scale(known, training.table, self.scale, stacklevel=2, but=known_ones)
         if training.table.array_dtype is None:
             warn_of_unused(self.model, list(training.table.columns), stacklevel=2)
-        training.rules(self.constraints)  # a constraint that does not fit the data shows now
-        return self._keep(training, RecipeBook(training), progress=progress)
+        return self._learn(training, RecipeBook(training), progress)
 
     def with_costs(self, costs: Mapping[Any, float] | None) -> Self:
         """Return a fitted explainer with other costs, without asking the model again.
 
         For a person's own costs: what is hard for one is easy for another. Options are looked for
         among what was learned with this explainer's costs, so they can differ from those of a new
-        ``fit``. Anchors are found anew.
+        ``fit``. Regions and their shared lists are found anew.
 
         Parameters
         ----------
-        costs
+        costs : mapping or None
             As for the explainer itself, in place of its own.
 
         Examples
@@ -398,24 +254,69 @@ class DiverseExplainer(ModelEstimator):
         ['x0']
         """
         self._check_fitted()
-        check_parameter("costs", costs)
+        check_type("costs", costs, *_ALLOWED["costs"])
         other: Self = clone(self).set_params(costs=costs)
-        training = self._training.with_costs(costs, self.distance, self.plausibility)
-        training.rules(self.constraints)
-        recipes = self._recipes if self.anchors is None else RecipeBook(training)
-        return other._keep(training, recipes)
+        training = self.training_.with_costs(costs, self.distance, self.plausibility)
+        return other._learn(training, self._recipes)
 
-    def _keep(self, training: TrainingData, recipes: RecipeBook, *, progress: bool = False) -> Self:
-        """Keep what was learned from the training rows, after finding anchors in it."""
-        anchors = None
-        if self.anchors is not None:
-            paper = paper_pipeline(self, training, training.usable(None), training.no_rules)
-            anchors = find_anchors(
-                self.anchors, paper, recipes, self.constraints, progress=progress
-            )
-        self._keep_training(training)
-        self._recipes, self.anchors_ = recipes, anchors
+    def with_strategy(self, strategy: Strategy) -> Self:
+        """Return a fitted explainer with another strategy, without asking about the rows again.
+
+        What strategies have in common is learned once.
+
+        Parameters
+        ----------
+        strategy : Nearest, Shared, Paper or Strategy
+            As for the explainer itself, in place of its own.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from counterset import DiverseExplainer, Shared
+        >>> X = np.random.default_rng(0).random((200, 2))
+        >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1).fit(X)
+        >>> explainer.with_strategy(Shared(own=1)).strategy.own
+        1
+        """
+        self._check_fitted()
+        check_type("strategy", strategy, *_ALLOWED["strategy"])
+        other: Self = clone(self).set_params(strategy=strategy)
+        return other._learn(self.training_, self._recipes)
+
+    def prepare(
+        self,
+        *,
+        target: Any = None,
+        target_probability: float | None = None,
+        interval: tuple[float, float] | None = None,
+    ) -> Self:
+        """Learn now what explanations for a goal need, so that the first one need not wait.
+
+        ``fit`` learns what is needed for any other class. For a model of two classes nothing is
+        left to learn. For another goal, ``explain`` learns what it needs when it is first asked.
+
+        Parameters
+        ----------
+        target, target_probability, interval
+            As in ``explain``.
+        """
+        self._check_fitted()
+        self.check_goal(target, interval)
+        goal = read_goal(self.training_.classes, target, interval)
+        rules = self.training_.rules(self.constraints)
+        support, count = self.training_.support, self.max_counterfactuals
+        self.strategy_.prepare(Requirements(goal, target_probability, rules, support, count))
         return self
+
+    def check_goal(self, target: Any = None, interval: tuple[float, float] | None = None) -> None:
+        """Raise if no training row has what is wanted: it is wrong for every row that is asked.
+
+        Parameters
+        ----------
+        target, interval
+            As in ``explain``.
+        """
+        set_goal(self.training_.classes, target, interval)
 
     def explain(
         self,
@@ -444,7 +345,7 @@ class DiverseExplainer(ModelEstimator):
         """
         self._check_fitted()
         if is_per_row(constraints):
-            check_parameter("constraints", constraints)
+            check_type("constraints", constraints, *_ALLOWED["constraints"])
         request = Request(
             target,
             target_probability,
@@ -453,7 +354,7 @@ class DiverseExplainer(ModelEstimator):
             self.constraints,
             max_rows=self.max_model_rows,
         )
-        return self._explain(*self._training.table.encode_one(x), request)[0]
+        return self._explain(*self.training_.table.encode_one(x), request)[0]
 
     def explain_many(
         self,
@@ -474,8 +375,8 @@ class DiverseExplainer(ModelEstimator):
         Parameters
         ----------
         X
-            A table like the training data, or a list of mappings from columns to values. For a dask
-            DataFrame, a lazy one comes back, as :class:`~counterset.batch.FrameExplainer` makes it.
+            A table like the training data, or a list of mappings from columns to values. For a
+            dask DataFrame, see :meth:`counterset.batch.FrameExplainer.explain_dask`.
         target, target_probability, interval
             As in ``explain``.
         constraints
@@ -505,11 +406,11 @@ class DiverseExplainer(ModelEstimator):
             *goal, self.constraints, if_none, skip, self.max_model_rows, workload=work
         )
         if is_dask_frame(X):
-            from counterset.batch.dask_frames import explain_lazily  # noqa: PLC0415 - a room above
-
-            lazy: Explanations = explain_lazily(self, X, request)
-            return lazy
-        return self._explain(*self._training.table.encode(X), request)
+            raise InvalidInputError(
+                "explain_many takes rows in memory, got a dask DataFrame. Explain its partitions "
+                "where they are: counterset.batch.FrameExplainer(explainer).explain_dask(X)."
+            )
+        return self._explain(*self.training_.table.encode(X), request)
 
     def certify(
         self,
@@ -587,16 +488,117 @@ class DiverseExplainer(ModelEstimator):
         True
         """
         self._check_fitted()
-        return certify(explanation, epsilon, options, self._training, domain, time_limit)
+        return certify(explanation, epsilon, options, self.training_, domain, time_limit)
+
+    def _learn(
+        self, training: TrainingData, recipes: RecipeBook, progress: bool | None = False
+    ) -> Self:
+        """Let the strategy learn, and keep what scikit-learn expects."""
+        rules = training.rules(
+            self.constraints
+        )  # a constraint that does not fit the data shows now
+        count, support = self.max_counterfactuals, training.support
+        shown = sys.stderr.isatty() if progress is None else progress
+        with Progress(0, "fit", shown=shown, after=BAR_AFTER) as bar:
+
+            def advance(total: int) -> None:
+                bar.total = total
+                bar.advance()
+
+            requirements = Requirements(AnyOther(), None, rules, support, count)
+            self.strategy_ = self.strategy.learn(training, recipes, requirements, advance)
+        self.training_, self._recipes = training, recipes
+        self._fitted_with = {name: getattr(self, name) for name in _USED_BY_FIT}
+        self._checked = self._parameters()
+        self.schema_ = training.table.schema()
+        self.distance_ = training.distance
+        self.classes_ = training.classes.labels
+        self.n_features_in_ = len(training.table.columns)
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        if training.table.array_dtype is None:
+            self.feature_names_in_ = np.asarray(training.table.columns, dtype=object)
+        return self
 
     def _explain(self, matrix: Matrix, index: pd.Index, request: Request) -> Explanations:
-        rows = self._training, matrix, index, request, self._pipeline
-        return explain_batch(*rows, self._parameters())
+        return explain_rows(
+            self.training_, self.strategy_, matrix, index, request, self._parameters()
+        )
 
-    def _pipeline(self, requirements: Requirements) -> Pipeline:
-        """Return the pipeline of one call."""
-        usable = self._training.usable(requirements.probability)
-        paper = paper_pipeline(self, self._training, usable, requirements.rules)
-        if self.anchors_ is None:
-            return with_recipes(paper, self._recipes, self.constraints)
-        return anchored(paper, self.anchors_, self.constraints)
+    def _check_parameters(self) -> None:
+        """Check that the parameters are what the explainer can use."""
+        check_count(self.max_counterfactuals, "max_counterfactuals")
+        if self.max_model_rows is not None:
+            check_count(self.max_model_rows, "max_model_rows")
+        for name, (kind, allowed) in _ALLOWED.items():
+            check_type(name, getattr(self, name), kind, allowed)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "training_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} is not fitted yet. Call fit with the training rows "
+                f"first."
+            )
+        now = self._parameters()
+        if all(now[name] is value for name, value in self._checked.items()):
+            return
+        self._check_parameters()  # set_params may have come after fit
+        changed = [name for name, value in self._fitted_with.items() if not _same(now[name], value)]
+        if changed:
+            raise NotFittedError(
+                f"{' and '.join(changed)} changed after fit, so what was learned no longer "
+                f"applies. Call fit again."
+            )
+        self._checked = now
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the parameters as they are now; faster than ``get_params``."""
+        kind: Any = type(self)
+        return {name: getattr(self, name) for name in _parameter_names(kind)}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "training_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        takes = tags.input_tags
+        takes.allow_nan = takes.categorical = takes.string = True
+        return tags
+
+    def __sklearn_clone__(self) -> Self:
+        # A clone explains the same model: cloning the model too would throw its training away.
+        return type(self)(**self.get_params(deep=False))
+
+
+@cache
+def _parameter_names(kind: Any) -> tuple[str, ...]:
+    return tuple(kind._get_param_names())
+
+
+def _same(value: Any, other: Any) -> bool:
+    if value is other:
+        return True
+    if isinstance(value, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(value, other)
+    return type(value) is type(other) and bool(value == other)
+
+
+def _refuse(given: Mapping[str, Any]) -> NoReturn:
+    """Refuse parameters that the explainer does not have; show where old ones stand now."""
+    unknown = [name for name in given if name not in _MOVED]
+    if unknown:
+        raise TypeError(
+            f"DiverseExplainer.__init__() got an unexpected keyword argument {unknown[0]!r}"
+        )
+    steps = {name: given[name] for name in ("candidates", "diversity", "search") if name in given}
+    anchors = given.get("anchors")
+    name = "Nearest"
+    if "candidates" in given or not given.get("sparsify", True) or given.get("search", 1) is None:
+        name = "Paper"
+        steps |= {} if anchors is None else {"regions": anchors}
+    elif anchors is not None:
+        name, steps = "Shared", {"own": 0, "regions": anchors} | steps
+    arguments = ", ".join(f"{key}={value!r}" for key, value in steps.items())
+    raise InvalidInputError(
+        f"How options are chosen is said by strategy=, no longer by {' and '.join(given)}. Write "
+        f"DiverseExplainer(model, strategy={name}({arguments}))."
+    )

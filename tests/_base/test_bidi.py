@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.settings import explainer_by_steps
 
-from counterset import Constraints, DiverseExplainer, Explanation
+from counterset import Constraints, Explanation
 from counterset._base.bidi import isolated, to_html
 
 INCOME, HOME, OWN, RENT = "הכנסה", "السكن", "ملك خاص", "إيجار"
@@ -19,7 +20,7 @@ INCOME, HOME, OWN, RENT = "הכנסה", "السكن", "ملك خاص", "إيجا
 @pytest.fixture(scope="module")
 def explanation() -> Explanation:
     frame = pd.DataFrame({INCOME: [1.0, 2.0, 3.0, 4.0] * 5, HOME: [RENT, OWN] * 10, "n": range(20)})
-    explainer = DiverseExplainer(
+    explainer = explainer_by_steps(
         lambda rows: [
             "כן" if income + (home == OWN) > 2 else "לא"
             for income, home in zip(rows[INCOME], rows[HOME], strict=True)

@@ -19,7 +19,6 @@ from support.toys import FRAME, approve, fitted
 
 from counterset import Constraints, DiverseExplainer, InvalidInputError
 from counterset.batch import FrameExplainer
-from counterset.batch.dask_frames import map_partitions
 from counterset.exceptions import MissingExtraError
 
 #: The longest that a test waits for workers, in seconds: ten times what is usual.
@@ -50,11 +49,11 @@ def computed(lazy: Any) -> pd.DataFrame:
     return rows
 
 
-def test_explain_many_is_lazy_and_equal_to_a_frame_explainer() -> None:
-    explainer, rows = lender(), loans(40)[FEATURES]
-    lazy = explainer.explain_many(partitioned(rows), target="approved")
+def test_a_dask_frame_is_explained_lazily_and_as_a_frame_in_memory() -> None:
+    explain, rows = FrameExplainer(lender(), target="approved"), loans(40)[FEATURES]
+    lazy = explain.explain_dask(partitioned(rows))
     assert isinstance(lazy, dd.DataFrame)
-    expected = FrameExplainer(explainer, target="approved")(rows)
+    expected = explain(rows)
     assert lazy.dtypes.to_dict() == expected.dtypes.to_dict()
     assert lazy.index.name == "person"
     pd.testing.assert_frame_equal(computed(lazy), expected)
@@ -66,7 +65,7 @@ def test_partitions_without_rows_and_with_failures_come_back() -> None:
     parts = partitioned(rows)
     some = parts[parts["case"] > 1009]  # the first partition is empty
     explain = FrameExplainer(lender(), keep=["case"])
-    lazy = map_partitions(explain, some)
+    lazy = explain.explain_dask(some)
     assert len(lazy.partitions[0].compute(scheduler="synchronous")) == 0
     out = computed(lazy)
     pd.testing.assert_frame_equal(out, explain(rows[rows["case"] > 1009]))
@@ -79,14 +78,15 @@ def test_texts_may_be_those_of_arrow() -> None:
     X = loans()[["income", "debt"]].assign(town=["Ulm", "Bonn"] * 60)
     explainer = DiverseExplainer(Flat()).fit(X)
     with dask.config.set({"dataframe.convert-string": True}):
-        lazy = explainer.explain_many(dd.from_pandas(X[:10], npartitions=2, sort=False))
+        frame = dd.from_pandas(X[:10], npartitions=2, sort=False)
+        lazy = FrameExplainer(explainer).explain_dask(frame)
         out = computed(lazy)
     assert out["town"].tolist() == FrameExplainer(explainer)(X[:10])["town"].tolist()
 
 
 def test_all_tasks_share_one_explainer() -> None:
     explainer, rows = lender(), loans(40)[FEATURES]
-    lazy: Any = explainer.explain_many(partitioned(rows))
+    lazy = FrameExplainer(explainer).explain_dask(partitioned(rows))
     graph = dict(lazy.optimize().__dask_graph__())
     sizes = {str(key): len(pickle.dumps(task)) for key, task in graph.items()}
     whole = len(pickle.dumps(explainer))
@@ -104,7 +104,7 @@ def test_a_worker_that_is_killed_loses_nothing(client: Client, tmp_path: Path) -
     serial = FrameExplainer(explainer)(rows)
     before = set(client.run(os.getpid).values())
     armed.touch()
-    lazy = explainer.explain_many(partitioned(rows))
+    lazy = FrameExplainer(explainer).explain_dask(partitioned(rows))
     out = client.compute(lazy).result(timeout=PATIENCE)
     assert not armed.exists()
     client.wait_for_workers(2, timeout=PATIENCE)
@@ -117,7 +117,8 @@ def test_a_partition_that_fails_is_retried(client: Client, tmp_path: Path) -> No
     rows = loans(20)[["income", "debt"]]
     explainer = DiverseExplainer.paper(Flat(), distance=Flaky(str(armed))).fit(rows)
     serial = FrameExplainer(explainer)(rows)
-    once, again = (explainer.explain_many(partitioned(rows)) for _ in range(2))
+    explain = FrameExplainer(explainer)
+    once, again = (explain.explain_dask(partitioned(rows)) for _ in range(2))
     armed.touch()
     with pytest.raises(OSError, match="the file is gone"):
         client.compute(once).result(timeout=PATIENCE)
@@ -127,13 +128,26 @@ def test_a_partition_that_fails_is_retried(client: Client, tmp_path: Path) -> No
     pd.testing.assert_frame_equal(out, serial)
 
 
+def test_explain_many_refuses_a_dask_frame_and_shows_the_line_that_explains_it() -> None:
+    # It once returned something else than Explanations.
+    explainer, frame = lender(), partitioned(loans(5)[FEATURES])
+    line = r"counterset\.batch\.FrameExplainer\(explainer\)\.explain_dask\(X\)"
+    with pytest.raises(InvalidInputError, match=line):
+        explainer.explain_many(frame)
+
+
+def test_each_kind_of_frame_has_its_own_call() -> None:
+    explain, rows = FrameExplainer(lender()), loans(5)[FEATURES]
+    with pytest.raises(InvalidInputError, match=r"Call explain_dask\(frame\)"):
+        explain(partitioned(rows))
+    with pytest.raises(InvalidInputError, match="explain_dask takes a dask DataFrame, got Dat"):
+        explain.explain_dask(rows)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"if_none": "warn"}, "if_none and skip cannot be chosen for a dask DataFrame"),
-        ({"skip": True}, "if_none and skip cannot be chosen for a dask DataFrame"),
         ({"constraints": [Constraints()] * 5}, "or a function of the row, because a frame may be"),
-        ({"progress": True}, "progress cannot be shown for a dask DataFrame"),
         ({"memory": "much"}, "memory must be a number of bytes"),
         ({"target_probability": 3}, "target_probability must be"),
     ],
@@ -142,19 +156,22 @@ def test_what_makes_no_sense_later_is_refused_at_once(
     options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=message):
-        lender().explain_many(partitioned(loans(5)[FEATURES]), **options)
+        FrameExplainer(lender(), **options)
 
 
-def test_columns_and_the_training_data_must_fit() -> None:
-    with pytest.raises(InvalidInputError, match="are not those that the explainer was fitted on"):
-        lender().explain_many(partitioned(loans(5)))
+def test_columns_may_be_more_but_none_may_be_missing() -> None:
+    explain = FrameExplainer(lender())
+    more = explain.explain_dask(partitioned(loans(5)))
+    pd.testing.assert_frame_equal(computed(more), explain(loans(5)[FEATURES]))
+    with pytest.raises(InvalidInputError, match="The frame lacks the columns"):
+        explain.explain_dask(partitioned(loans(5)[FEATURES[1:]]))
     with pytest.raises(InvalidInputError, match="fitted on an array"):
-        fitted().explain_many(partitioned(FRAME.set_axis(["x0", "x1"], axis=1)))
+        FrameExplainer(fitted())
     explainer = DiverseExplainer(approve).fit(FRAME)
-    assert len(computed(explainer.explain_many(partitioned(FRAME[:4])))) >= 4
+    assert len(computed(FrameExplainer(explainer).explain_dask(partitioned(FRAME[:4])))) >= 4
 
 
 def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "dask", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'counterset\[dask\]'"):
-        map_partitions(FrameExplainer(lender()), None)
+        FrameExplainer(lender()).explain_dask(None)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterset.batch.isolation import isolate
+from counterset.batch.frame_explainer import isolate
 
 
 class Work:

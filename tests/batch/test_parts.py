@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 from counterset import InvalidInputError
-from counterset.batch.parts import Parts
-from counterset.batch.table_files import CsvFormat
+from counterset.batch.table_files import CsvFormat, Parts
 
 HOW = CsvFormat(("a",))
 
@@ -146,7 +145,7 @@ def test_one_run_at_a_time_writes_a_file(tmp_path: Path) -> None:
     with parts.opened({}):
         write(parts, 0)
         with (
-            pytest.raises(InvalidInputError, match=r"Another run is writing .*out\.csv at this"),
+            pytest.raises(InvalidInputError, match=r"Another run is writing .*out\.csv now"),
             Parts(parts.file).opened({}),
         ):
             pass
@@ -157,7 +156,7 @@ def test_one_run_at_a_time_writes_a_file(tmp_path: Path) -> None:
 def test_a_run_that_was_killed_blocks_nobody(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from counterset.batch.parts import Parts\n"
+        "from counterset.batch.table_files import Parts\n"
         "with Parts(Path(sys.argv[1])).opened({}): os.kill(os.getpid(), signal.SIGKILL)"
     )
     file = tmp_path / "out.csv"
@@ -173,7 +172,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     parts = Parts(tmp_path / "out.csv")
     parts.folder.mkdir()
     (parts.folder / "thesis.txt").write_text("years of work")
-    with pytest.raises(InvalidInputError, match=r"it holds other files \(thesis.txt\)"):
+    with pytest.raises(InvalidInputError, match=r"it has other files \(thesis.txt\)"):
         finished(parts.file)
     assert [file.name for file in parts.folder.iterdir()] == ["thesis.txt"]
     (tmp_path / "b.csv.parts").touch()

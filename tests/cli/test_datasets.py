@@ -40,7 +40,7 @@ def test_a_dataset_becomes_a_table_and_a_schema_with_which_features_are_as_in_th
     def describe(X: pd.DataFrame, schema: Schema | None) -> list[str]:
         model = lambda rows: rows["duration"].to_numpy() > 12  # noqa: E731
         table = DiverseExplainer(model, schema=schema).fit(X)
-        return [str(feature) for feature in table.distance_.table.features]
+        return [str(feature) for feature in table.training_.table.features]
 
     # A CSV file loses the order of categories.
     assert describe(frame.drop(columns="class"), read_schema(schema)) == describe(

@@ -16,14 +16,27 @@ def test_evaluate_prints_the_means_and_writes_all_figures(
 ) -> None:
     model, data = write_loans(tmp_path)
     file = tmp_path / "figures.csv"
-    command = ["evaluate", model, data, "--trust", "--inputs", "8", "--repeats", "2", "--ways", "1"]
+    command = [
+        "evaluate",
+        model,
+        data,
+        "--trust",
+        "--inputs",
+        "8",
+        "--repeats",
+        "2",
+        "--options",
+        "1",
+    ]
     assert main([*command, "--target", "approved", "--output", str(file)]) == 0
     told = capsys.readouterr().out
     figures = pd.read_csv(file)
     assert len(figures) == 16
     explained = figures[figures["validity"].notna()]
     count = explained["input"].nunique()
-    assert told.startswith(f"{count} rows explained, {8 - count} had what was wanted.\n")
+    assert told.startswith(
+        f"{count} rows explained, {8 - count} already had the wanted class or value.\n"
+    )
     assert f"{explained['k_distance'].mean():9.3f}  k_distance: mean distance" in told
     assert told.endswith(f"Written to {file}\n")
 
@@ -35,7 +48,7 @@ def test_nothing_to_explain_is_told(tmp_path: Path, capsys: pytest.CaptureFixtur
     rows[rows["decision"] == "approved"].head(3).to_csv(good, index=False)
     command = ["evaluate", model, str(good), "--train", data, "--trust", "--target", "approved"]
     assert main(command) == 0
-    assert capsys.readouterr().out == "0 rows explained, 3 had what was wanted.\n"
+    assert capsys.readouterr().out == "0 rows explained, 3 already had the wanted class or value.\n"
 
 
 def test_a_folder_that_is_not_there_is_told(

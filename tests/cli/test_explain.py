@@ -29,7 +29,7 @@ def test_explain_prints_the_words_of_the_library(
 ) -> None:
     schema = tmp_path / "schema.json"
     schema.write_text('{"units": {"income": "€"}}', encoding="utf-8")
-    base = command(tmp_path, "--ways", "1", "--immutable", "debt", "--schema", str(schema))
+    base = command(tmp_path, "--options", "1", "--immutable", "debt", "--schema", str(schema))
     row = declined(tmp_path)
     assert main([*base, "--row", str(row), "--target", "approved"]) == 0
     X = pd.read_csv(tmp_path / "data.csv")[["income", "debt"]]
@@ -50,7 +50,7 @@ def test_explain_prints_json_and_nothing_else_and_writes_a_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = tmp_path / "report.html"
-    base = command(tmp_path, "--html", str(report), "--ways", "1")
+    base = command(tmp_path, "--html", str(report), "--options", "1")
     row = str(declined(tmp_path))
     assert main([*base, "--row", row, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["label"] == "declined"
@@ -63,7 +63,7 @@ def test_fewer_ways_than_asked_for_are_told_once_in_the_words(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # A warning in terms of the library was told too.
-    base = command(tmp_path, "--ways", "5", "--immutable", "debt")
+    base = command(tmp_path, "--options", "5", "--immutable", "debt")
     assert main([*base, "--row", str(declined(tmp_path))]) == 0
     told = capsys.readouterr()
     assert "5 were asked for" in " ".join(told.out.split())
@@ -73,7 +73,7 @@ def test_fewer_ways_than_asked_for_are_told_once_in_the_words(
 def test_a_regression_is_explained_for_a_range(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    base = command(tmp_path, "--row", "0", "--ways", "1")
+    base = command(tmp_path, "--row", "0", "--options", "1")
     X = pd.read_csv(tmp_path / "data.csv")[["income", "debt"]]
     joblib.dump(LinearRegression().fit(X, X["income"] - X["debt"]), tmp_path / "model.joblib")
     assert main([*base, "--interval", "70", "80"]) == 0
@@ -113,8 +113,8 @@ def test_a_row_that_has_what_is_wanted_is_told_in_words_of_the_command(
     row = str(declined(tmp_path))
     assert main([*base, "--row", row]) == 2
     assert capsys.readouterr().err.splitlines()[-1] == (
-        f"counterset: The model's answer on row {row} is what is wanted already: 'declined'. "
-        f"Choose another row, or another goal."
+        f"counterset: Row {row} already has the wanted class or value: the model predicts "
+        f"'declined'. Choose another row, or another goal."
     )
 
 

@@ -38,7 +38,7 @@ def write(folder: Path, model: Any = None, rows: pd.DataFrame | None = None) -> 
     data.reset_index(drop=True).to_parquet(folder / "data.parquet")
     files = ["model.joblib", "data.parquet", "--train", "train.parquet"]
     named = [each if each.startswith("-") else str(folder / each) for each in files]
-    return ["explain", *named, "--trust", "--ways", "2", "--drop", "case"]
+    return ["explain", *named, "--trust", "--options", "2", "--drop", "case"]
 
 
 def interrupted(folder: Path, case: int = 1025) -> list[str]:
@@ -75,8 +75,8 @@ def test_the_file_holds_what_a_frame_explainer_returns(
     told = capsys.readouterr()
     counts = expected.drop_duplicates("input")["status"].value_counts()
     assert told.out == (
-        f"50 rows: {counts['explained']} explained, {counts['already_reached']} had what was "
-        f"wanted\nWritten to {out}\n"
+        f"50 rows: {counts['explained']} explained, {counts['already_reached']} already had "
+        f"the wanted class or value\nWritten to {out}\n"
     )
     assert "explain [########################] 50/50, " in told.err
     assert sorted(each.suffix for each in tmp_path.iterdir()) == [".joblib", *[".parquet"] * 3]
@@ -121,7 +121,7 @@ def test_a_cell_of_a_csv_file_that_is_no_number_fails_its_row_only(tmp_path: Pat
     rows.loc[7, "income"] = "unknown"
     rows.loc[8, "debt"] = None
     rows.to_csv(tmp_path / "broken.csv", index=False)
-    common = ["--trust", "--train", data, "--quiet", "--ways", "1"]
+    common = ["--trust", "--train", data, "--quiet", "--options", "1"]
     broken, whole = tmp_path / "broken_out.csv", tmp_path / "whole.csv"
     assert (
         main(["explain", model, str(tmp_path / "broken.csv"), *common, "--out", str(broken)]) == 3
@@ -139,7 +139,7 @@ def test_numbers_kept_from_a_csv_file_stand_as_they_were(tmp_path: Path) -> None
     rows = pd.read_csv(data).assign(case=[f"{i:05d}" for i in range(120)])
     rows.to_csv(data, index=False)
     out = tmp_path / "out.csv"
-    more = ["--keep", "case", "--where", "case < 2", "--out", str(out), "--ways", "1"]
+    more = ["--keep", "case", "--where", "case < 2", "--out", str(out), "--options", "1"]
     assert main(["explain", model, data, "--trust", *more]) == 0
     assert [line.split(",")[:2] for line in out.read_text().splitlines()[1:]] == [
         ["0", "00000"],
@@ -164,7 +164,7 @@ def test_an_interrupted_run_goes_on_without_losing_or_repeating_a_row(
     assert main([*command, "--out", str(out)]) == 130
     assert not out.exists()
     told = capsys.readouterr().err
-    assert f"20 of 50 rows are finished, and kept in {out}.parts." in told
+    assert f"20 of 50 rows are finished and kept in {out}.parts." in told
     between = asked.read_text().split().count(str(first))
     assert between == 2 * before
     assert main([*command, "--out", str(out)]) == 0
@@ -192,24 +192,24 @@ def test_a_parquet_file_with_a_missing_column_is_refused(
     more = ["--trust", "--train", data, "--out", str(tmp_path / "out.parquet")]
     assert main(["explain", model, str(tmp_path / "data.parquet"), *more]) == 2
     told = capsys.readouterr().err.splitlines()[-1]
-    assert "The model takes columns that are not in" in told
-    assert "['debt']" in told
+    assert "The model needs columns that are not in" in told
+    assert "data.parquet: debt. The columns" in told
     assert not (tmp_path / "out.parquet.parts").exists()
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ([], "Choose one of --row N, to explain one row, and --out FILE"),
-        (["--row", "1", "--out", "o.csv"], "Choose one of --row N"),
-        (["--row", "1", "--safe-csv", "--jobs", "2"], "--safe-csv, --jobs needs --out"),
+        ([], "Choose either --row N, to explain one row, or --out FILE"),
+        (["--row", "1", "--out", "o.csv"], "Choose either --row N"),
+        (["--row", "1", "--safe-csv", "--jobs", "2"], "--safe-csv, --jobs: use it with --out, not"),
         (["--out", "{folder}/o.parquet", "--safe-csv"], "--safe-csv is for a .csv file, got"),
-        (["--out", "{folder}/o.csv", "--jobs", "2", "--scheduler", "a"], "Choose one of --jobs"),
-        (["--row", "1", "--keep", "case", "--quiet"], "--keep, --quiet needs --out, and was given"),
-        (["--out", "o.csv", "--json"], "--json needs --row, and was given with --out."),
+        (["--out", "{folder}/o.csv", "--jobs", "2", "--scheduler", "a"], "Choose either --jobs"),
+        (["--row", "1", "--keep", "case", "--quiet"], "--keep, --quiet: use it with --out, not"),
+        (["--out", "o.csv", "--json"], "--json: use it with --row, not with --out."),
         (["--out", "{folder}"], "--out: {folder} cannot be written, because it is a folder"),
         (["--out", "{folder}/o.csv", "--keep", "age"], "--keep names columns that are not in"),
-        (["--out", "{folder}/o.csv", "--where", "age"], "--where cannot be evaluated"),
+        (["--out", "{folder}/o.csv", "--where", "age"], "--where 'age' cannot be evaluated"),
     ],
 )
 def test_what_cannot_be_used_is_told_in_one_line(
@@ -244,7 +244,7 @@ def test_a_full_disk_leaves_what_is_finished(tmp_path: Path) -> None:
     failed = run(size - 1000)
     assert failed.returncode == 1
     assert "File too large" in failed.stderr.splitlines()[-1]
-    assert "50 of 50 rows are finished, and kept in" in failed.stderr
+    assert "50 of 50 rows are finished and kept in" in failed.stderr
     assert "Traceback" not in failed.stderr
     assert not (tmp_path / "out.csv").exists()
     assert sorted(each.name for each in tmp_path.glob("unfinished*")) == []
@@ -267,7 +267,17 @@ def test_a_spreadsheet_finds_no_formula_in_the_safe_form(tmp_path: Path) -> None
     rows = pd.read_csv(data).assign(note="=HYPERLINK(A1)", balance="-12.50")
     rows.to_csv(data, index=False)
     out = tmp_path / "out.csv"
-    command = ["explain", model, data, "--trust", "--ways", "1", "--where", "income < 9", "--quiet"]
+    command = [
+        "explain",
+        model,
+        data,
+        "--trust",
+        "--options",
+        "1",
+        "--where",
+        "income < 9",
+        "--quiet",
+    ]
     command += ["--keep", "note", "balance", "--out", str(out)]
     assert main(command) == 0
     assert set(written(out)["note"]) == {"=HYPERLINK(A1)"}
@@ -286,7 +296,7 @@ def test_a_refused_command_leaves_nothing_and_does_not_block_the_corrected_one(
     rows = Path(data).read_text().splitlines(keepends=True)
     (tmp_path / "broken.csv").write_text("".join([*rows[:70], "1,2,3,4,5,6\n", *rows[70:]]))
     before = sorted(tmp_path.iterdir())
-    base = ["--trust", "--quiet", "--ways", "1", "--out", str(tmp_path / "out.csv")]
+    base = ["--trust", "--quiet", "--options", "1", "--out", str(tmp_path / "out.csv")]
     for table, more in [
         (data, ["--where", "town == Ulm"]),
         (data, ["--where", "income"]),
@@ -313,7 +323,7 @@ def test_a_damaged_part_is_made_again(tmp_path: Path, capsys: pytest.CaptureFixt
     part.write_bytes(part.read_bytes()[:100])
     capsys.readouterr()
     assert main([*command, str(out)]) == 0
-    assert "counterset: 1 of the finished parts are damaged, and made again\n" in (
+    assert "counterset: 1 finished parts are damaged and will be made again\n" in (
         capsys.readouterr().err
     )
     assert main([*command, str(tmp_path / "whole.parquet")]) == 0
@@ -349,5 +359,5 @@ def test_the_parts_say_what_they_were_made_from(tmp_path: Path) -> None:
     command = interrupted(tmp_path)
     assert main([*command, "--out", str(tmp_path / "out.csv"), "--quiet"]) == 130
     manifest = json.loads((tmp_path / "out.csv.parts" / "manifest.json").read_text())
-    assert {"counterset", "MODEL", "DATA", "--train", "--drop", "--ways"} <= set(manifest)
-    assert manifest["--ways"] == "2"
+    assert {"counterset", "MODEL", "DATA", "--train", "--drop", "--options"} <= set(manifest)
+    assert manifest["--options"] == "2"

@@ -67,7 +67,7 @@ def test_a_file_that_cannot_be_written_is_told_with_its_option(
     protected = tmp_path / "protected.html"
     protected.touch()
     monkeypatch.setattr(os, "access", lambda path, mode: path != protected)
-    with pytest.raises(InvalidInputError, match="it is there, and you may not write to it"):
+    with pytest.raises(InvalidInputError, match="it exists and you may not write to it"):
         check_files(given(html=protected), "html")
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
     with pytest.raises(InvalidInputError, match="because you may not write to"):
@@ -172,7 +172,10 @@ def test_a_model_and_a_table_in_each_others_place_are_told(
         f"{data}.\n"
     )
     assert main([name, model, model, "--trust", *options]) == 2
-    assert f"{model} is a model, by its ending, and no table." in capsys.readouterr().err
+    assert (
+        f"{model} is a model, by the ending of its name, and not a table."
+        in capsys.readouterr().err
+    )
     assert main([name, data, data, *options]) == 2
     assert f"{data} is a table, by its ending, and no model." in capsys.readouterr().err
 

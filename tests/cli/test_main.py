@@ -69,7 +69,7 @@ def test_all_commands_are_tested_here() -> None:
     [
         (
             [],
-            "counterset: the following arguments are required: COMMAND ... (see ",
+            "counterset: name a command, such as 'counterset demo' (see ",
         ),
         (["demo", "--aplicant", "1"], "counterset: unrecognized arguments: --aplicant 1"),
         (["explain", "m"], "counterset explain: the following arguments are required: DATA"),
@@ -112,7 +112,7 @@ def test_the_package_can_be_run_as_a_module() -> None:
 def test_output_that_cannot_be_written_is_a_failure_told_in_one_line() -> None:
     # Python complained when it exited, after the command had said that all was well.
     with Path("/dev/full").open("w") as full:
-        run = [sys.executable, "-m", "counterset", "demo"]
+        run = [sys.executable, "-m", "counterset", "datasets"]
         done = subprocess.run(run, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "counterset: No space left on device\n")
 
@@ -133,7 +133,7 @@ def test_a_letter_that_the_terminal_does_not_know_is_shown_as_its_code(tmp_path:
 def test_a_reader_that_stops_early_is_no_error_to_tell() -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    run = [sys.executable, "-m", "counterset", "demo"]
+    run = [sys.executable, "-m", "counterset", "datasets"]
     done = subprocess.run(run, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, "")

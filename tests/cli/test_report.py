@@ -16,9 +16,9 @@ def command(folder: Path, *more: str) -> list[str]:
 
 
 def test_report_covers_all_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(command(tmp_path, "--target", "approved", "--ways", "1")) == 0
+    assert main(command(tmp_path, "--target", "approved", "--options", "1")) == 0
     told = capsys.readouterr().out
-    assert told.startswith("Explanations of 120 inputs")
+    assert told.startswith("120 rows: 60 explained, 60 already had")
     assert told.endswith(f"Written to {tmp_path / 'report.html'}\n")
     assert "120 inputs" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
@@ -27,21 +27,21 @@ def test_report_of_some_rows_by_group_with_stability(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # The town is no feature of the model.
-    some = ["--rows", "0", "1", "2", "3", "--groups", "town", "--repeats", "1", "--ways", "1"]
+    some = ["--rows", "0", "1", "2", "3", "--groups", "town", "--repeats", "1", "--options", "1"]
     assert main(command(tmp_path, *some)) == 0
-    assert "Explanations of 4 inputs" in capsys.readouterr().out
+    assert "4 rows: 4 explained" in capsys.readouterr().out
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Bonn" in page
     assert "Ulm" in page
     assert '"set_distance_mean"' in page
-    assert main(command(tmp_path, "--rows", "0", "1", "--groups", "debt", "--ways", "1")) == 0
+    assert main(command(tmp_path, "--rows", "0", "1", "--groups", "debt", "--options", "1")) == 0
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         (["--rows", "3", "200"], "There is no row 200 in "),
-        (["--groups", "sex"], "--groups names no column of "),
+        (["--groups", "sex"], "--groups: there is no column "),
         (["--target", "refunded"], "No training row is predicted 'refunded'"),
     ],
 )

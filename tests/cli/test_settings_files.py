@@ -46,7 +46,11 @@ def test_a_schema_that_was_written_is_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("c.toml", 'imutable = ["age"]', r"'imutable', which is no parameter of Constraints. Did "),
+        (
+            "c.toml",
+            'imutable = ["age"]',
+            r"'imutable', which is not a parameter of Constraints. Did ",
+        ),
         ("c.toml", "colour = 1", r"'colour', .* There are immutable, increase_only"),
         ("c.json", '{"immutable": ["age"]', r"c.json cannot be read as JSON: "),
         ("c.toml", "immutable = [age]", r"c.toml cannot be read as TOML: "),

@@ -47,7 +47,7 @@ def test_tune_reports_on_a_model_of_ones_own(
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
-        (["--drop", "salary"], "data.csv: ['salary']"),
+        (["--drop", "salary"], "data.csv: salary."),
         (["--drop", "decision", "--inputs", "120"], "between 1 and 119"),
     ],
 )

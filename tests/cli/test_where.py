@@ -47,12 +47,12 @@ def test_columns_that_are_kept_as_text_are_compared_as_numbers_if_they_are() -> 
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("age > 3", r"--where cannot be evaluated: UndefinedVariableError: .*'age'.*The columns"),
+        ("age > 3", r"--where 'age > 3' cannot be evaluated: .*'age'.*The columns"),
         ("town == Ulm", r"Put texts in quotes: \"town == 'Ulm'\"\."),
-        ("income >", "--where cannot be evaluated: SyntaxError"),
+        ("income >", "--where 'income >' cannot be evaluated: invalid syntax"),
         ("income + 1", "--where must be true or false for each row"),
         ("3 > 2", "--where must be true or false for each row"),
-        ("@pd.foo == 1", "--where cannot be evaluated"),
+        ("@pd.foo == 1", "--where '@pd.foo == 1' cannot be evaluated"),
     ],
 )
 def test_an_expression_that_cannot_be_used_is_refused(expression: str, message: str) -> None:

@@ -23,9 +23,9 @@ MORE = Constraints(increase_only=["age", "income"])
 CHOICES = [NO_AGE, NO_INCOME, MORE, Constraints(), None]
 
 
-@pytest.mark.parametrize("options", [{}, {"sparsify": True}, {"anchors": 3}])
+@pytest.mark.parametrize("options", [{}, {"sparse": True}, {"regions": 3}])
 @given(st.lists(st.sampled_from(CHOICES), min_size=8, max_size=8))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_each_row_gets_what_it_gets_alone(
     options: dict[str, Any], each: list[Constraints | None]
 ) -> None:

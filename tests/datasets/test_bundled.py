@@ -1,11 +1,16 @@
 """What the bundled datasets hold, and that they come in a usable form."""
 
+from __future__ import annotations
+
+import dataclasses
 from collections.abc import Callable
 
 import pandas as pd
 import pytest
 
+from counterset import datasets
 from counterset.datasets import Dataset, load_diabetes, load_german_credit, load_spambase
+from counterset.tables.table import Table
 
 LOADERS = [load_diabetes, load_german_credit]
 ORDERS = {
@@ -184,3 +189,46 @@ def test_spambase_has_the_published_shape_and_class_counts() -> None:
     # A checksum over every column: one altered cell would show.
     assert spambase.X.iloc[:, -3:].sum().round(3).tolist() == [23886.161, 240047, 1303414]
     assert spambase.X.iloc[:, :-3].to_numpy().sum() == pytest.approx(45735.377)
+
+
+def test_repr_is_one_line_with_name_shape_and_class_counts() -> None:
+    assert repr(load_diabetes()) == (
+        "Dataset('diabetes', 768 rows x 8 features, Outcome: 0 500, 1 268)"
+    )
+
+
+def test_a_dataset_cannot_be_reassigned() -> None:
+    diabetes = load_diabetes()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        diabetes.name = "other"  # type: ignore[misc]
+
+
+def test_datasets_compare_by_identity() -> None:
+    # A generated equality would ask a frame for its truth value and raise.
+    diabetes = load_diabetes()
+    assert diabetes == diabetes  # noqa: PLR0124
+    assert diabetes != load_diabetes()
+
+
+@pytest.mark.parametrize("name", ["diabetes", "german_credit"])
+def test_every_declared_name_and_value_is_in_the_data(name: str) -> None:
+    data = datasets.load(name)
+    table, _ = Table.learn(data.X, data.schema)  # what is unknown is refused
+    assert [feature.name for feature in table.features] == list(data.X.columns)
+    labels = [feature.label for feature in table.features]
+    assert len(set(labels)) == len(labels)
+    assert all("_" not in label for label in labels)
+
+
+def test_no_value_of_german_credit_is_left_as_code() -> None:
+    credit = datasets.load("german_credit")
+    for feature in Table.learn(credit.X, credit.schema)[0].features:
+        for code in feature.seen or ():
+            text = feature.text_of(code)
+            assert not any(sign in text for sign in "<>=/_"), (feature.name, text)
+
+
+def test_wording_changes_no_kind() -> None:
+    credit = datasets.load("german_credit")
+    with_words, without = (Table.learn(credit.X, each)[0] for each in (credit.schema, None))
+    assert repr(with_words) == repr(without)

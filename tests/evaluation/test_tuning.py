@@ -1,10 +1,11 @@
-"""Tuning: the whole grid is measured, and a good setting recommended."""
+"""Tuning, and the tables that show it."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from counterset import (
@@ -14,6 +15,7 @@ from counterset import (
     NoCounterfactualError,
 )
 from counterset._base.arrays import Mask
+from counterset.evaluation.tuning import ReportTable
 from counterset.paper import tune
 
 
@@ -99,3 +101,30 @@ def test_rows_that_all_meet_the_goal_leave_nothing_to_compare() -> None:
     X = np.random.default_rng(0).random((200, 2))
     with pytest.raises(NoCounterfactualError, match="there is nothing to compare"):
         tune(line_model, X, X[line_model(X)], betas=[0], gammas=[0.1], target=True)
+
+
+@pytest.fixture
+def table() -> ReportTable:
+    frame = pd.DataFrame({"what | who": ["a_b & c", "{x}\\y"], "valid": ["50 %", "1 ± 2"]})
+    return ReportTable("odd", "Odd signs", frame, note="A note.")
+
+
+def test_the_note_stands_below_the_text(table: ReportTable) -> None:
+    lines = table.to_text().splitlines()
+    assert (lines[0], lines[-1], len(lines)) == ("Odd signs", "A note.", 5)
+
+
+def test_a_bar_does_not_break_markdown(table: ReportTable) -> None:
+    lines = table.to_markdown().splitlines()
+    assert lines[2:4] == ["| what / who | valid |", "|---|---|"]
+    assert lines[-1] == "A note."
+
+
+def test_signs_that_mean_something_in_latex_are_escaped(table: ReportTable) -> None:
+    latex = table.to_latex()
+    assert r"a\_b \& c & 50 \% \\" in latex
+    assert r"\{x\}/y & 1 $\pm$ 2 \\" in latex
+
+
+def test_a_table_without_rows_says_so() -> None:
+    assert ReportTable("none", "Nothing", pd.DataFrame()).to_text() == "Nothing\n(no rows)"

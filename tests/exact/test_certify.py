@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.oracles_constraints import constraints, keeps, plain
 from support.toys_exact import LINEAR, SQUARE
@@ -70,7 +70,6 @@ def test_an_option_outside_a_finite_domain_is_no_witness() -> None:
 GRID = list(itertools.product(range(5), range(4)))
 
 
-@settings(max_examples=150)
 @given(
     others=st.dictionaries(st.sampled_from(GRID), st.integers(1, 2), max_size=4),
     at=st.integers(0, len(GRID) - 1),

@@ -1,5 +1,7 @@
 """What constraints leave of a box, for one input."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -183,7 +183,7 @@ LOST = Asked([0, 1], None, None, {"ranges": {"b": (1, None)}})
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-@settings(max_examples=30)
+@settings(max_examples=15)
 @example(seed=4, n_classes=3, x=(0, 0, "p"), asked=LOST, distance="linf")
 @given(
     seed=st.integers(0, 5),
@@ -212,7 +212,7 @@ FAR = {"ranges": {"a": (0, 2), "b": (0, 2)}, "decrease_only": ["a"], "relations"
 
 
 @pytest.mark.parametrize("kind", REGRESSIONS)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @example(seed=1, x=(4, 3, "p"), share=0.0, width=0.0, kept=FAR, distance="l0")
 @given(
     seed=st.integers(0, 5),
@@ -238,7 +238,6 @@ def test_ranges_of_predictions_and_constraints(
         assert bounds.none_exists == np.isinf(best)
 
 
-@settings(max_examples=50)
 @given(
     seed=st.integers(0, 5),
     x=st.sampled_from(EVERY),
@@ -316,7 +315,6 @@ def with_letters(given: dict[str, Any]) -> dict[str, Any]:
     return renamed
 
 
-@settings(max_examples=120)
 @given(
     model=float_models(),
     x=st.tuples(st.sampled_from(HALVES), st.sampled_from(HALVES)),
@@ -362,7 +360,6 @@ def test_numbers_with_fractions(
         assert bounds.witness is not None
 
 
-@settings(max_examples=100)
 @given(
     seed=st.integers(0, 20),
     x=st.tuples(st.sampled_from(HALVES), st.sampled_from(HALVES)),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from support.settings import explainer_by_steps
 
 from counterset import (
     Constraints,
@@ -29,8 +30,8 @@ def approve(rows: pd.DataFrame) -> Any:
 
 
 def explainer_of(**parameters: Any) -> DiverseExplainer:
-    return DiverseExplainer(
-        approve, max_counterfactuals=2, diversity=None, search=None, sparsify=False, **parameters
+    return explainer_by_steps(
+        approve, max_counterfactuals=2, diversity=None, search=None, sparse=False, **parameters
     ).fit(FRAME)
 
 
@@ -89,8 +90,8 @@ def test_a_pickle_holds_no_model_and_says_so() -> None:
     def model(rows: pd.DataFrame) -> Any:
         return approve(rows)
 
-    explainer = DiverseExplainer(
-        model, distance=manhattan, diversity=None, search=None, sparsify=False
+    explainer = explainer_by_steps(
+        model, distance=manhattan, diversity=None, search=None, sparse=False
     ).fit(FRAME)
     explanation = explainer.explain(FRAME.iloc[0])
     again = pickle.loads(pickle.dumps(explanation))  # neither the model nor the distance would do
@@ -107,7 +108,7 @@ def test_a_pickle_holds_no_model_and_says_so() -> None:
 
 def test_the_hash_of_the_training_rows_tells_other_rows() -> None:
     def hash_of(frame: pd.DataFrame) -> str:
-        explainer = DiverseExplainer(approve, diversity=None, search=None, sparsify=False).fit(
+        explainer = explainer_by_steps(approve, diversity=None, search=None, sparse=False).fit(
             frame
         )
         training = explainer.explain(FRAME.iloc[0]).context.training
@@ -132,8 +133,8 @@ def test_nothing_is_computed_before_it_is_read(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_regression_is_told_by_its_range() -> None:
-    explainer = DiverseExplainer(
-        lambda rows: rows["income"] / 7, diversity=None, search=None, sparsify=False
+    explainer = explainer_by_steps(
+        lambda rows: rows["income"] / 7, diversity=None, search=None, sparse=False
     ).fit(FRAME)
     context = explainer.explain(FRAME.iloc[0], interval=(300, np.inf)).context
     assert context.is_regression

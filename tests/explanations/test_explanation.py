@@ -39,7 +39,10 @@ def test_the_attributes_worked_out_by_hand(explanation: Explanation) -> None:
 
 def test_a_person_can_read_it(explanation: Explanation) -> None:
     text = repr(explanation)
-    assert text.splitlines()[0] == "Input 'ann' is classified as 'no'. 2 ways to 'yes':"
+    assert (
+        text.splitlines()[0]
+        == "Input ann is classified as 'no'. 2 options lead to 'yes', the nearest first:"
+    )
     rows = {line.split()[0]: line.split()[1:] for line in text.splitlines()[2:]}
     assert rows["income"] == ["1,000", "3,000", "4,000"]
     assert rows["age"] == ["30", "·", "50"]  # the mark of what does not change
@@ -47,9 +50,9 @@ def test_a_person_can_read_it(explanation: Explanation) -> None:
     assert rows["distance"] == ["0.667", "2"]
 
 
-def test_one_way_is_not_called_ways() -> None:
+def test_one_option_is_not_called_options() -> None:
     one = explainer_of(FRAME, max_counterfactuals=1).explain(FRAME.loc["ann"])
-    assert "1 way to 'yes':" in repr(one)
+    assert "One option leads to 'yes':" in repr(one)
     assert "age" not in repr(one)  # a feature that no option changes is not listed
 
 
@@ -58,7 +61,7 @@ def test_several_classes_are_told_apart() -> None:
         return (rows["income"] // 2000).astype(int).to_numpy()
 
     text = repr(explainer_of(FRAME, three, max_counterfactuals=3).explain(FRAME.loc["ann"]))
-    assert text.startswith("Input 'ann' is classified as 0. 3 ways to 1 or 2:")
+    assert text.startswith("Input ann is classified as 0. 3 options lead to 1 or 2,")
     # Cem is at 2/3, Bob at 5/6, Dee at 2.
     assert text.splitlines()[-1].split() == ["classified", "as", "1", "1", "2"]
 

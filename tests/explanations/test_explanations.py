@@ -118,7 +118,7 @@ def test_a_slice_is_a_batch_of_its_own() -> None:
         (batch[3:3], []),
     ):
         assert isinstance(piece, Explanations)
-        assert piece.input_index.tolist() == places
+        assert piece.index.tolist() == places
         assert [one.index for one in piece] == places
         for one, place in zip(piece, places, strict=True):
             np.testing.assert_array_equal(one.values, batch[place].values)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from support.settings import explainer_by_steps
 from support.worded import MATRIX, ROWS, SCHEMA, by_hand
 
 from counterset import (
@@ -68,7 +69,7 @@ def exhaustive() -> Explanation:
 def linear() -> Explanation:
     X = np.random.default_rng(0).normal(size=(60, 3))
     model = LogisticRegression().fit(X, np.digitize(X.sum(axis=1), [-1, 1]))
-    explainer = DiverseExplainer(model, max_counterfactuals=2, diversity=None).fit(X)
+    explainer = explainer_by_steps(model, max_counterfactuals=2, diversity=None).fit(X)
     return explainer.certify(explainer.explain(X[0]), epsilon=0.5)
 
 
@@ -108,7 +109,7 @@ def test_it_is_valid_json_by_the_schema_and_comes_back_the_same(name: str) -> No
 def test_the_schema_is_one_and_refuses_what_is_none() -> None:
     jsonschema.Draft202012Validator.check_schema(VALIDATOR.schema)
     data = by_hand().to_dict()
-    changes: list[dict[str, Any]] = [{"version": 2}, {"status": "fine"}, {"more": 1}, {"input": []}]
+    changes: list[dict[str, Any]] = [{"version": 1}, {"status": "fine"}, {"more": 1}, {"input": []}]
     for change in changes:
         assert not VALIDATOR.is_valid(data | change)
     for name in data:
@@ -118,12 +119,36 @@ def test_the_schema_is_one_and_refuses_what_is_none() -> None:
 def test_a_loaded_explanation_can_be_asked_with_its_model() -> None:
     model = LogisticRegression().fit(MATRIX[:, 1:3], [0, 1, 1, 1])
     frame = ROWS[["duration", "score"]].astype(float)
-    explainer = DiverseExplainer(model.predict, max_counterfactuals=1, diversity=None)
+    explainer = explainer_by_steps(model.predict, max_counterfactuals=1, diversity=None)
     explanation = explainer.fit(frame.to_numpy()).explain(frame.to_numpy()[0])
     again = Explanation.from_json(explanation.to_json())
     with pytest.raises(InvalidInputError, match="with_model"):
         again.letter()
     assert again.with_model(model.predict).letter() == explanation.letter()
+
+
+def test_probabilities_are_written_and_loaded() -> None:
+    model = LogisticRegression().fit(MATRIX[:, 1:3], [0, 1, 1, 1])
+    X = MATRIX[:, 1:3]
+    explanations = explainer_by_steps(model, max_counterfactuals=1, diversity=None).fit(X)
+    explanation = explanations.explain(X[0])
+    data = explanation.to_dict()
+    assert data["probability"] == explanation.probability is not None
+    assert data["options"][0]["probability"] == explanation.options[0].probability is not None
+    for again in (
+        Explanation.from_dict(data),
+        Explanations.from_json(f"[{explanation.to_json()}]")[0],
+        Explanation.from_dict(data).with_model(lambda rows: rows[:, 0] > 0),
+    ):
+        assert again.probability == explanation.probability
+        assert again.options[0].probability == explanation.options[0].probability
+
+
+def test_labels_and_goals_have_texts() -> None:
+    data = by_hand(goal=OneOf(np.array(["good", "great"]))).to_dict(outcomes={"good": "approved"})
+    assert (data["label_text"], data["wanted_text"]) == ("bad", "approved or great")
+    assert data["options"][0]["label_text"] == "approved"
+    VALIDATOR.validate(data)
 
 
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.json")), ids=lambda file: file.stem)
@@ -186,7 +211,7 @@ def several() -> Explanations:
         {"a": [1.0, 2.0, 3.0, 4.0] * 5, "c": ["x", "y", None, "z"] * 5, "n": range(20)},
         index=pd.Index([f"p{i}" for i in range(20)]),
     )
-    explainer = DiverseExplainer(lambda X: X["n"] > 9, max_counterfactuals=2, diversity=None)
+    explainer = explainer_by_steps(lambda X: X["n"] > 9, max_counterfactuals=2, diversity=None)
     limits = [Constraints(immutable=["a"]), Constraints(immutable=["n"]), None]
     return explainer.fit(frame).explain_many(frame[:3], constraints=limits, if_none="ignore")
 
@@ -213,7 +238,9 @@ def test_many_explanations_are_loaded_again() -> None:
     assert again[1].context.constraints == {"immutable": ["n"]}
     assert again.to_json() == explanations.to_json()
     assert again[1:].to_json() == explanations[1:].to_json()
-    assert repr(again).endswith(f"{np.median(again._distances):.3g}"), "no question was counted"
+    assert repr(again).endswith(f"{np.median(again.coded.distances):.3g}"), (
+        "no question was counted"
+    )
     model = explanations.context.model
     assert again.with_model(model)[0].letter() == explanations[0].letter()
 

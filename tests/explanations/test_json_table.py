@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.json_kinds import COLUMNS, KINDS
 from support.worded import MATRIX, TABLE
 
 from counterset import InvalidInputError, Schema
-from counterset.explanations.json_form import (
+from counterset.explanations.json_values import (
     row_from_json,
     row_to_json,
     table_from_json,
@@ -72,7 +72,6 @@ def test_a_column_of_categories_comes_back(name: str) -> None:
     assert_comes_back(pd.DataFrame({"c": COLUMNS[name]}))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data(), st.sampled_from(sorted(KINDS)), st.booleans())
 def test_values_of_every_type_come_back(data: Any, kind: str, is_category: bool) -> None:
     values = data.draw(st.lists(KINDS[kind], min_size=2, max_size=4, unique=True))

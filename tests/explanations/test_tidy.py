@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+from support.settings import explainer_by_steps
 
-from counterset import DiverseExplainer
 from counterset.explanations.tidy import free_name
 
 FRAME = pd.DataFrame({"age": np.arange(20, 60), "income": np.arange(40) * 100.0}).rename_axis("id")
@@ -19,8 +19,8 @@ def test_one_explanation_has_the_rows_that_it_has_among_many(container: str) -> 
         X = pytest.importorskip("polars").from_pandas(FRAME)
     else:
         X = FRAME if container == "pandas" else FRAME.to_numpy()
-    explainer = DiverseExplainer(
-        lambda rows: np.asarray(rows)[:, 1] >= 2500, diversity=None, search=None, sparsify=False
+    explainer = explainer_by_steps(
+        lambda rows: np.asarray(rows)[:, 1] >= 2500, diversity=None, search=None, sparse=False
     ).fit(X)
     explanations = explainer.explain_many(X[:1])
     alone, many = explanations[0].to_frame(), explanations.to_frame()

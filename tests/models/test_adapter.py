@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from support.probable import GRID, Sure
 
-from counterset import CountersetError, InvalidInputError
-from counterset.exceptions import ModelError
-from counterset.models.adapter import ModelAdapter
+from counterset import CountersetError, DiverseExplainer, InvalidInputError
+from counterset.exceptions import ModelError, UnusedColumnsWarning
+from counterset.models.adapter import KnownAnswers, ModelAdapter, find_unused
+from counterset.models.answers import Answers
 from counterset.tables.table import Table
 
 ROWS = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
@@ -160,3 +166,124 @@ def test_very_many_rows_are_asked_about_in_several_calls(monkeypatch: pytest.Mon
     assert model.labels(matrix).tolist() == [0.0, 1.0, "many", "many", "many"]
     assert asked == [[0.0, 1.0], [2.0, 3.0], [4.0]]
     assert (model.calls, model.rows) == (3, 5)
+
+
+# Each distinct row is asked about once ------------------------------------------------------------
+
+
+CELLS = st.sampled_from([0.0, -0.0, 1.0, 2.0, np.nan])
+
+
+@pytest.mark.parametrize("copies", [1, 40])
+@given(st.lists(arrays(float, st.tuples(st.integers(1, 6), st.just(2)), elements=CELLS)))
+def test_answers_are_those_of_asking_about_every_row(copies: int, parts: list[Any]) -> None:
+    parts = [np.tile(rows, copies) for rows in parts]  # of long rows, the hash is kept
+    known, asked = KnownAnswers(), []
+
+    def ask(rows: Any) -> Answers:
+        asked.append(rows)
+        return model(rows)
+
+    def model(rows: Any) -> Answers:
+        total = np.nan_to_num(rows, nan=7.0).sum(axis=1)
+        return Answers(total > 2 * copies, total / (20 * copies))
+
+    for rows in parts:
+        found, literal = known.get(rows, ask), model(rows)
+        np.testing.assert_array_equal(found.labels, literal.labels)
+        np.testing.assert_array_equal(found.confidence, literal.confidence)
+    everything = [tuple(row) for rows in parts for row in np.nan_to_num(rows, nan=7.0)]
+    assert sum(map(len, asked)) == len(set(everything))
+
+
+def test_text_and_numbers_stay_what_they_are() -> None:
+    known = KnownAnswers()
+    known.get(np.array([[0.0]]), lambda rows: Answers(np.array([1])))
+    both = known.get(np.array([[0.0], [1.0]]), lambda rows: Answers(np.array(["no"])))
+    assert both.labels.tolist() == [1, "no"]
+
+
+def test_what_the_model_did_not_answer_is_asked_again() -> None:
+    known = KnownAnswers()
+
+    def fail(rows: Any) -> Answers:
+        raise ValueError("not now")
+
+    with pytest.raises(ValueError, match="not now"):
+        known.get(np.array([[0.0]]), fail)
+    assert known.get(np.array([[0.0]]), lambda rows: Answers(np.array([3]))).labels == [3]
+
+
+# Columns that a model does not look at are named, and models that need names say so ---------------
+
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(
+    {"a": RNG.random(80), "b": RNG.random(80), "town": RNG.choice(["x", "y"], 80), "id": range(80)}
+)
+Y = np.where(X["a"] + (X["town"] == "x") > 0.9, "yes", "no")
+
+
+def fitted(*transformers: Any, **options: Any) -> Any:
+    select = make_column_transformer(*transformers, **options)
+    return make_pipeline(select, LogisticRegression()).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("model", "unused"),
+    [
+        (fitted((StandardScaler(), ["a"]), (OneHotEncoder(), ["town"])), ["b", "id"]),
+        (fitted((StandardScaler(), [0]), (OneHotEncoder(), ["town"])), ["b", "id"]),
+        (fitted((OneHotEncoder(), make_column_selector(dtype_exclude="number"))), ["a", "b", "id"]),
+        (fitted(("drop", ["id"]), (OneHotEncoder(), ["town"]), remainder="passthrough"), ["id"]),
+        (fitted((OneHotEncoder(), ["town"]), remainder="passthrough"), []),
+        (fitted((StandardScaler(), slice(0, 2)), (OneHotEncoder(), ["town"])), ["id"]),
+        (lambda rows: rows["a"] > 0.5, []),
+    ],
+)
+def test_columns_that_are_dropped_are_found(model: Any, unused: list[str]) -> None:
+    assert find_unused(model, list(X)) == unused
+    # They are not looked at: other values change no answer.
+    if unused and hasattr(model, "predict"):
+        other = X.assign(**{name: X[name].to_numpy()[::-1] for name in unused})
+        assert (model.predict(other) == model.predict(X)).all()
+
+
+def test_further_columns_of_the_table_are_dropped_too() -> None:
+    select = ColumnTransformer([("keep", "passthrough", ["a", "b"])])
+    model = make_pipeline(select, LogisticRegression()).fit(X[["a", "b"]], Y)
+    assert find_unused(model, list(X)) == ["town", "id"]
+
+
+def test_fit_warns_once_and_names_them() -> None:
+    model = fitted((StandardScaler(), ["a"]), (OneHotEncoder(), ["town"]))
+    explainer = DiverseExplainer(model, max_counterfactuals=1)
+    with pytest.warns(UnusedColumnsWarning, match=r"2 of 4 columns \('b', 'id'\)") as caught:
+        explainer.fit(X)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        explainer.explain(X.iloc[0])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(
+            make_column_transformer((StandardScaler(), ["a", "b"])), LogisticRegression()
+        ).fit(X[["a", "b"]], Y),
+        lambda rows: rows["a"] > 0.5,
+    ],
+)
+def test_a_model_that_selects_columns_by_name_asks_for_a_frame(model: Any) -> None:
+    with pytest.raises(ModelError, match="selects columns by name; pass a DataFrame"):
+        DiverseExplainer(model).fit(X[["a", "b"]].to_numpy())
+
+
+def test_a_model_that_fails_for_another_reason_says_that() -> None:
+    def model(rows: Any) -> Any:
+        raise ValueError("too hot")
+
+    with pytest.raises(ModelError, match=r"too hot.*It must accept rows in the form"):
+        DiverseExplainer(model).fit(X[["a", "b"]].to_numpy())

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from counterset.paper.cells import METRICS, Cell
 from counterset.paper.experiment import Experiment, alpha_of, summarise
-from counterset.paper.published import METRICS, Cell
 
 
 @pytest.mark.parametrize("as_published", [True, False])

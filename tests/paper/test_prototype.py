@@ -10,9 +10,8 @@ import pytest
 
 from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset.evaluation.noise import NumericColumns
-from counterset.paper.classifiers import Network
-from counterset.paper.data import prepare
 from counterset.paper.experiment import PrototypeExplainer, PrototypeNoise
+from counterset.paper.setups import Network, prepare
 from counterset.tables.space import Space
 from counterset.tables.table import Table
 

@@ -11,9 +11,8 @@ import pytest
 import counterset
 from counterset import InvalidInputError
 from counterset.paper import Experiment, PeerRunner, reproduce
-from counterset.paper.classifiers import Network
-from counterset.paper.published import Cell
-from counterset.paper.results import CellError
+from counterset.paper.cells import Cell, CellError
+from counterset.paper.setups import Network
 
 
 class Failing(PeerRunner):

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from counterset import CountersetWarning, InvalidInputError
+from counterset.paper.cells import Cell, CellError, select_cells
 from counterset.paper.experiment import Experiment
-from counterset.paper.published import Cell, select_cells
-from counterset.paper.results import CellError, ResultsFolder
+from counterset.paper.reproduce import ResultsFolder
 
 SETTINGS = {"definitions": "as published"}
 

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from counterset._base.arrays import Matrix
-from counterset.paper.classifiers import Network
+from counterset.paper.setups import Network
 
 
 class Corner:

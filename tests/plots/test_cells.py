@@ -18,18 +18,18 @@ def test_features_are_ordered_by_how_often_then_by_how_far_they_change() -> None
         assert sorted(order) == np.flatnonzero(often).tolist()
         assert (np.diff(often[order]) <= 0).all()
     explanation, _ = wide()
-    spread = [feature.high - feature.low for feature in explanation._table.features]
-    far = (np.abs(explanation._matrix - explanation._input) / spread).sum(axis=0)
+    spread = [feature.high - feature.low for feature in explanation.coded.table.features]
+    far = (np.abs(explanation.coded.matrix - explanation.coded.input) / spread).sum(axis=0)
     assert (np.diff(far[most_changed(explanation)]) <= 1e-12).all()
 
 
 def test_names_are_readable() -> None:
     explanation, _ = mixed()
-    assert name_of(explanation._table.features[1]).startswith("monthly income after")
+    assert name_of(explanation.coded.table.features[1]).startswith("monthly income after")
 
 
 def test_values_are_written_as_in_the_table_unless_they_are_too_long() -> None:
-    features = mixed()[0]._table.features
+    features = mixed()[0].coded.table.features
     assert value_text(features[1], 3400.0) == "3,400"
     assert value_text(features[3], 612.3456789012) == "≈612.3"
     assert value_text(features[3], 1.23456789e-7) == "≈1.235e-07"

@@ -20,20 +20,20 @@ def test_every_change_stands_in_its_row_with_its_values() -> None:
     explanation, _ = mixed()
     display = ChangesDisplay.from_explanation(explanation)
     found = {(row.name, c.option): c.text for row in display.rows for c in row.changes}
-    features = explanation._table.features
+    features = explanation.coded.table.features
     assert len(found) == explanation.changed.sum()
     for rank, i in np.argwhere(explanation.changed):
         text = found[features[i].name.replace("_", " "), rank + 1]
-        own, code = explanation._input[i], explanation._matrix[rank, i]
+        own, code = explanation.coded.input[i], explanation.coded.matrix[rank, i]
         assert text == f"{features[i].format(own)} → {features[i].format(code)}"
 
 
 def test_values_stand_where_they_lie_in_the_training_range() -> None:
     explanation, _ = mixed()
     rows = {row.name: row for row in ChangesDisplay.from_explanation(explanation).rows}
-    score = explanation._table.features[3]
+    score = explanation.coded.table.features[3]
     for change in rows["score"].changes:
-        at = (explanation._matrix[change.option - 1, 3] - score.low) / (score.high - score.low)
+        at = (explanation.coded.matrix[change.option - 1, 3] - score.low) / (score.high - score.low)
         assert change.end == pytest.approx(at)
     assert rows["score"].ends == (score.format(score.low), score.format(score.high))
 
@@ -94,7 +94,7 @@ def test_long_names_are_wrapped_in_two_lines() -> None:
 
 def test_an_explanation_without_options_has_an_empty_plot() -> None:
     explanation, explainer = mixed()
-    row = explanation._table.decode(explanation._input[None, :])
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
     (empty,) = explainer.explain_many(row, target="no", skip=True)
     display = ChangesDisplay.from_explanation(empty).plot()
     assert display.rows == ()

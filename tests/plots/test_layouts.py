@@ -30,16 +30,16 @@ def test_numbers_in_two_directions_make_a_plane_and_others_a_fan() -> None:
 def test_the_input_and_the_options_are_the_rows_where_they_stand(which: str) -> None:
     explanation, _ = {"mixed": mixed, "wide": wide, "plane": plane}[which]()
     here = layout(which)
-    same(here.rows(np.zeros((1, 2))), explanation._input[None, :])
-    same(here.rows(here.options), explanation._matrix)
+    same(here.rows(np.zeros((1, 2))), explanation.coded.input[None, :])
+    same(here.rows(here.options), explanation.coded.matrix)
     # The arc cosine of nearly 1 keeps half of the digits.
-    np.testing.assert_allclose(here.place(explanation._matrix), here.options, atol=1e-6)
+    np.testing.assert_allclose(here.place(explanation.coded.matrix), here.options, atol=1e-6)
 
 
 def test_positions_in_a_plane_lead_back_to_the_same_rows() -> None:
     explanation, explainer = plane()
     here = map_of(explanation, explainer)
-    rows = explainer.pool_.matrix[:20]
+    rows = explainer.training_.pool.matrix[:20]
     same(here.rows(here.place(rows)), rows)
     points = np.random.default_rng(0).normal(size=(20, 2))
     same(here.place(here.rows(points)), points)
@@ -49,7 +49,7 @@ def test_distances_in_a_plane_are_those_of_the_scaled_space() -> None:
     explanation, explainer = plane()
     here = map_of(explanation, explainer)
     space = explainer.distance_.space
-    moved = (explanation._matrix - explanation._input) * space.factor
+    moved = (explanation.coded.matrix - explanation.coded.input) * space.factor
     same(np.linalg.norm(here.options, axis=1), np.linalg.norm(moved, axis=1))
 
 
@@ -63,9 +63,9 @@ def test_options_of_a_fan_are_as_far_as_they_are(which: str) -> None:
 def test_on_the_lines_of_a_fan_the_rows_are_those_that_step_4_searches(which: str) -> None:
     explanation, explainer = {"mixed": mixed, "wide": wide}[which]()
     here, distance = layout(which), explainer.distance_
-    starts = np.repeat(explanation._input[None, :], len(explanation), axis=0)
-    ends = explanation._matrix
-    rules = explainer._training.rules(explainer.constraints)
+    starts = np.repeat(explanation.coded.input[None, :], len(explanation), axis=0)
+    ends = explanation.coded.matrix
+    rules = explainer.training_.rules(explainer.constraints)
     coordinates = distance.coordinates(starts), distance.coordinates(ends)
     paths = Paths(distance, starts, ends, coordinates, rules)
     for share in (0.25, 0.5, 0.8):
@@ -76,7 +76,7 @@ def test_on_the_lines_of_a_fan_the_rows_are_those_that_step_4_searches(which: st
 
 def test_beyond_an_option_its_own_row_is_asked() -> None:
     here = layout("mixed")
-    same(here.rows(1.2 * here.options), mixed()[0]._matrix)
+    same(here.rows(1.2 * here.options), mixed()[0].coded.matrix)
 
 
 def test_the_mesh_of_a_fan_holds_the_lines() -> None:
@@ -91,8 +91,8 @@ def test_the_mesh_of_a_fan_holds_the_lines() -> None:
 def test_rows_in_no_direction_of_an_option_have_no_place() -> None:
     explanation, explainer = wide()
     here = map_of(explanation, explainer)
-    ends = explanation._matrix
-    away = explanation._input - (ends - explanation._input).sum(axis=0)
+    ends = explanation.coded.matrix
+    away = explanation.coded.input - (ends - explanation.coded.input).sum(axis=0)
     assert np.isnan(here.place(away[None, :])).all()
 
 
@@ -103,9 +103,9 @@ def test_a_fan_of_one_option_is_the_same_all_around() -> None:
     assert len(explanation) == 1
     (x, y), radius = here.options[0], explanation.distances[0]
     around = radius * np.array([[np.cos(a), np.sin(a)] for a in np.linspace(0, 6, 13)])
-    same(here.rows(around), np.repeat(explanation._matrix, 13, axis=0))
+    same(here.rows(around), np.repeat(explanation.coded.matrix, 13, axis=0))
     assert (x, y) == (pytest.approx(radius), 0)
-    same(here.place(explanation._matrix), here.options)
+    same(here.place(explanation.coded.matrix), here.options)
 
 
 def test_one_option_and_one_number_make_a_map_too() -> None:
@@ -113,5 +113,5 @@ def test_one_option_and_one_number_make_a_map_too() -> None:
     explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5, max_counterfactuals=1).fit(X)
     explanation = explainer.explain([0.2])
     here = map_of(explanation, explainer)
-    same(here.rows(here.options), explanation._matrix)
+    same(here.rows(here.options), explanation.coded.matrix)
     assert np.isfinite(np.concatenate(here.mesh())).all()

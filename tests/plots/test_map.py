@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from support.displays import mixed, plane, three_classes, wide
+from support.settings import explainer_by_steps
 
 from counterset import Constraints, DiverseExplainer, Explanation, InvalidInputError
 from counterset._base.arrays import Matrix
@@ -42,9 +43,11 @@ def _rows_of_plane(
     """Solve for the axes from where the options stand, and go back to the features' units."""
     display = MapDisplay.from_explanation(explanation, explainer)
     factor = explainer.distance_.space.factor
-    moved = (explanation._matrix - explanation._input) * factor
+    moved = (explanation.coded.matrix - explanation.coded.input) * factor
     axes = np.linalg.lstsq(display.options, moved, rcond=None)[0]
-    rows: Matrix = explanation._input + np.column_stack([right.ravel(), up.ravel()]) @ axes / factor
+    rows: Matrix = (
+        explanation.coded.input + np.column_stack([right.ravel(), up.ravel()]) @ axes / factor
+    )
     return rows
 
 
@@ -79,14 +82,14 @@ def test_a_true_plane_says_so() -> None:
 
 def test_features_that_change_together_switch_together_on_the_lines() -> None:
     explanation, explainer = mixed()
-    row = explanation._table.decode(explanation._input[None, :])
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
     together = Constraints(together=[["score", "home"]], immutable=["age"])
     (other,) = explainer.explain_many(row, constraints=together, if_none="warn")
     assert other.changed[:, [2, 3]].any()
     layout = map_of(other, explainer)
     for share in np.linspace(0, 1, 9):
         rows = layout.rows(share * layout.options)
-        moved = rows != explanation._input
+        moved = rows != explanation.coded.input
         np.testing.assert_array_equal(
             moved[:, 2] & other.changed[:, 3], moved[:, 3] & other.changed[:, 2]
         )
@@ -94,7 +97,7 @@ def test_features_that_change_together_switch_together_on_the_lines() -> None:
 
 def test_without_options_there_is_no_map() -> None:
     explanation, explainer = mixed()
-    row = explanation._table.decode(explanation._input[None, :])
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
     (empty,) = explainer.explain_many(row, target="no", skip=True)
     with pytest.raises(InvalidInputError, match="at least one option"):
         MapDisplay.from_explanation(empty, explainer)
@@ -102,7 +105,7 @@ def test_without_options_there_is_no_map() -> None:
 
 def test_the_other_side_is_what_was_asked_for() -> None:
     X = np.random.default_rng(0).random((200, 2))
-    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1), diversity=None).fit(X)
+    explainer = explainer_by_steps(lambda rows: rows.sum(axis=1), diversity=None).fit(X)
     explanation = explainer.explain([0.25, 0.5], interval=(1.2, 1.6))
     reached = is_reached_as(explanation, np.array([0.3, 1.2, 1.5, 1.9]))
     assert reached.tolist() == [False, True, True, False]
@@ -149,7 +152,7 @@ def test_every_class_that_is_drawn_is_named(goal: Any, sides: tuple[str, str]) -
 
 def test_the_sides_of_a_regression_are_what_was_asked_for() -> None:
     X = np.random.default_rng(0).random((200, 2))
-    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1), diversity=None).fit(X)
+    explainer = explainer_by_steps(lambda rows: rows.sum(axis=1), diversity=None).fit(X)
     explanation = explainer.explain([0.25, 0.5], interval=(1.2, 1.6))
     labels = MapDisplay.from_explanation(explanation, explainer).labels
     assert labels == ("not between 1.2 and 1.6", "between 1.2 and 1.6")

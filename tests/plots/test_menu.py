@@ -19,8 +19,8 @@ def test_the_cells_that_change_are_filled_and_show_the_new_value() -> None:
     np.testing.assert_array_equal(display.uses, explanation.changed[:, order].T)
     assert len(display.ax_.patches) == explanation.changed.sum()
     for i, j in np.argwhere(display.uses):
-        feature = explanation._table.features[order[i]]
-        assert display.texts[i][j][2:] == feature.format(explanation._matrix[j, order[i]])
+        feature = explanation.coded.table.features[order[i]]
+        assert display.texts[i][j][2:] == feature.format(explanation.coded.matrix[j, order[i]])
     plt.close(display.figure_)
 
 
@@ -37,8 +37,8 @@ def test_signs_say_more_less_or_other() -> None:
 
 def test_a_special_code_is_neither_more_nor_less() -> None:
     explanation, explainer = special()
-    late = explainer.pool_.matrix[explainer.pool_.matrix[:, 0] > 40][0]
-    turned = replace(explanation, _input=late, _matrix=explanation._input[None, :])
+    late = explainer.training_.pool.matrix[explainer.training_.pool.matrix[:, 0] > 40][0]
+    turned = replace(explanation, _input=late, _matrix=explanation.coded.input[None, :])
     display = MenuDisplay.from_explanation(turned)
     assert display.texts[display.names.index("late")] == ["≠ -9"]  # it used to be "▼ -9"
 

@@ -17,7 +17,9 @@ from counterset.plots import StabilityDisplay
 def test_an_explanation_is_measured_as_evaluate_does() -> None:
     explanation, explainer = mixed()
     display = StabilityDisplay.from_explanation(explanation, explainer, repeats=4)
-    row = explanation._table.decode(explanation._input[None, :], pd.Index([explanation.index]))
+    row = explanation.coded.table.decode(
+        explanation.coded.input[None, :], pd.Index([explanation.index])
+    )
     expected = evaluate(explainer, row, repeats=4, random_state=0)
     columns = ["input_distance", "set_distance_mean", "set_distance_max"]
     pd.testing.assert_frame_equal(display.table[columns], expected[columns])
@@ -25,11 +27,11 @@ def test_an_explanation_is_measured_as_evaluate_does() -> None:
 
 def test_copies_are_asked_for_the_same() -> None:
     explanation, explainer = mixed()
-    row = explanation._table.decode(explanation._input[None, :])
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
     tight = Constraints(immutable=["age", "home"], ranges={"score": (300, 800)})
     asked: dict[str, Any] = {"target": ["yes"], "constraints": tight}
     narrow = DiverseExplainer(explainer.model, max_counterfactuals=1).fit(
-        explainer.distance_.table.decode(explainer.pool_.matrix)
+        explainer.training_.table.decode(explainer.training_.pool.matrix)
     )
     (other,) = narrow.explain_many(row, **asked)
     display = StabilityDisplay.from_explanation(other, narrow, repeats=3)

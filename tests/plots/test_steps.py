@@ -18,7 +18,7 @@ from counterset.plots.map import map_of
 def test_each_step_keeps_part_of_the_last() -> None:
     explanation, explainer = plane()
     display = StepsDisplay.from_explanation(explanation, explainer)
-    others = explainer.classes_[explainer.pool_.codes] != explanation.label
+    others = explainer.classes_[explainer.training_.pool.codes] != explanation.label
     assert len(display.candidates) == np.count_nonzero(others)
     assert np.count_nonzero(display.kept) == min(40, np.count_nonzero(others))
     assert np.count_nonzero(display.chosen) == len(explanation)
@@ -28,9 +28,9 @@ def test_each_step_keeps_part_of_the_last() -> None:
 def test_the_nearest_candidates_are_kept() -> None:
     explanation, explainer = plane()
     display = StepsDisplay.from_explanation(explanation, explainer)
-    pool = explainer.pool_
+    pool = explainer.training_.pool
     others = pool.matrix[explainer.classes_[pool.codes] != explanation.label]
-    far = explainer.distance_.pairwise(explanation._input[None, :], others)[0]
+    far = explainer.distance_.pairwise(explanation.coded.input[None, :], others)[0]
     assert far[display.kept].max() <= far[~display.kept].min()
 
 
@@ -92,11 +92,11 @@ def test_every_option_stands_where_the_model_decides_as_wanted(toy: Any) -> None
 
 def test_the_lines_lead_through_the_options_to_the_rows_they_come_from() -> None:
     explanation, explainer = mixed()
-    pool = explainer.pool_
+    pool = explainer.training_.pool
     by_row = {int(row): i for i, row in enumerate(pool.training_index)}
     examples = pool.matrix[[by_row[int(row)] for row in explanation.examples]]
     layout = map_of(explanation, explainer, beyond=examples)
-    np.testing.assert_array_equal(layout.rows(layout.options), explanation._matrix)
+    np.testing.assert_array_equal(layout.rows(layout.options), explanation.coded.matrix)
     np.testing.assert_array_equal(layout.rows(layout.ends), examples)
-    far = explainer.distance_.pairwise(explanation._input[None, :], examples)[0]
+    far = explainer.distance_.pairwise(explanation.coded.input[None, :], examples)[0]
     np.testing.assert_allclose(np.linalg.norm(layout.ends, axis=1), far)

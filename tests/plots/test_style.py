@@ -61,7 +61,7 @@ def test_texts_are_wrapped_into_a_few_lines() -> None:
 @pytest.mark.parametrize("display", [ChangesDisplay, MenuDisplay, MapDisplay, StepsDisplay])
 def test_many_explanations_are_not_drawn_at_once(display: Any) -> None:
     explanation, explainer = mixed()
-    row = explanation._table.decode(explanation._input[None, :])
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
     needed = [] if display in (ChangesDisplay, MenuDisplay) else [explainer]
     with pytest.raises(InvalidInputError, match=r"one explanation; pass explanations\[0\]"):
         display.from_explanation(explainer.explain_many(row), *needed)
@@ -71,6 +71,6 @@ def test_many_explanations_are_not_drawn_at_once(display: Any) -> None:
 
 def test_the_stability_of_many_explanations_is_not_drawn_at_once() -> None:
     explanation, explainer = mixed()
-    row = explanation._table.decode(explanation._input[None, :])
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
     with pytest.raises(InvalidInputError, match=r"one explanation; pass explanations\[0\]"):
         StabilityDisplay.from_explanation(explainer.explain_many(row), explainer)  # type: ignore[arg-type]

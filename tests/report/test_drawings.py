@@ -24,8 +24,8 @@ def test_every_change_is_drawn_with_its_values() -> None:
     shown = texts(root)
     changes = [change for row in display.rows for change in row.changes]
     assert all(change.text in shown for change in changes)
-    ways = [each for each in root.iter("path") if "way o" in each.get("class", "")]
-    assert len(ways) == len(changes)
+    moves = [each for each in root.iter("path") if "move o" in each.get("class", "")]
+    assert len(moves) == len(changes)
     assert root.get("aria-label") == 'What "changes" & how'
     assert root.get("role") == "img"
 

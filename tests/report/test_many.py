@@ -20,7 +20,7 @@ from counterset.report.page import read_record, seal_holds
 def many() -> tuple[Explanations, Any]:
     """Sixty people, some of whom have no way, because next to nothing may change."""
     _, explainer = mixed()
-    X: Any = explainer.distance_.table.decode(explainer.pool_.matrix)
+    X: Any = explainer.training_.table.decode(explainer.training_.pool.matrix)
     rows = X.iloc[:60]
     tight = Constraints(immutable=["age", "home", "debt"], max_increase={"score": 30})
     with warnings.catch_warnings():
@@ -43,7 +43,7 @@ def test_the_figures_are_those_of_the_explanations() -> None:
     for i, share in enumerate(told["features"].values()):
         assert share == pytest.approx(moved[:, i].mean())
     counts = [len(each) for each in explanations if each.status != "already_reached"]
-    assert {int(k): n for k, n in told["ways"].items()} == {
+    assert {int(k): n for k, n in told["options"].items()} == {
         k: counts.count(k) for k in sorted(set(counts))
     }
 
@@ -53,7 +53,7 @@ def test_who_has_none_is_named_with_the_constraint_that_stands_in_the_way() -> N
     blocked = figures()["blocked"]
     nobody = [
         str(index)
-        for index, status in zip(explanations.input_index, explanations.status, strict=True)
+        for index, status in zip(explanations.index, explanations.status, strict=True)
         if status == "none_found"
     ]
     assert sorted(name for names in blocked.values() for name in names) == sorted(nobody)
@@ -75,7 +75,7 @@ def test_groups_are_those_of_a_feature_or_of_each_input() -> None:
     for value, mine in told["figures"].items():
         members = open_ & (rows["home"] == value).to_numpy()
         assert mine["inputs"] == members.sum()
-        assert mine["mean_ways"] == pytest.approx(explanations.counts[members].mean())
+        assert mine["mean_options"] == pytest.approx(explanations.counts[members].mean())
         nearest = [each.distances[0] for each, m in zip(explanations, members, strict=True)
                    if m and len(each)]  # fmt: skip
         assert mine["median_cost"] == pytest.approx(np.median(nearest))
@@ -111,7 +111,7 @@ def test_it_is_sealed_and_holds_no_row_of_anybody(tmp_path: Any) -> None:
 
 def test_without_anybody_left_out_it_says_so() -> None:
     explanation, explainer = mixed()
-    row = explanation._table.decode(explanation._input[None, :])
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
     page = explainer.explain_many(row).to_html()
     assert "has at least one option" in page
 
@@ -124,7 +124,7 @@ def test_part_of_the_explanations_keeps_its_reasons() -> None:
 
 
 def test_shares_are_0_or_100_percent_only_if_they_are() -> None:
-    told = {"inputs": 1000, "with_a_way": 0.999, "mean_ways": 1.0, "median_cost": 0.5}
-    body = _by_group("sex", {"m": told, "f": told | {"with_a_way": 1.0}}).body
+    told = {"inputs": 1000, "with_an_option": 0.999, "mean_options": 1.0, "median_cost": 0.5}
+    body = _by_group("sex", {"m": told, "f": told | {"with_an_option": 1.0}}).body
     assert "more than 99%" in body  # it used to be 100%
     assert "100%" in body

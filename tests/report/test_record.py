@@ -8,7 +8,7 @@ from support.displays import mixed
 
 from counterset import Explanation
 from counterset.report.page import read_record
-from counterset.report.record import record_of, record_of_many
+from counterset.report.verify import record_of, record_of_many
 
 
 def test_the_record_of_one_explanation_holds_all_of_it() -> None:
@@ -23,14 +23,14 @@ def test_the_record_of_one_explanation_holds_all_of_it() -> None:
 
 def test_the_record_of_many_holds_settings_and_hashes_but_no_rows() -> None:
     explanation, explainer = mixed()
-    row = explanation._table.decode(explanation._input[None, :])
-    record = record_of_many(explainer.explain_many(row), {"ways": {}})
-    assert record["figures"] == {"ways": {}}
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
+    record = record_of_many(explainer.explain_many(row), {"options": {}})
+    assert record["figures"] == {"options": {}}
     assert record["constraints"] == {"immutable": ["age"]}
     assert record["settings"]["max_counterfactuals"] == 4
     assert record["training"] == {
-        "rows": len(explainer.pool_.matrix),
-        "hash": explainer._training.summary.value.hash,
+        "rows": len(explainer.training_.pool.matrix),
+        "hash": explainer.training_.summary.value.hash,
     }
     assert "explanation" not in record
     assert set(record["versions"]) >= {"counterset", "numpy", "python"}

@@ -17,7 +17,6 @@ from support.displays import mixed, wide
 from counterset import DiverseExplainer, ExhaustiveExplainer, InvalidInputError, evaluate
 from counterset.exact import Points
 from counterset.report.page import read_record, seal_holds
-from counterset.report.single import nearest
 
 
 def visible(page: str) -> str:
@@ -36,7 +35,7 @@ def test_it_holds_the_words_the_table_and_how_it_was_made(tmp_path: Path) -> Non
         assert all(part in text for part in filter(None, line.split(" (")[0].split(". "))), told
     for part in ("Reasons", "What is certain", "constraints immutable", "counterset verify"):
         assert part in text
-    training = explainer._training.summary.value
+    training = explainer.training_.summary.value
     assert training.hash in text
     assert seal_holds(page)
 
@@ -81,25 +80,25 @@ def test_the_same_explanation_gives_the_same_file() -> None:
 
 def test_stability_is_told_if_it_is_given() -> None:
     explanation, explainer = mixed()
-    row = explanation._table.decode(explanation._input[None, :])
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
     stability = evaluate(explainer, row, repeats=2)
     assert "Measured: 2 slightly different inputs" in explanation.to_html(stability=stability)
 
 
 def test_an_explanation_without_options_says_so() -> None:
     explanation, explainer = mixed()
-    row = explanation._table.decode(explanation._input[None, :])
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
     (empty,) = explainer.explain_many(row, target="no", skip=True)
     text = visible(empty.to_html())
-    assert "That is what was asked for already." in text
+    assert "This is already the result that was asked for." in text
     assert "All options side by side" not in text
 
 
-def test_wide_tables_are_cut_and_their_ways_folded() -> None:
+def test_wide_tables_are_cut_and_their_options_folded() -> None:
     page = wide()[0].to_html()
     assert page.count("<details>") == len(wide()[0])
-    assert "30 features more change" in visible(page)
-    assert "47 features more change" in visible(page)
+    assert "30 more features change" in visible(page)
+    assert "47 more features change" in visible(page)
 
 
 def test_of_many_options_the_nearest_are_shown_and_all_are_recorded() -> None:
@@ -111,7 +110,7 @@ def test_of_many_options_the_nearest_are_shown_and_all_are_recorded() -> None:
     assert f"The 7 nearest of {len(explanation)} options are shown" in visible(page)
     assert page.count('scope="col"') == 8
     record = read_record(page, "It")["explanation"]
-    assert len(record["counterfactuals"]) == len(explanation)
+    assert len(record["options"]) == len(explanation)
 
 
 def test_certified_options_keep_their_certificates() -> None:
@@ -119,12 +118,12 @@ def test_certified_options_keep_their_certificates() -> None:
     model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
     explainer = DiverseExplainer(model, max_counterfactuals=2).fit(X)
     explanation = explainer.certify(explainer.explain(X[0]), epsilon=0.5)
-    one = nearest(explanation, 1)
+    one = explanation.nearest(1)
     assert one.certificate is not None
     assert explanation.certificate is not None
     assert explanation.certificate.safety is not None
     assert one.certificate.safety == explanation.certificate.safety[:1]
-    assert "Proved: no way is nearer than" in visible(explanation.to_html())
+    assert "Proved: no option is nearer than" in visible(explanation.to_html())
 
 
 def test_a_least_probability_is_told() -> None:
@@ -134,11 +133,11 @@ def test_a_least_probability_is_told() -> None:
     low = X[X.sum(axis=1) < 0.6][0]
     explanation = explainer.explain(low, target=True, target_probability=0.75)
     text = visible(explanation.to_html())
-    assert "asked for True, with a probability of at least 75%" in text
+    assert "asked for True with a probability of at least 75%" in text
 
 
 def test_a_regression_tells_its_interval() -> None:
-    X: Any = mixed()[0]._table.decode(mixed()[1].pool_.matrix)
+    X: Any = mixed()[0].coded.table.decode(mixed()[1].training_.pool.matrix)
     X = X[["score", "age"]]
     explainer = DiverseExplainer(
         lambda rows: rows["score"] + rows["age"] / 7, max_counterfactuals=1

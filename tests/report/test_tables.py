@@ -25,7 +25,7 @@ def test_cells_hold_the_values_escaped() -> None:
     table = options_table(explanation, ["<no>", *["yes"] * len(explanation)])
     assert "<td>&lt;no&gt;</td>" in table
     for rank, i in zip(*explanation.changed.nonzero(), strict=True):
-        text = explanation._table.features[i].format(explanation._matrix[rank, i])
+        text = explanation.coded.table.features[i].format(explanation.coded.matrix[rank, i])
         assert f'<td class="changed">{text}</td>' in table
 
 
@@ -41,7 +41,7 @@ def test_every_cell_belongs_to_a_row_and_a_column_with_a_heading() -> None:
 def test_of_50_features_20_are_shown_and_the_others_counted() -> None:
     table = options_table(wide()[0], ["no", *["yes"] * len(wide()[0])])
     assert table.count("<tr>") == 1 + 20 + 3
-    assert "30 features more change" in table
+    assert "30 more features change" in table
 
 
 def test_what_stays_is_named() -> None:

@@ -21,4 +21,4 @@ def test_every_sentence_is_used_and_no_other_is_asked_for() -> None:
 
 
 def test_nouns_follow_their_number() -> None:
-    assert [counted(n, "way") for n in (0, 1, 2)] == ["0 ways", "1 way", "2 ways"]
+    assert [counted(n, "option") for n in (0, 1, 2)] == ["0 options", "1 option", "2 options"]

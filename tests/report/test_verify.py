@@ -67,7 +67,7 @@ def test_a_decision_that_the_model_does_not_give_is_refused(report: Path) -> Non
 
 
 def test_a_record_that_cannot_be_read_any_more_is_refused(report: Path) -> None:
-    change(report, '"counterfactuals": [', '"counterfactuels": [')
+    change(report, '"options": [', '"counterfactuels": [')
     assert holds(report, approve) == [False, False]
     change(report, '"kind": "explanation"', '"kind": explanation')
     assert holds(report, approve) == [False, False]
@@ -101,7 +101,7 @@ def test_a_model_that_was_trained_again_is_refused(tmp_path: Path, kind: Any) ->
 
 def test_the_report_of_many_is_verified_by_fixed_rows(tmp_path: Path) -> None:
     explanation, explainer = mixed()
-    row = explanation._table.decode(explanation._input[None, :])
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
     file = tmp_path / "many.html"
     explainer.explain_many(row).to_html(file)
     assert holds(file, approve) == [True, True]
@@ -143,7 +143,7 @@ def test_a_newer_form_is_told(tmp_path: Path) -> None:
     from counterset.report.page import make_page
 
     for record, said in (
-        ({"form": "counterset report", "version": 2}, "newer counterset"),
+        ({"form": "counterset report", "version": 3}, "newer counterset"),
         ({"form": "other"}, "another form"),
         ({"form": "counterset report", "version": 1}, "not complete"),
     ):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from counterset import InvalidInputError, Schema
-from counterset.explanations.json_form import row_to_json
+from counterset.explanations.json_values import row_to_json
 from counterset.serve.rows import Field, fields_of, instance_schema
 from counterset.tables.table import Table
 

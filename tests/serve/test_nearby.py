@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from counterset.evaluation.noise import GaussianNoise
-from counterset.evaluation.stability import steadiness
+from counterset.evaluation.stability import stability
 from counterset.serve.case_requests import Limit, NearbyRequest, codes_of
 from counterset.serve.explorer import PEOPLE, ask_nearby
 from counterset.serve.served import Served
@@ -23,7 +23,7 @@ def test_it_counts_as_steadiness_does(served: Served, anchored: bool) -> None:
     explainer = served.with_ways(3, anchored=anchored)
     row = served.table.decode(codes_of(ROW, served.table)[None, :])
     explanation = explainer.explain(row, target="approved")
-    measured = steadiness(
+    measured = stability(
         explainer, explanation, repeats=PEOPLE, random_state=4, noise=GaussianNoise(0.05**2)
     )
     assert [sum(row) for row in answer["kept"]] == measured.kept.tolist()

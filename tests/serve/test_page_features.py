@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from support.settings import explainer_by_steps
 
 from counterset import Constraints, DiverseExplainer, Schema
 from counterset.serve.explorer import class_texts, describe_features, describe_start
@@ -15,7 +16,7 @@ from counterset.serve.served import Served
 
 
 def serve(X: pd.DataFrame, **settings: Any) -> Served:
-    explainer = DiverseExplainer(lambda rows: rows.iloc[:, 0] > 1, **settings).fit(X)
+    explainer = explainer_by_steps(lambda rows: rows.iloc[:, 0] > 1, **settings).fit(X)
     return Served("toy", explainer, cases=X, training=X)
 
 

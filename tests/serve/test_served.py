@@ -5,8 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from support.settings import explainer_by_steps
 
-from counterset import DiverseExplainer, InvalidInputError
+from counterset import InvalidInputError
 from counterset.serve.refusals import ServerBusyError
 from counterset.serve.served import Served
 
@@ -43,6 +44,6 @@ def test_a_name_must_stand_in_an_address(served: Served, name: str) -> None:
 
 
 def test_the_explainer_has_no_anchors_of_its_own(served: Served) -> None:
-    anchored = DiverseExplainer(served.model, anchors=2).fit(served.training)
+    anchored = explainer_by_steps(served.model, regions=2).fit(served.training)
     with pytest.raises(InvalidInputError, match="without anchors"):
         Served("loans", anchored, served.cases, served.training)

@@ -9,16 +9,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
+from support.batches import batch_of, selector_of
 
-from counterset import InvalidInputError, LineSearch
+from counterset import DiverseExplainer, InvalidInputError, LineSearch
+from counterset.constraints.constraints import Constraints
+from counterset.distances import L1, L2, Distance, LInf
 from counterset.strategies import line_search
 from counterset.strategies.batch import REFUSED
-from counterset.strategies.line_search import Segments
+from counterset.strategies.candidates import choose_rows
+from counterset.strategies.line_search import Paths, Segments, minimise, unit_costs
+from counterset.tables.schema import Schema
+from counterset.tables.space import Space, TableDistance
+from counterset.tables.table import Table
 
 Points = NDArray[np.float64]
 
@@ -334,3 +342,103 @@ def test_a_search_for_the_first_crossing_passes_an_island_by() -> None:
     search = LineSearch(1.0, first_crossing=True)
     found = search.search(segments([[0.0]], [[8.0]], [8.0]), ask)
     assert found.ends.tolist() == [[7.0]]
+
+
+# The way from an input to a candidate -------------------------------------------------------------
+
+
+FRAME = pd.DataFrame({"f": [0.0, 1.0, np.nan], "n": [0, 9, 4], "a": list("xyz"), "b": list("xyz")})
+TABLE, MATRIX = Table.learn(FRAME, Schema(step=0))
+COSTS = TableDistance(TABLE, Space.learn(MATRIX, TABLE, "range"), L1([1.0, 1.0, 3.0, 2.0]))
+ALONE = Constraints()
+
+
+def rows_at(
+    share: float, start: list[float], end: list[float], constraints: Constraints
+) -> list[float]:
+    rules = constraints.compile(TABLE, MATRIX)
+    rows = np.array([start]), np.array([end])
+    coordinates = COSTS.coordinates(rows[0]), COSTS.coordinates(rows[1])
+    paths = Paths(COSTS, *rows, coordinates, rules)
+    points = paths.starts + share * (paths.ends - paths.starts)
+    found: list[float] = paths.rows(points, np.array([0]))[0].tolist()
+    return found
+
+
+def test_numbers_move_and_are_rounded_and_categories_switch_cheapest_first() -> None:
+    start, end = [0.0, 0.0, 0.0, 0.0], [1.0, 9.0, 1.0, 2.0]
+    assert rows_at(0.25, start, end, ALONE) == [0.25, 2, 0, 0]
+    assert rows_at(0.4, start, end, ALONE) == [0.4, 4, 0, 2]
+    assert rows_at(0.75, start, end, ALONE) == [0.75, 7, 1, 2]
+    assert rows_at(1.0, start, end, ALONE) == end
+
+
+def test_a_number_with_a_missing_end_switches() -> None:
+    start, end = [np.nan, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]
+    np.testing.assert_array_equal(rows_at(0.4, start, end, ALONE), start)
+    np.testing.assert_array_equal(rows_at(0.6, start, end, ALONE), end)
+
+
+def test_features_that_change_together_switch_at_once() -> None:
+    start, end = [0.0, 0.0, 0.0, 0.0], [1.0, 9.0, 0.0, 0.0]
+    together = Constraints(together=[["f", "n"]])
+    assert rows_at(0.4, start, end, together) == start
+    assert rows_at(0.5, start, end, together) == end
+
+
+@pytest.mark.parametrize("together", [[], [["f", "a"]]])
+@pytest.mark.parametrize(
+    "inner", [L1(), L1([1.0, 1.0, 3.0, 2.0]), L2(), L2([4.0, 1, 1, 1]), LInf()]
+)
+def test_a_unit_costs_the_distance_to_where_it_alone_has_changed(
+    inner: Distance, together: list[list[str]]
+) -> None:
+    distance = TableDistance(TABLE, COSTS.space, inner)
+    starts, ends = (
+        np.array([[0.2, 3.0, 0.0, 1.0]] * 2),
+        np.array([[0.9, 1, 2, 1], [np.nan, 3, 0, 0]]),
+    )
+    rules = Constraints(together=together).compile(TABLE, MATRIX)
+    costs = unit_costs(distance, distance.coordinates(starts), distance.coordinates(ends), rules)
+    assert costs.shape == (2, len(rules.units))
+    for (i, j), cost in np.ndenumerate(costs):
+        moved = starts[[i]].copy()
+        moved[:, rules.units[j]] = ends[i, rules.units[j]]
+        assert cost == pytest.approx(distance.pairwise(starts[[i]], moved)[0, 0])
+
+
+# Step 4 over chosen candidates --------------------------------------------------------------------
+
+
+X = np.random.default_rng(0).random((60, 2))
+EXPLAINER = DiverseExplainer.paper(
+    lambda rows: rows.sum(axis=1) > 1, scale=None, max_counterfactuals=2, diversity=None
+).fit(X)
+SEARCH = LineSearch(0.01)
+
+
+def test_candidates_end_just_past_the_boundary() -> None:
+    batch = batch_of(EXPLAINER, np.array([[0.2, 0.3], [0.1, 0.1]]))
+    chosen = choose_rows(selector_of(EXPLAINER), batch)
+    found = minimise(chosen, SEARCH, batch)
+    sums = found.rows.sum(axis=1)
+    assert (sums > 1).all()
+    assert (sums < 1.01).all()
+    assert (found.lengths < chosen.lengths).all()
+
+
+def test_settled_candidates_stay_where_they_are() -> None:
+    batch = batch_of(EXPLAINER, np.array([[0.2, 0.3]]))
+    chosen = choose_rows(selector_of(EXPLAINER), batch)
+    half = minimise(replace(chosen, settled=np.array([True, False])), SEARCH, batch)
+    moved = minimise(chosen, SEARCH, batch)
+    np.testing.assert_array_equal(half.rows, [chosen.rows[0], moved.rows[1]])
+    settled = replace(chosen, settled=np.array([True, True]))
+    assert minimise(settled, SEARCH, batch) is settled
+
+
+def test_nothing_is_searched_without_candidates() -> None:
+    batch = batch_of(EXPLAINER, np.array([[0.2, 0.3]]))
+    chosen = choose_rows(selector_of(EXPLAINER), batch).take(np.array([], dtype=int))
+    assert len(minimise(chosen, SEARCH, batch).rows) == 0
+    assert batch.model.calls == 1

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from counterset import distances
-from counterset.distances import ROUNDING
-from counterset.strategies.ranking import Ranking
+from counterset import CandidatesWithin, InvalidInputError, NearestCandidates, distances
+from counterset._base.arrays import Indices, Mask, Matrix
+from counterset.distances import L0, L1, L2, ROUNDING, CustomDistance, Distance, LInf
+from counterset.strategies import ranking as nearest
+from counterset.strategies.ranking import NearestSearch, Ranking
 
 # A coarse grid makes ties and copies; fine floats make the general case.
 values = st.one_of(st.integers(-2, 2).map(float), st.floats(-4, 4, allow_subnormal=False, width=32))
@@ -37,9 +39,6 @@ class Case:
         """All candidates of an input but itself, by distance, then by training row."""
         others = [j for j in range(len(self.points)) if (self.points[j] != self.x[i]).any()]
         return sorted(others, key=lambda j: (self.exact(i, j), self.rows[j]))
-
-
-few_examples = settings(max_examples=80)
 
 
 def manhattan(A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -101,7 +100,6 @@ def test_keep_within_keeps_those_at_most_a_factor_farther(case: Case, factor: fl
     assert left(ranking) == expected
 
 
-@few_examples
 @given(cases())
 def test_nearest_distance_is_exact_and_infinite_without_candidates(case: Case) -> None:
     orders = [case.ordered(i) for i in range(len(case.x))]
@@ -109,7 +107,6 @@ def test_nearest_distance_is_exact_and_infinite_without_candidates(case: Case) -
     assert case.ranking().nearest_distance().tolist() == expected
 
 
-@few_examples
 @given(cases(), st.data())
 def test_what_is_dropped_never_comes_back(case: Case, data: st.DataObject) -> None:
     ranking = case.ranking()
@@ -123,7 +120,6 @@ def test_what_is_dropped_never_comes_back(case: Case, data: st.DataObject) -> No
     ]
 
 
-@few_examples
 @given(cases(), st.integers(1, 16))
 def test_left_lists_what_is_not_dropped(case: Case, count: int) -> None:
     ranking = case.ranking()
@@ -134,7 +130,6 @@ def test_left_lists_what_is_not_dropped(case: Case, count: int) -> None:
     assert len(who) == len(expected)
 
 
-@few_examples
 @given(cases())
 def test_first_of_some_inputs_is_that_of_all(case: Case) -> None:
     ranking = case.ranking()
@@ -146,7 +141,6 @@ def test_first_of_some_inputs_is_that_of_all(case: Case) -> None:
         assert not found[i] or alone[0] == nearest[i]
 
 
-@few_examples
 @given(cases(), st.integers(1, 16))
 def test_the_first_are_taken_out_one_after_the_other(case: Case, count: int) -> None:
     ranking = case.ranking()
@@ -164,7 +158,6 @@ def test_the_first_are_taken_out_one_after_the_other(case: Case, count: int) -> 
                 assert lengths[i] == np.inf
 
 
-@few_examples
 @given(cases(), st.integers(1, 16), st.booleans())
 def test_what_is_chosen_without_the_cut_is_left_if_it_is_near_enough(
     case: Case, count: int, cut_already: bool
@@ -180,7 +173,6 @@ def test_what_is_chosen_without_the_cut_is_left_if_it_is_near_enough(
     assert ranking.has(chosen).tolist() == has
 
 
-@few_examples
 @given(cases())
 def test_copies_of_a_choice_are_the_equal_points(case: Case) -> None:
     ranking = case.ranking()
@@ -252,3 +244,168 @@ def test_a_narrowed_ranking_goes_on_as_the_whole_one_would(name: str) -> None:
         few.drop_at(everyone, nearest)
         ranking.drop_at(everyone, all_nearest)
     assert not few.count().any()
+
+
+# Step 2, the cut-offs -----------------------------------------------------------------------------
+
+
+def ranking() -> Ranking:
+    """One input at 0, and candidates at 4, 5, 6, 5 and 10."""
+    points = np.array([[4.0], [5.0], [6.0], [-5.0], [10.0]])
+    return Ranking(np.zeros((1, 1)), points, np.arange(5), distances.get("l1"))
+
+
+def kept(cutoff: NearestCandidates | CandidatesWithin) -> int:
+    ranked = ranking()
+    cutoff.cut(ranked)
+    return int(ranked.count()[0])
+
+
+@pytest.mark.parametrize(("alpha", "count"), [(1, 1), (2, 2), (4, 4), (5, 5), (1000, 5)])
+def test_the_number_based_cut_off_keeps_alpha(alpha: int, count: int) -> None:
+    assert kept(NearestCandidates(alpha)) == count
+
+
+def test_a_tie_at_the_number_based_cut_off_goes_to_the_earlier_row() -> None:
+    ranked = ranking()
+    NearestCandidates(2).cut(ranked)
+    ranked.drop_at(np.array([0]), np.array([0]))
+    nearest, found = ranked.first(np.array([0]))
+    assert found.all()
+    assert nearest.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "count"), [(0, 1), (0.2, 1), (0.25, 3), (0.5, 4), (1.4, 4), (1.5, 5), (100, 5)]
+)
+def test_the_distance_based_cut_off_includes_its_limit(epsilon: float, count: int) -> None:
+    assert kept(CandidatesWithin(epsilon)) == count
+
+
+@pytest.mark.parametrize("alpha", [0, -1, 1.5, "many", None, True, np.nan])
+def test_alpha_below_one_or_not_whole_is_refused(alpha: Any) -> None:
+    with pytest.raises(InvalidInputError, match=r"alpha must be a whole number of at least 1, got"):
+        NearestCandidates(alpha)
+
+
+@pytest.mark.parametrize("epsilon", [-0.1, np.nan, np.inf, "0.25", None, True])
+def test_a_negative_epsilon_is_refused(epsilon: Any) -> None:
+    with pytest.raises(InvalidInputError, match=r"epsilon must be a number of at least 0, got"):
+        CandidatesWithin(epsilon)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert NearestCandidates(np.int64(3)).alpha == 3  # type: ignore[arg-type]
+    assert CandidatesWithin(np.float32(0.25)).epsilon == 0.25  # type: ignore[arg-type]
+
+
+def test_the_cut_offs_are_frozen_values() -> None:
+    assert NearestCandidates(3) == NearestCandidates(3)
+    with pytest.raises(AttributeError):
+        NearestCandidates(3).alpha = 4  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        CandidatesWithin(0.5).epsilon = 1.0  # type: ignore[misc]
+
+
+# The nearest of very many candidates: what exact sorting of all of them would give ----------------
+
+
+DISTANCES = [L0(), L1(), L2(), LInf(), L1([1.0, 3.0, 0.1]), L2([1e-3, 7.0, 2.0])]
+
+
+def sorted_nearest(
+    x: Matrix, points: Matrix, distance: Distance, count: int, eligible: Mask | None = None
+) -> Indices:
+    """Sort all candidates of one input exactly; ties by position."""
+    lengths = distance.rowwise(x[None], points[None])[0]
+    counts = (points != x).any(axis=1)
+    if eligible is not None:
+        counts &= eligible
+    order = np.lexsort((np.arange(len(points)), lengths))
+    return np.sort(order[counts[order]][:count])
+
+
+def scaled_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let small tables take the paths of large ones: many blocks, and trees."""
+    monkeypatch.setattr(nearest, "LARGEST_BLOCK", 7)
+    monkeypatch.setattr(nearest, "INPUTS_AT_ONCE", 3)
+    monkeypatch.setattr(nearest, "LEVELS_EACH", 0)
+
+
+@given(data=st.data(), whole=st.booleans(), use_tree=st.booleans())
+def test_finds_what_exact_sorting_finds(data: st.DataObject, whole: bool, use_tree: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        scaled_down(patch)
+        if not use_tree:
+            patch.setattr(nearest, "LEVELS_EACH", np.inf)
+        random = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+        m = data.draw(st.integers(2, 60))
+        # Whole numbers have many ties, and inputs that are candidates themselves.
+        points: Matrix = random.random((m, 3))
+        points = np.floor(3 * points) if whole else points
+        x = np.concatenate([points[:2], random.integers(0, 3, (3, 3)) * 1.0])
+        distance = data.draw(st.sampled_from(DISTANCES))
+        count = data.draw(st.integers(1, m - 1))
+        eligible = data.draw(st.none() | st.just(random.random(m) < 0.5))
+        squared = data.draw(st.none() | st.just((points**2).sum(axis=1)))
+        found = list(NearestSearch(points, distance, squared).find(x, count, eligible))
+        assert len(found) == len(x)
+        for row, got in zip(x, found, strict=True):
+            wanted = sorted_nearest(row, points, distance, count, eligible)
+            assert np.isin(wanted, got).all()
+            assert (np.diff(got) > 0).all()
+            assert (points[got] != row).any(axis=1).all()
+            assert eligible is None or eligible[got].all()
+
+
+@pytest.mark.parametrize("distance", DISTANCES[1:], ids=repr)
+@pytest.mark.parametrize("levels_each", [0, np.inf])
+def test_finds_no_more_than_the_wanted_where_no_two_are_as_far(
+    monkeypatch: pytest.MonkeyPatch, distance: Distance, levels_each: float
+) -> None:
+    scaled_down(monkeypatch)
+    monkeypatch.setattr(nearest, "LEVELS_EACH", levels_each)
+    random = np.random.default_rng(0)
+    points, x = random.random((200, 3)), random.random((5, 3))
+    for row, got in zip(x, NearestSearch(points, distance).find(x, 9), strict=True):
+        np.testing.assert_array_equal(got, sorted_nearest(row, points, distance, 9))
+
+
+def test_candidates_as_far_as_the_last_are_all_found() -> None:
+    points = np.repeat([[1.0, 0.0], [0.0, 1.0], [3.0, 3.0]], 4, axis=0)
+    (found,) = NearestSearch(points, L1()).find(np.zeros((1, 2)), 5)
+    assert found.tolist() == list(range(8))
+
+
+def test_what_is_ignored_makes_no_candidate_farther() -> None:
+    points = np.array([[9.0, 1.0], [0.0, 2.0], [0.0, 3.0]])
+    ignored = np.array([True, False])
+    (found,) = NearestSearch(points, L1()).find(np.zeros((1, 2)), 1, ignored=ignored)
+    assert found.tolist() == [0]
+
+
+def test_a_tree_is_used_only_for_norms_in_few_dimensions() -> None:
+    points = np.zeros((64, 2))  # 6 levels are enough for 2 coordinates
+    assert NearestSearch(points, L1())._has_tree
+    assert not NearestSearch(np.zeros((64, 3)), L1())._has_tree
+    assert not NearestSearch(points, CustomDistance(lambda A, B: L1().pairwise(A, B)))._has_tree
+    assert not NearestSearch(points, L0())._has_tree
+
+
+def test_to_look_for_few_of_very_many_candidates_pays() -> None:
+    search = NearestSearch(np.zeros((nearest.VERY_MANY, 10)), L1())
+    assert search.pays(1000)
+    assert not search.pays(nearest.VERY_MANY // 2)
+    assert not NearestSearch(search.points[1:], L1()).pays(1000)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9])
+def test_rounding_far_from_the_origin_hides_no_candidate(
+    monkeypatch: pytest.MonkeyPatch, offset: float
+) -> None:
+    scaled_down(monkeypatch)
+    random = np.random.default_rng(0)
+    points, x = random.random((100, 3)) + offset, random.random((4, 3)) + offset
+    for distance in (L1([0.3, 1.7, 1e3]), L2([0.3, 1.7, 1e3]), L2()):
+        for row, got in zip(x, NearestSearch(points, distance).find(x, 20), strict=True):
+            assert np.isin(sorted_nearest(row, points, distance, 20), got).all()

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.anchored_toys import acceptance_of, selector_of
+from support.batches import batch_of, selector_of
+from support.settings import paper_by_steps
 
 from counterset import (
     AngleDiversity,
@@ -26,7 +27,7 @@ X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 3.0], [1.0, 0.0], [-4.0,
 
 
 def fitted(**parameters: Any) -> DiverseExplainer:
-    return DiverseExplainer.paper(
+    return paper_by_steps(
         lambda rows: np.abs(rows).sum(axis=1) > 0.5,
         scale=None,
         **parameters,
@@ -35,14 +36,14 @@ def fitted(**parameters: Any) -> DiverseExplainer:
 
 def test_the_nearest_in_each_direction_is_chosen() -> None:
     explainer = fitted(diversity=AngleDiversity(0.5), max_counterfactuals=5)
-    selector, acceptance = selector_of(explainer), acceptance_of(explainer, X[:1])
-    ((members, eligible),) = selector.eligible(acceptance)
+    selector, batch = selector_of(explainer), batch_of(explainer, X[:1])
+    ((members, eligible),) = selector.eligible(batch)
     assert members.tolist() == [0]
     assert eligible.tolist() == [False, True, True, True, True, True]  # the pool is by class
-    found = selector.select(acceptance.embedded.take(members), eligible)
+    found = selector.select(batch.embedded.take(members), eligible)
     # To the right, up, and to the left; rows 2 and 4 lie in the direction of row 1.
     chosen = found.pool_index[0]
-    rows = explainer.pool_.training_index[chosen[chosen != NONE_LEFT]]
+    rows = explainer.training_.pool.training_index[chosen[chosen != NONE_LEFT]]
     assert rows.tolist() == [1, 3, 5]
     assert found.n_candidates.tolist() == [5]
     assert found.farthest.tolist() == [0.0]
@@ -100,7 +101,7 @@ def test_selections_of_parts_are_put_together_in_the_order_of_the_inputs() -> No
         {"distance": "l2"},
         {"distance": "l1", "diversity": None},
         {"distance": "l2", "plausibility": NearData(neighbours=1, share=0.5)},
-        {"sparsify": True, "constraints": Constraints(immutable=["x1"])},
+        {"sparse": True, "constraints": Constraints(immutable=["x1"])},
         {"search": LineSearch(0.1, halvings="farthest")},
         {"candidates": CandidatesWithin(0.5)},
     ],
@@ -115,7 +116,7 @@ def test_looking_for_the_nearest_first_does_not_change_the_choice(
     inputs = np.concatenate([rng.random((60, 3)), rows[-5:]])
 
     def explained() -> list[Any]:
-        explainer = DiverseExplainer.paper(
+        explainer = paper_by_steps(
             lambda rows: rows.sum(axis=1) > 1.5, **{"candidates": NearestCandidates(20)} | settings
         ).fit(rows)
         found = explainer.explain_many(inputs, if_none="ignore")

@@ -89,7 +89,7 @@ def test_an_input_that_has_the_wanted_class_does_not_stop_the_others() -> None:
     assert found.status == ("explained", "explained", "already_reached", "already_reached")
     assert found.counts.tolist() == [1, 1, 0, 0]
     assert [one.status for one in found[1:3]] == ["explained", "already_reached"]
-    assert "That is what was wanted already." in repr(found[3])
+    assert "This is already the result that was asked for." in repr(found[3])
     alone = explainer.explain_many(FRAME[:2], target=True)
     frame = found.to_frame()
     pd.testing.assert_frame_equal(

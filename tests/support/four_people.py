@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from counterset import DiverseExplainer
+from support.settings import paper_by_steps
 
 # Declined below 3000. The search is off, so the counterfactuals are the rows with 3000 and more.
 FRAME = pd.DataFrame(
@@ -22,4 +23,4 @@ def approve(rows: Any) -> Any:
 
 def explainer_of(X: Any, model: Any = approve, **parameters: Any) -> DiverseExplainer:
     options: dict[str, Any] = {"search": None, "diversity": None, "max_counterfactuals": 2}
-    return DiverseExplainer.paper(model, **{**options, **parameters}).fit(X)
+    return paper_by_steps(model, **{**options, **parameters}).fit(X)

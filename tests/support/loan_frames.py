@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from counterset import DiverseExplainer
+from support.settings import explainer_by_steps
 
 __all__ = ["FEATURES", "Deadly", "Flaky", "Flat", "Interrupted", "Lender", "lender", "loans"]
 
@@ -116,4 +117,4 @@ def is_disarmed(armed: str) -> bool:
 def lender(**parameters: Any) -> DiverseExplainer:
     """Return an explainer of the model, fitted on 120 loans."""
     options: dict[str, Any] = {"max_counterfactuals": 3, "model": Lender(fails_at=99.95)}
-    return DiverseExplainer(**options | parameters).fit(loans()[FEATURES])
+    return explainer_by_steps(**options | parameters).fit(loans()[FEATURES])

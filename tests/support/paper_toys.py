@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from counterset.paper.classifiers import Network
-from counterset.paper.data import Split, prepare
-from counterset.paper.published import published_results
+from counterset.paper.cells import published_results
+from counterset.paper.setups import Network, Split, prepare
 
 __all__ = ["glucose_network", "network", "own_cache", "published", "split", "weights"]
 

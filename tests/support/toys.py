@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from counterset import DiverseExplainer
+from support.settings import paper_by_steps
 
 Rows = NDArray[np.float64]
 
@@ -24,7 +25,7 @@ def approve(rows: Any) -> Any:
 
 def fitted(data: Any = X, model: Any = approve, **parameters: Any) -> DiverseExplainer:
     options: dict[str, Any] = {"max_counterfactuals": 2, "diversity": None}
-    return DiverseExplainer.paper(model, **{**options, **parameters}).fit(data)
+    return paper_by_steps(model, **{**options, **parameters}).fit(data)
 
 
 class Recorder:

@@ -12,12 +12,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 from support.container_tables import above, cells, tables, to_arrow
+from support.settings import paper_by_steps
 
 from counterset import (
     Constraints,
@@ -45,7 +46,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactuals
 
 def fitted(data: Any, model: Any = above, **parameters: Any) -> DiverseExplainer:
     options: dict[str, Any] = {"max_counterfactuals": 2, "diversity": None}
-    return DiverseExplainer.paper(model, **{**options, **parameters}).fit(data)
+    return paper_by_steps(model, **{**options, **parameters}).fit(data)
 
 
 def schema(rows: Any) -> Any:
@@ -53,7 +54,6 @@ def schema(rows: Any) -> Any:
 
 
 @given(tables())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_container_is_explained_as_pandas_is(
     drawn: tuple[pd.DataFrame, pl.DataFrame],
 ) -> None:
@@ -73,7 +73,6 @@ def test_every_container_is_explained_as_pandas_is(
 
 
 @given(tables())
-@settings(max_examples=60, deadline=None)
 def test_rows_come_back_as_they_went_in(drawn: tuple[pd.DataFrame, pl.DataFrame]) -> None:
     _, polars = drawn
     explainer = fitted(polars)
@@ -88,7 +87,7 @@ def test_rows_come_back_as_they_went_in(drawn: tuple[pd.DataFrame, pl.DataFrame]
 
 
 @given(tables())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_row_of_another_container_is_taken_if_its_columns_fit(
     drawn: tuple[pd.DataFrame, pl.DataFrame],
 ) -> None:
@@ -123,7 +122,7 @@ def test_a_pipeline_of_scikit_learn_on_polars_columns(sparsify: bool) -> None:
     )
     model = make_pipeline(encoder, DecisionTreeClassifier(random_state=0))
     model.fit(rows, above(rows))
-    explanation = fitted(rows, model, sparsify=sparsify).explain(rows[:1])
+    explanation = fitted(rows, model, sparse=sparsify).explain(rows[:1])
     assert isinstance(explanation.counterfactuals, pl.DataFrame)
     assert (model.predict(explanation.counterfactuals) == explanation.labels).all()
     assert (model.predict(explanation.input) == [explanation.label]).all()
@@ -311,7 +310,7 @@ def test_dictionaries_of_pyarrow(dtype: Any) -> None:
     table = pa.table({"score": ROWS["score"], "level": halves})
     explainer = fitted(table)
     found = explainer.explain_many(table)
-    assert explainer.distance_.table.features[1].kind == (
+    assert explainer.training_.table.features[1].kind == (
         "ordinal" if dtype.ordered else "categorical"
     )
     for i, one in enumerate(found):

@@ -150,7 +150,10 @@ def test_a_column_of_tiny_numbers_has_finite_distances(scale: str, size: float) 
     assert np.isfinite(explainer.distance_.space.factor).all()
     explanation = explainer.explain(X[0])
     assert np.isfinite(explanation.distances).all()
-    moved = np.abs(explanation._matrix - explanation._input) * explainer.distance_.space.factor
+    moved = (
+        np.abs(explanation.coded.matrix - explanation.coded.input)
+        * explainer.distance_.space.factor
+    )
     np.testing.assert_allclose(explanation.distances, moved.sum(axis=1), rtol=1e-12)
 
 

@@ -12,7 +12,7 @@ from support.worded import by_hand
 
 from counterset import InvalidInputError
 from counterset._base.lazy import Lazy
-from counterset.evaluation import Steadiness
+from counterset.evaluation import Stability
 from counterset.exact import Certificate, DistanceBounds
 from counterset.explanations.certificate import SEARCH
 from counterset.models.goals import InInterval
@@ -40,11 +40,11 @@ def settings(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_distance_is_told_as_a_share_of_a_usual_range() -> None:
-    told = "The nearest way is as far as moving one feature across 31% of its usual range."
+    told = "The nearest option is as far as moving one feature across 31% of its usual range."
     assert far(0.312) == [told]
     assert far(0.312, **settings(distance="L2(weights=None)", scale="range")) == [told]
     assert far(2.34) == [
-        "The nearest way is as far as moving one feature 2.3 times across its usual range."
+        "The nearest option is as far as moving one feature 2.3 times across its usual range."
     ]
     assert "across less than 1% of" in far(0.0001)[0]  # it used to be told as 1%
     assert "across more than 99% of" in far(0.9999)[0]
@@ -65,8 +65,8 @@ def test_costs_are_told_in_place_of_a_share() -> None:
 
 def test_what_is_checked_is_no_proof() -> None:
     assert sure() == [
-        "Checked: the model was asked about every way, and each is classified as 'good'.",
-        "Not proved: there may be a nearer way that was not found.",
+        "Checked: the model was asked about every option, and each is classified as 'good'.",
+        "Not proved: there may be a nearer option that was not found.",
     ]
     regression = sure(classes=(0.5, 1.5), label=0.5, labels=[1.5], goal=InInterval(1, 2))
     assert regression[0].endswith("and each leads to a prediction between 1 and 2.")
@@ -75,18 +75,18 @@ def test_what_is_checked_is_no_proof() -> None:
 
 def test_bounds_prove_that_nothing_is_nearer() -> None:
     bounds = DistanceBounds(0.2999, 0.3, True, None, 0.1, "by hand")
-    assert "Proved: no way is nearer than 0.299." in sure(Certificate(distance_bounds=bounds))
+    assert "Proved: no option is nearer than 0.299." in sure(Certificate(distance_bounds=bounds))
     unread = DistanceBounds(0.0, 0.3, False, None, 0.1, SEARCH, "only an upper bound")
     told = sure(Certificate(0.5, unread, np.array([0.3])))
-    assert told[1:] == ["This model could not be read, so nothing is proved about nearer ways."]
+    assert told[1:] == ["This model could not be read, so nothing is proved about nearer options."]
 
 
-def test_safety_is_told_for_the_ways_that_have_it() -> None:
+def test_safety_is_told_for_the_options_that_have_it() -> None:
     bounds = DistanceBounds(0.3, 0.3, True, None, 0.1, "by hand")
     certificate = Certificate(0.5, bounds, np.array([0.25, -0.1, 0.25, 0.5]))
     told = sure(certificate, rows=[1, 2, 3, 1])
-    for ways in ("ways 1 and 3 stay within 0.5", "way 4 stays within 0.5"):
-        assert any(f"Proved: {ways} of the best option for every input" in each for each in told)
+    for options in ("options 1 and 3 stay within 0.5", "option 4 stays within 0.5"):
+        assert any(f"Proved: {options} of the best option for every input" in each for each in told)
     assert any("nearer than 0.125." in each for each in told)
 
 
@@ -108,9 +108,9 @@ def test_the_stable_radius(radius: float | None, sentence: str | None) -> None:
 @pytest.mark.parametrize(
     ("radius", "from_list", "sentences"),
     [
-        (0.05, [True, True], ["within a distance of 0.05 is offered the same list of ways"]),
-        (np.inf, [True, False], ["every input of the same class is offered", "Way 2 is not on"]),
-        (0.05, [False, False], ["0.05 is offered the same list", "Ways 1 and 2 are not on"]),
+        (0.05, [True, True], ["within a distance of 0.05 is offered the same list of options"]),
+        (np.inf, [True, False], ["every input of the same class is offered", "Option 2 is not on"]),
+        (0.05, [False, False], ["0.05 is offered the same list", "Options 1 and 2 are not on"]),
         (0.0, [True, True], []),
     ],
 )
@@ -123,13 +123,13 @@ def test_the_list_that_is_shared(
         assert words in sentence
 
 
-def test_for_whom_else_a_way_works() -> None:
+def test_for_whom_else_an_option_works() -> None:
     told = sure(Certificate(option_radii=np.array([0.12345, np.inf, 0.0, 0.12341])))
     assert told[2:] == [
-        "Proved: with the same values, ways 1 and 4 work for every input of the same class that "
+        "Proved: with the same values, options 1 and 4 work for every input of the same class that "
         "is nearer than 0.123.",
-        "Proved: with the same values, way 2 works for every input of the same class.",
-        "Not proved: for which other inputs way 3 works.",
+        "Proved: with the same values, option 2 works for every input of the same class.",
+        "Not proved: for which other inputs option 3 works.",
     ]
 
 
@@ -146,8 +146,8 @@ def test_what_evaluate_measured_is_told_as_measured() -> None:
         {"input_distance": [0.02, 0.04], "set_distance_mean": [0.1, np.nan], "k_distance": 0.9}
     )
     assert measured(table, ENGLISH, 1, TABLE) == [
-        "Measured: 2 slightly different inputs (0.03 away on average) get ways that differ from "
-        "these by 0.1 on average; these ways are 0.9 away from the input."
+        "Measured: 2 slightly different inputs (0.03 away on average) get options that differ from "
+        "these by 0.1 on average; these options are 0.9 away from the input."
     ]
     assert measured(None, ENGLISH, 1, TABLE) == []
     for wrong in (pd.DataFrame({"a": [1]}), table[:0], 0.5):
@@ -155,27 +155,29 @@ def test_what_evaluate_measured_is_told_as_measured() -> None:
             measured(wrong, ENGLISH, 1, TABLE)  # type: ignore[arg-type]
 
 
-def test_the_copies_that_keep_a_way_are_told_as_measured() -> None:
+def test_the_copies_that_keep_an_option_are_told_as_measured() -> None:
     apart = {"a": 0.1234, "b": 0.0}
-    told = measured(Steadiness(20, np.array([19, 20, 19]), 18, 0.051, apart), ENGLISH, 3, TABLE)
+    told = measured(Stability(20, np.array([19, 20, 19]), 18, 0.051, apart), ENGLISH, 3, TABLE)
     assert told == [
         "Measured on slightly changed copies of this input, of the same class and 0.051 away on "
-        "average: ways 1 and 3 are found again for 19 of 20, way 2 is found again for 20 of 20; "
-        "all of these ways and no others for 18 of 20.",
-        "A way is found again if the same features change, numbers in the same direction and "
+        "average: options 1 and 3 are found again for 19 of 20, option 2 is found again for 20 of "
+        "20; all of these options and no others for 18 of 20.",
+        "An option is found again if the same features change, numbers in the same direction and "
         "categories to the same value.",
         "Slightly different means, on average: a by 0.12.",
     ]
 
 
 def test_without_copies_nothing_is_told_as_measured() -> None:
-    (told,) = measured(Steadiness(0, np.array([0]), 0, np.nan), ENGLISH, 1, TABLE)
+    (told,) = measured(Stability(0, np.array([0]), 0, np.nan), ENGLISH, 1, TABLE)
     assert told.startswith("Not measured: none of the slightly changed copies")
 
 
 def test_copies_of_another_explanation_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="measured on 2 ways, but this explanation has 3"):
-        measured(Steadiness(20, np.array([19, 20]), 18, 0.05), ENGLISH, 3, TABLE)
+    with pytest.raises(
+        InvalidInputError, match="measured on 2 options, but this explanation has 3"
+    ):
+        measured(Stability(20, np.array([19, 20]), 18, 0.05), ENGLISH, 3, TABLE)
 
 
 def none_found(bounds: DistanceBounds | None) -> list[str]:
@@ -187,7 +189,7 @@ def none_found(bounds: DistanceBounds | None) -> list[str]:
         labels=explanation.labels[:0],
         distances=explanation.distances[:0],
         examples=explanation.examples[:0],
-        _matrix=explanation._matrix[:0],
+        _matrix=explanation.coded.matrix[:0],
         _certificate=Lazy(lambda: certificate),
     )
     return how_sure(nothing, ENGLISH, Outcomes(nothing, ENGLISH, {}))
@@ -198,9 +200,9 @@ def test_whether_there_is_none_is_proved_or_not() -> None:
     (proved,) = none_found(DistanceBounds(np.inf, np.inf, True, None, 0.0, "by hand"))
     assert proved.startswith("Proved: no change within the constraints and the range that was")
     (unknown,) = none_found(DistanceBounds(0.5, np.inf, False, None, 60.0, "by hand"))
-    assert unknown == "Not proved: there may be a way that was not found."
+    assert unknown == "Not proved: there may be an option that was not found."
     (found,) = none_found(DistanceBounds(0.5, 0.71234, False, [1.0], 0.0, "by hand"))
-    assert found == "Proved: there is a way, no farther than 0.713, that was not found here."
+    assert found == "Proved: there is an option, no farther than 0.713, that was not found here."
 
 
 def test_with_a_goal_or_constraints_safety_is_about_those_who_ask_for_the_same() -> None:

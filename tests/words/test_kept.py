@@ -10,7 +10,7 @@ from support.worded import by_hand
 
 from counterset import Constraints
 from counterset.explanations.context import as_written
-from counterset.words.description import limits_kept, what_stays
+from counterset.words.description import constraints_kept, what_stays
 from counterset.words.templates import Templates
 
 ENGLISH = Templates.read()
@@ -22,7 +22,7 @@ def stays(constraints: Constraints | None = None, **changes: Any) -> str:
 
 
 def limits(constraints: Constraints) -> list[str]:
-    return limits_kept(by_hand(constraints=as_written(constraints)).context, ENGLISH)
+    return constraints_kept(by_hand(constraints=as_written(constraints)).context, ENGLISH)
 
 
 def test_features_that_stay_are_named_in_the_order_of_columns() -> None:

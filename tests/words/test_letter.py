@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.settings import explainer_by_steps
 from support.worded import by_hand
 
 from counterset import Constraints, DiverseExplainer, Explanation, InvalidInputError, Schema
@@ -143,12 +144,12 @@ def test_wrong_parameters_are_told(parameters: dict[str, Any], message: str) -> 
 def test_a_letter_without_options_says_so() -> None:
     none = by_hand(rows=[])
     letter = none.letter(width=None)
-    assert "No variation was found that would have led to 'good'." in letter
+    assert "No option was found that would have led to 'good'." in letter
     assert "reason" not in letter
     assert "None." in none.letter("reviewer")
-    reached = DiverseExplainer(lend, diversity=None).fit(FRAME)
+    reached = explainer_by_steps(lend, diversity=None).fit(FRAME)
     already = reached.explain_many(FRAME.iloc[[1]], target="<i>good", skip=True)[0]
-    assert "the result that was looked for" in already.letter(width=None)
+    assert "already the result that was asked for" in already.letter(width=None)
 
 
 def test_a_regression_is_predicted_in_letters() -> None:
@@ -161,7 +162,7 @@ def test_a_regression_is_predicted_in_letters() -> None:
     )
     letter = regression.letter(width=None)
     assert "It predicts 175.9." in letter
-    assert "The result would have been between 0 and 15 with this variation" in letter
+    assert "The result would have been between 0 and 15 with this option" in letter
     review = regression.letter("reviewer", width=None)
     assert "the prediction is 175.9 instead of 175.9" in review
     assert "The model's predictions for them: 0.5 to 175.9." in review

@@ -22,12 +22,12 @@ def outcomes(texts: Any = None, **changes: Any) -> Outcomes:
     ("label", "told"), [("good", "'good'"), (1, "1"), (True, "True"), (np.int64(3), "3")]
 )
 def test_a_class_is_written_as_it_is(label: Any, told: str) -> None:
-    assert outcomes(classes=(0, 1)).told(label) == told
+    assert outcomes(classes=(0, 1)).text(label) == told
     assert outcomes(classes=(0, 1)).classified(label) == f"is classified as {told}"
 
 
 def test_a_class_can_have_a_text() -> None:
-    assert outcomes({"good": "approved"}).told("good") == "approved"
+    assert outcomes({"good": "approved"}).text("good") == "approved"
 
 
 def test_a_text_for_what_is_no_class_is_an_error_that_names_the_classes() -> None:
@@ -44,7 +44,7 @@ def test_a_class_that_the_model_never_gave_can_have_a_text() -> None:
     class Model:
         classes_ = np.array(["bad", "good", "great"])
 
-    assert outcomes({"great": "more"}, model=Model()).told("great") == "more"
+    assert outcomes({"great": "more"}, model=Model()).text("great") == "more"
 
 
 def test_a_regression_is_never_classified() -> None:
@@ -92,8 +92,8 @@ def test_a_prediction_is_told_on_its_side_of_the_wanted_range() -> None:
         classes=(0.5, 175.9, 200.25), label=15.0004, labels=[14.9996], goal=InInterval(0, 15)
     )
     # Both used to be told as 15, between 0 and 15.
-    assert (regression.told(15.0004), regression.told(14.9996)) == ("15.0004", "14.9996")
-    assert (regression.told(15.0), regression.told(15.12345)) == ("15", "15.12")
+    assert (regression.text(15.0004), regression.text(14.9996)) == ("15.0004", "14.9996")
+    assert (regression.text(15.0), regression.text(15.12345)) == ("15", "15.12")
 
 
 def test_a_wanted_probability_is_told_with_all_its_digits() -> None:
@@ -110,5 +110,5 @@ def test_a_wanted_probability_is_told_with_all_its_digits() -> None:
         (OneOf(np.array(["good"])), "'good'"),
     ],
 )
-def test_what_ways_lead_to_is_a_noun(goal: Goal, aim: str) -> None:
-    assert outcomes(goal=goal).aim() == aim  # ways used to lead "to between 80 and 120"
+def test_what_options_lead_to_is_a_noun(goal: Goal, aim: str) -> None:
+    assert outcomes(goal=goal).aim() == aim  # options used to lead "to between 80 and 120"

@@ -44,7 +44,7 @@ def literal(explanation: Explanation, effect: Any) -> list[int]:
     return (helpful or order)[:MOST_REASONS]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(row=st.integers(0, 199), depth=st.sampled_from([None, 3]))
 def test_probabilities_order_the_reasons_as_defined(row: int, depth: int | None) -> None:
     labels = np.where(SCORE > 0, "yes", "no")

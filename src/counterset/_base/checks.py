@@ -20,6 +20,7 @@ __all__ = [
     "check_mapping",
     "check_number",
     "check_positive",
+    "check_type",
     "numbers",
     "read_distances",
     "read_pair",
@@ -27,11 +28,20 @@ __all__ = [
 ]
 
 
-def check_count(value: object, name: str) -> None:
-    """Check that a value is a whole number of at least 1."""
+def check_count(value: object, name: str, least: int = 1) -> None:
+    """Check that a value is a whole number of at least 1, or of at least ``least``."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or not _is_number(value) or value < 1:
-        raise InvalidInputError(f"{name} must be a whole number of at least 1, got {value!r}.")
+    if not whole or not _is_number(value) or value < least:
+        raise InvalidInputError(
+            f"{name} must be a whole number of at least {least}, got {value!r}."
+        )
+
+
+def check_type(name: str, value: object, kind: Any, allowed: str) -> None:
+    """Check that a parameter is of a type, or has the methods of a protocol."""
+    # A class has the methods of its objects: NearestCandidates is meant as NearestCandidates().
+    if isinstance(value, type) or not isinstance(value, kind):
+        raise InvalidInputError(f"{name} must be {allowed}, got {value!r}.")
 
 
 def check_number(value: object, name: str) -> None:

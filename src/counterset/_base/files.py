@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import sys
@@ -12,7 +13,7 @@ from typing import BinaryIO
 
 from counterset.exceptions import InvalidInputError
 
-__all__ = ["UNFINISHED", "locked", "write_text", "written_aside"]
+__all__ = ["UNFINISHED", "file_hash", "locked", "write_text", "written_aside"]
 
 #: How the names of files begin that are not finished yet.
 UNFINISHED = "unfinished-"
@@ -73,6 +74,12 @@ def write_text(file: Path, text: str, what: str) -> None:
             f"{what} cannot be written to {file}: you may not write to {file.parent}. Choose "
             f"another folder."
         ) from error
+
+
+def file_hash(file: Path) -> str:
+    """Return the SHA-256 of what a file holds, in hexadecimal digits."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 @contextmanager

@@ -1,17 +1,22 @@
-"""A progress bar with the time left, on one line of the error stream."""
+"""What people see while the library works: a progress bar, and warnings at their own line."""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
 
-__all__ = ["Progress", "format_rate"]
+__all__ = ["Progress", "format_rate", "warn_caller"]
 
 #: The bar is 24 characters wide, so that the line fits on a terminal of 80.
 WIDTH = 24
+#: Files below this folder are the library's own.
+PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
 class Progress:
@@ -29,6 +34,8 @@ class Progress:
         How many steps were done before.
     shown
         If False, nothing is written.
+    after
+        The bar appears when the work has taken so many seconds.
     stream
         Where to write; the error stream by default, so that piped output stays clean.
     clock
@@ -52,6 +59,7 @@ class Progress:
         unit: str | None = None,
         done: int = 0,
         shown: bool = True,
+        after: float = 0.0,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -61,6 +69,8 @@ class Progress:
         self._unit = unit
         self._label = label
         self._shown = shown
+        self._after = after
+        self._is_written = False
         self._stream = stream if stream is not None else sys.stderr
         self._clock = clock
         self._start = clock()
@@ -76,7 +86,7 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._shown:
+        if self._is_written:
             self._stream.write("\n")
             self._stream.flush()
 
@@ -87,8 +97,9 @@ class Progress:
         self._write()
 
     def _write(self) -> None:
-        if not self._shown:
+        if not self._shown or self._clock() - self._start < self._after:
             return
+        self._is_written = True
         share = self.done / self.total if self.total else 1.0
         bar = "#" * int(WIDTH * share)
         line = f"{self._label} [{bar:.<{WIDTH}}] {self.done}/{self.total}{self._times()}"
@@ -121,3 +132,20 @@ def format_rate(rate: float) -> str:
     ('1,234', '9.9', '0.012')
     """
     return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside of the library that is nearest, however deep the call is.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_caller("look here", UserWarning)
+    >>> str(caught[0].message)
+    'look here'
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -12,9 +12,8 @@ from counterset import datasets
 from counterset._base.files import written_aside
 from counterset.cli.files import check_files, schema_to_json
 from counterset.cli.parsing import Commands, add_parser
-from counterset.datasets.bundled import BUNDLED
-from counterset.datasets.dataset import Dataset
-from counterset.datasets.fetched import FETCHED, find_files
+from counterset.datasets.bundled import BUNDLED, Dataset
+from counterset.datasets.loading import FETCHED, find_files
 from counterset.exceptions import InvalidInputError
 from counterset.tables.schema import Schema
 
@@ -36,10 +35,13 @@ def add_command(commands: Commands) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="write a CSV file, the target last",
+        help="write a CSV file, with the target as last column",
     )
     group.add_argument(
-        "--schema", type=Path, metavar="FILE", help="write labels and units, as JSON for --schema"
+        "--schema",
+        type=Path,
+        metavar="FILE",
+        help="write labels and units, to use with --schema",
     )
     parser.set_defaults(run=_run)
 
@@ -67,20 +69,20 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _listed() -> list[str]:
-    """Return a line for each dataset: one that is not bundled is not loaded for it."""
+    """Return a line for each dataset. Those that are not bundled are not loaded."""
     width = max(map(len, datasets.names()))
     lines = []
     for name in datasets.names():
-        told = "not bundled: from COUNTERSET_DATA, or fetched from OpenML"
+        about = "not bundled: read from COUNTERSET_DATA, or fetched from OpenML"
         if name in BUNDLED:
             rows, features = (dataset := datasets.load(name)).X.shape
-            told = f"{rows:,} rows, {features} features, target {dataset.y.name!r}"
-        lines.append(f"{name:{width}}  {told}")
+            about = f"{rows:,} rows, {features} features, target {dataset.y.name!r}"
+        lines.append(f"{name:{width}}  {about}")
     return lines
 
 
 def _with_orders(dataset: Dataset) -> Schema:
-    """Return the schema of a dataset with the orders of its categories, which a CSV file loses."""
+    """Return the schema of a dataset with the orders of its categories, which CSV cannot hold."""
     types = {
         name: dtype for name, dtype in dataset.X.dtypes.items() if getattr(dtype, "ordered", False)
     }

@@ -1,4 +1,4 @@
-"""The bundled loan applications with a model of them: for trying things without files."""
+"""``counterset demo``: explain a declined loan, with bundled data and a model trained on it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ import textwrap
 from dataclasses import dataclass
 
 import pandas as pd
-from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from counterset import datasets
+from counterset import Shared, datasets
 from counterset.cli.parsing import Commands, add_parser
 from counterset.constraints.constraints import Constraints
 from counterset.evaluation.evaluate import evaluate
-from counterset.evaluation.stability import steadiness
+from counterset.evaluation.stability import stability
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.explanations.certificate import rounded_down
@@ -29,7 +28,7 @@ __all__ = ["OUTCOMES", "Credit", "add_command", "load_credit", "run_demo"]
 
 #: The features that an applicant cannot change.
 IMMUTABLE = ["age", "personal_status"]
-#: How people call the classes.
+#: The classes in plain words.
 OUTCOMES = {"good": "approved", "bad": "declined"}
 
 
@@ -96,7 +95,10 @@ def add_command(commands: Commands) -> None:
         example="counterset demo --applicant 11",
     )
     group.add_argument(
-        "--applicant", type=int, metavar="ROW", help="a row of the data (default: one is chosen)"
+        "--applicant",
+        type=int,
+        metavar="ROW",
+        help="a row of the data (default: the first one declined)",
     )
     parser.set_defaults(run=_run)
 
@@ -124,7 +126,7 @@ def run_demo(applicant: int | None = None) -> str:
     explainer, model = credit.explainer, credit.explainer.model
     row = _applicant(applicant, model, credit.X, credit.X_test)
     explanation = explainer.explain(row.iloc[0], target="good")
-    stability = evaluate(explainer, row, target="good", repeats=COPIES, random_state=0)
+    measured = evaluate(explainer, row, target="good", repeats=COPIES, random_state=0)
     score = model.score(credit.X_test, credit.y_test)
     return "\n\n".join(
         [
@@ -135,19 +137,19 @@ def run_demo(applicant: int | None = None) -> str:
                 width=88,
             ),
             textwrap.fill(_who(row, explanation), width=88),
-            explanation.describe(outcomes=OUTCOMES, stability=stability),
+            explanation.describe(outcomes=OUTCOMES, stability=measured),
             _compare(credit, row),
         ]
     )
 
 
 def _compare(credit: Credit, row: pd.DataFrame) -> str:
-    """Compare ways that are chosen for each person alone with those of a list that people share."""
-    shared = clone(credit.explainer).set_params(anchors="auto").fit(credit.X_train)
+    """Compare options that are chosen for one person with those of a list that people share."""
+    shared = credit.explainer.with_strategy(Shared(own=0))
     explainers = credit.explainer, shared
     alone, listed = (each.explain(row.iloc[0], target="good") for each in explainers)
     of_alone, of_listed = (
-        steadiness(explainer, explanation, repeats=COPIES)
+        stability(explainer, explanation, repeats=COPIES)
         for explainer, explanation in zip(explainers, (alone, listed), strict=True)
     )
     radius = listed.certificate.list_radius if listed.certificate is not None else None
@@ -158,12 +160,12 @@ def _compare(credit: Credit, row: pd.DataFrame) -> str:
             f"applicant is offered that list."
         )
     return textwrap.fill(
-        f"People who are nearly equal should be offered the same. Of {of_alone.copies} people "
-        f"almost like this one, {of_alone.same} are offered the same {len(alone)} ways if these "
-        f"are chosen for each person alone, as above, and {of_listed.same} if they are taken from "
-        f'one list for people alike (anchors="auto"). A shared list costs distance: its ways for '
-        f"this applicant are {listed.distances.mean():.2f} away on average, those above "
-        f"{alone.distances.mean():.2f}.{proved}",
+        f"People who are nearly equal should be offered the same options. Of {of_alone.copies} "
+        f"people almost like this one, {of_alone.same} are offered the same {len(alone)} options "
+        f"if these are chosen for each person alone, as above, and {of_listed.same} if they come "
+        f"from a list that similar people share (strategy=Shared(own=0)). A shared list has a "
+        f"price: its options for this applicant are {listed.distances.mean():.2f} away on average, "
+        f"and those above {alone.distances.mean():.2f}.{proved}",
         width=88,
     )
 
@@ -180,13 +182,15 @@ def _applicant(
         )
     row = X.loc[[applicant]]
     if model.predict(row)[0] != "bad":
-        raise InvalidInputError(f"Applicant {applicant} is not declined. Choose another one.")
+        raise InvalidInputError(
+            f"Applicant {applicant} is not declined. Choose another one, such as 11."
+        )
     return row
 
 
 def _who(row: pd.DataFrame, explanation: Explanation) -> str:
     """Say who asked for what, in the words of the schema."""
-    features, codes = explanation._table.features, explanation._input
+    features, codes = explanation.coded.table.features, explanation.coded.input
     said = {each.name: each.text_of(code) for each, code in zip(features, codes, strict=True)}
     return (
         f"Applicant {row.index[0]} ({said['personal_status']}, {said['age']} years old) asked for "

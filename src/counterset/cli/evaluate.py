@@ -10,16 +10,15 @@ from pathlib import Path
 import pandas as pd
 
 from counterset._base.files import written_aside
-from counterset.cli.cases import read_case
-from counterset.cli.files import check_files
+from counterset.cli.files import check_files, read_case
 from counterset.cli.parsing import (
     Commands,
     add_goal,
-    add_limits,
     add_model_and_data,
     add_parser,
     add_repeats,
     add_seed,
+    add_settings,
     add_training,
     whole_number,
 )
@@ -32,14 +31,14 @@ __all__ = ["add_command"]
 
 #: What is measured, and what it means.
 FIGURES = {
-    "counterfactuals": "ways for each row",
+    "counterfactuals": "options for each row",
     "validity": "share of them that the model confirms",
-    "k_distance": "mean distance from a row to its ways",
+    "k_distance": "mean distance from a row to its options",
     "k_diversity": "mean distance between them",
-    "sparsity": "features that a way changes",
+    "sparsity": "features that an option changes",
     "input_distance": "distance from a row to its noisy copies",
-    "set_distance_mean": "mean distance between the ways of both",
-    "set_distance_max": "largest distance between the ways of both",
+    "set_distance_mean": "mean distance between the options of both",
+    "set_distance_max": "largest distance between the options of both",
 }
 
 
@@ -52,7 +51,7 @@ def add_command(commands: Commands) -> None:
         usage="MODEL DATA [options]",
         example="counterset evaluate model.skops credit.csv --inputs 20 --target good",
     )
-    add_model_and_data(group, "a CSV file with rows to explain")
+    add_model_and_data(group, "a CSV or parquet file with rows to explain")
     group.add_argument(
         "--inputs",
         type=whole_number(1),
@@ -62,7 +61,7 @@ def add_command(commands: Commands) -> None:
     )
     add_training(group)
     add_goal(group)
-    add_limits(group)
+    add_settings(group)
     add_repeats(group, 3, "noisy copies of each row")
     add_seed(group)
     group.add_argument("--output", type=Path, metavar="FILE", help="also write all figures, as CSV")
@@ -76,7 +75,7 @@ def _run(arguments: argparse.Namespace) -> int:
     table = evaluate(
         case.explainer, rows, **case.goal, repeats=arguments.repeats, random_state=arguments.seed
     )
-    sys.stdout.write(_summary(table) + _how_noisy(table, case.explainer.distance_.table))
+    sys.stdout.write(_summary(table) + _how_noisy(table, case.explainer.training_.table))
     if arguments.output is not None:
         with written_aside(arguments.output) as unfinished:
             table.to_csv(unfinished, index=False)
@@ -88,14 +87,17 @@ def _summary(table: pd.DataFrame) -> str:
     """Return the mean of each figure, over the rows that were explained."""
     explained = table[table["validity"].notna()]
     reached = table["input"].nunique() - explained["input"].nunique()
-    lines = [f"{explained['input'].nunique()} rows explained, {reached} had what was wanted."]
+    lines = [
+        f"{explained['input'].nunique()} rows explained, {reached} already had the wanted class or "
+        f"value."
+    ]
     if len(explained):
         means = explained[list(FIGURES)].mean()
-        lines += [f"{means[name]:9.3f}  {name}: {told}" for name, told in FIGURES.items()]
+        lines += [f"{means[name]:9.3f}  {name}: {meaning}" for name, meaning in FIGURES.items()]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _how_noisy(table: pd.DataFrame, columns: Table) -> str:
-    """Return how much noisy copies differ, in the units of each number."""
+    """Return how much noisy copies differ from their rows, in the units of each number."""
     differences = Writer(Templates.read()).differences(table.attrs["differences"], columns)
     return textwrap.fill(f"Copies differ, on average: {differences}.") + "\n" if differences else ""

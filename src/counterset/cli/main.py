@@ -28,9 +28,9 @@ WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit code.
 
-    Errors are told in one line on the error stream. The exit code is 0 if all went well, 2 if what
-    was passed cannot be used, 1 if the system failed (a full disk) or a report was refused, and 130
-    after an interrupt.
+    An error is one line on the error stream. The exit code is 0 if all went well, 2 if the
+    arguments or files cannot be used, 1 if the system failed (a full disk) or a report was refused,
+    3 if some rows of a file have no explanation, and 130 after an interrupt.
 
     Parameters
     ----------
@@ -41,9 +41,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:  # the shell asks for words that can follow
         _complete(parser)
     arguments = parser.parse_args(argv)
+    if arguments.run is None:
+        parser.error("name a command, such as 'counterset demo'")
     run: Callable[[argparse.Namespace], int] = arguments.run
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
-        # A letter that the terminal does not know is shown as its code, as on the error stream.
+        # A letter that the terminal cannot show is written as its code, as on the error stream.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with warnings.catch_warnings():
@@ -52,16 +54,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # a full disk shows now, and not when Python exits
         return code
     except CountersetError as error:
-        _tell(str(error))
+        _report(str(error))
         return WRONG_USE
     except KeyboardInterrupt:
-        _tell("interrupted")
+        _report("interrupted")
         return INTERRUPTED
     except BrokenPipeError:  # the reader, such as head, has seen enough
         _silence()
         return FAILURE
     except OSError as error:
-        _tell(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        _report(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
         _silence()
         return FAILURE
 
@@ -78,29 +80,28 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--version", action="version", version=f"counterset {__version__}", help="show the version"
     )
-    commands = parser.add_subparsers(
-        title="commands", prog="counterset", metavar="COMMAND ...", required=True
-    )
+    commands = parser.add_subparsers(title="commands", prog="counterset", metavar="COMMAND")
+    parser.set_defaults(run=None)
     for command in COMMANDS:
         command.add_command(commands)
     return parser
 
 
 def _complete(parser: argparse.ArgumentParser) -> None:
-    """Tell the shell what can follow, with argcomplete, the ``[completion]`` extra."""
+    """Write for the shell what can follow, with argcomplete, the ``[completion]`` extra."""
     import argcomplete  # noqa: PLC0415 - an extra
 
     argcomplete.autocomplete(parser)
 
 
-def _tell(message: str) -> None:
+def _report(message: str) -> None:
     """Write one line to the error stream."""
     sys.stderr.write(f"counterset: {' '.join(message.split())}\n")
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Show a warning without the line of code that it comes from."""
-    _tell(f"warning: {message}")
+    _report(f"warning: {message}")
 
 
 def _silence() -> None:

@@ -1,4 +1,4 @@
-"""Types of arguments. What they refuse, argparse tells in one line, before anything runs."""
+"""The arguments that commands share, their types, and the layout of the help."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = [
     "Help",
     "Parser",
     "add_goal",
-    "add_limits",
     "add_model_and_data",
     "add_parser",
     "add_repeats",
     "add_seed",
+    "add_settings",
     "add_training",
     "positive_number",
     "whole_number",
@@ -70,21 +70,21 @@ Group: TypeAlias = argparse._ArgumentGroup
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that tells an error in one line, and where the help is."""
+    """A parser that reports an error in one line and names the help."""
 
     def error(self, message: str) -> NoReturn:
-        """Tell what is wrong, and exit with the code 2."""
+        """Write what is wrong, and exit with the code 2."""
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Help in lines of at most 80 letters: texts stand as they are written, one line an option."""
+    """Help in lines of at most 80 letters, with one line for each option."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options | {"max_help_position": 28, "width": 80})
 
     def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
-        """Return how the values of an option are shown: "FEATURE ...", and not each name twice."""
+        """Return "FEATURE ..." for a list of values; argparse would show the name twice."""
         if action.nargs in ("+", "*"):
             return f"{action.metavar or default_metavar} ..."
         return super()._format_args(action, default_metavar)
@@ -95,17 +95,17 @@ def add_parser(
 ) -> tuple[argparse.ArgumentParser, Group]:
     """Add the parser of a command, and return it with the group that its arguments belong in.
 
-    All arguments stand in one group without a heading, and who reads the help knows ``--help``:
-    each would cost a line, and a screen has 24.
+    All arguments are in one group without a heading, and ``--help`` is not listed: each would take
+    a line, and a screen has 24.
 
     Parameters
     ----------
     commands
         Where the command is added.
     name
-        How it is called.
+        Its name.
     about
-        What it does, as one or two lines of text; the first stands in the list of commands.
+        What it does, in one or two lines. The first is shown in the list of commands.
     usage
         What comes after the name, such as ``"MODEL DATA [options]"``.
     example
@@ -147,12 +147,12 @@ def add_model_and_data(group: Group, data: str, *, required: bool = True) -> Non
         nargs="+",
         default=[],
         metavar="COLUMN",
-        help="columns that are no features of the model",
+        help="columns that are not features of the model",
     )
 
 
 def add_training(group: Group) -> None:
-    """Add the training rows, which candidates and scales are taken from."""
+    """Add the training rows, from which the explainer learns."""
     group.add_argument(
         "--train", type=Path, metavar="FILE", help="a file of training rows (default: DATA)"
     )
@@ -165,7 +165,7 @@ def add_goal(group: Group) -> None:
         "--target-probability",
         type=float,
         metavar="P",
-        help="how probable that class must be, from 0 to 1",
+        help="the least probability of that class, from 0 to 1",
     )
     group.add_argument(
         "--interval",
@@ -176,27 +176,27 @@ def add_goal(group: Group) -> None:
     )
 
 
-def add_limits(group: Group) -> None:
-    """Add what may change, how features are called, and how many ways are wanted."""
+def add_settings(group: Group) -> None:
+    """Add what may change, how features are called, and the number of options."""
     group.add_argument(
         "--immutable",
         nargs="+",
         default=[],
         metavar="FEATURE",
-        help="features that stay as they are",
+        help="features that must not change",
     )
     group.add_argument(
-        "--constraints", type=Path, metavar="FILE", help="what may change, as .json or .toml"
+        "--constraints", type=Path, metavar="FILE", help="what may change: a .json or .toml file"
     )
     group.add_argument(
-        "--schema", type=Path, metavar="FILE", help="kinds, labels, units, as .json or .toml"
+        "--schema", type=Path, metavar="FILE", help="labels, units, kinds: a .json or .toml file"
     )
     group.add_argument(
-        "--ways",
+        "--options",
         type=whole_number(1),
         default=5,
         metavar="K",
-        help="the most ways for one row (default: 5)",
+        help="at most K options for one row (default: 5)",
     )
 
 
@@ -222,11 +222,11 @@ def add_repeats(group: Group, repeats: int, what: str) -> None:
 
 
 def add_seed(group: Group) -> None:
-    """Add the seed of what is random."""
+    """Add the random seed."""
     group.add_argument(
         "--seed",
         type=whole_number(0, 2**32 - 1),
         default=0,
         metavar="N",
-        help="the seed of all that is random (default: 0)",
+        help="the random seed (default: 0)",
     )

@@ -5,18 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from counterset.cli.cases import Case, find_rows, read_case
-from counterset.cli.files import check_files
+from counterset.cli.explain import count_by_status
+from counterset.cli.files import Case, check_files, find_rows, listed, read_case
 from counterset.cli.parsing import (
     Commands,
     add_goal,
-    add_limits,
     add_model_and_data,
     add_parser,
     add_repeats,
+    add_settings,
     add_training,
     whole_number,
 )
@@ -46,8 +47,8 @@ def add_command(commands: Commands) -> None:
     )
     add_training(group)
     add_goal(group)
-    add_limits(group)
-    group.add_argument("--groups", metavar="COLUMN", help="show figures by the values of a column")
+    add_settings(group)
+    group.add_argument("--groups", metavar="COLUMN", help="show figures for each value of a column")
     add_repeats(group, 0, "noisy copies of each row, for stability")
     parser.set_defaults(run=_run)
 
@@ -55,7 +56,7 @@ def add_command(commands: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     check_files(arguments, "html")
     case = read_case(arguments)
-    case.explainer._check_goal(case.goal["target"], case.goal["interval"])
+    case.explainer.check_goal(case.goal["target"], case.goal["interval"])
     numbers = list(range(len(case.rows))) if arguments.rows is None else arguments.rows
     rows = find_rows(case.rows, numbers, arguments.data)
     groups = _groups(case, arguments, numbers)
@@ -66,7 +67,8 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.repeats:
             stability = evaluate(case.explainer, rows, **case.goal, repeats=arguments.repeats)
     explanations.to_html(arguments.html, groups=groups, stability=stability)
-    sys.stdout.write(f"{explanations!r}\nWritten to {arguments.html}\n")
+    sys.stdout.write(f"{count_by_status(Counter(explanations.status))}\n")
+    sys.stdout.write(f"Written to {arguments.html}\n")
     return 0
 
 
@@ -77,6 +79,7 @@ def _groups(case: Case, arguments: argparse.Namespace, numbers: list[int]) -> An
         return name
     if name not in case.data:
         raise InvalidInputError(
-            f"--groups names no column of {arguments.data}: {name!r}. There are {list(case.data)}."
+            f"--groups: there is no column {name!r} in {arguments.data}. The columns are "
+            f"{listed(case.data)}."
         )
     return case.data[name].iloc[numbers]

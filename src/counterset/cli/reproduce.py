@@ -10,10 +10,10 @@ from pathlib import Path
 from counterset.cli.files import check_folder
 from counterset.cli.parsing import Commands, Group, add_parser, positive_number, whole_number
 from counterset.exceptions import InvalidInputError
-from counterset.paper.data import PAPER_DATASETS
 from counterset.paper.experiment import Experiment
 from counterset.paper.isolation import PeerRunner
 from counterset.paper.reproduce import TABLES, reproduce
+from counterset.paper.setups import PAPER_DATASETS
 
 __all__ = ["add_command"]
 
@@ -29,13 +29,16 @@ def add_command(commands: Commands) -> None:
         example="counterset reproduce --datasets diabetes --tables final",
     )
     group.add_argument(
-        "--as-published", action="store_true", help="with the choices of the authors' prototype"
+        "--as-published", action="store_true", help="make the choices of the authors' prototype"
     )
     group.add_argument(
-        "--weights", type=Path, metavar="FOLDER", help="networks as .npz files (default: train)"
+        "--weights",
+        type=Path,
+        metavar="FOLDER",
+        help="a folder of .npz networks (default: train)",
     )
-    for name, kind, values, told in (
-        ("datasets", str, PAPER_DATASETS, "which datasets (default: all)"),
+    for name, kind, values, text in (
+        ("datasets", str, PAPER_DATASETS, "the datasets to run (default: all)"),
         ("norms", int, (1, 2), "1 or 2 (default: both)"),
         ("tables", str, TABLES, f"{' or '.join(TABLES)} (default: all)"),
     ):
@@ -46,18 +49,18 @@ def add_command(commands: Commands) -> None:
             choices=values,
             default=list(values),
             metavar=name[:-1].upper(),
-            help=told,
+            help=text,
         )
     group.add_argument(
         "--output",
         type=Path,
         default=Path("reproduction"),
         metavar="FOLDER",
-        help="where it goes, and goes on (default: reproduction)",
+        help="where results are kept (default: reproduction)",
     )
     _add_peer_options(group)
-    group.add_argument("--retry", action="store_true", help="run failed peers again")
-    group.add_argument("--no-plots", action="store_true", help="draw nothing, without matplotlib")
+    group.add_argument("--retry", action="store_true", help="run again what failed")
+    group.add_argument("--no-plots", action="store_true", help="draw no plots; needs no matplotlib")
     group.add_argument("--quiet", action="store_true", help="show no progress bar")
     parser.set_defaults(run=_run)
 
@@ -68,34 +71,34 @@ def _add_peer_options(group: Group) -> None:
         nargs="+",
         default=[],
         metavar="PEER",
-        help="also nice, package.module:Class",
+        help="other explainers, as nice or package.module:Class",
     )
     group.add_argument(
         "--peer-inputs",
         type=whole_number(1, 20),
         default=20,
         metavar="N",
-        help="inputs for peers, of the 20 (default: 20)",
+        help="inputs that peers explain (default: all 20)",
     )
     group.add_argument(
         "--peer-repeats",
         type=whole_number(1),
         default=3,
         metavar="N",
-        help="noisy copies of each (default: 3)",
+        help="noisy copies of each input (default: 3)",
     )
     group.add_argument(
         "--peer-time-limit",
         type=positive_number,
         default=600.0,
         metavar="S",
-        help="seconds for a peer on a dataset (default: 600)",
+        help="seconds per peer and dataset (default: 600)",
     )
     group.add_argument(
         "--peer-python",
         default=sys.executable,
         metavar="PYTHON",
-        help="a Python that has them (default: this)",
+        help="the Python that runs peers (default: this one)",
     )
 
 

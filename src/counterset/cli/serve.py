@@ -11,15 +11,14 @@ import warnings
 from pathlib import Path
 from threading import Thread
 
-from counterset.cli.cases import read_case
 from counterset.cli.demo import OUTCOMES, load_credit
-from counterset.cli.files import check_files
+from counterset.cli.files import check_files, read_case
 from counterset.cli.parsing import (
     Commands,
     add_goal,
-    add_limits,
     add_model_and_data,
     add_parser,
+    add_settings,
     add_training,
     whole_number,
 )
@@ -49,7 +48,7 @@ def add_command(commands: Commands) -> None:
     add_model_and_data(group, "a CSV file of rows to pick from", required=False)
     add_training(group)
     add_goal(group)
-    add_limits(group)
+    add_settings(group)
     group.add_argument("--name", help="how requests call the model (default: as its file)")
     group.add_argument("--host", default="127.0.0.1", help="where to listen (default: 127.0.0.1)")
     group.add_argument(

@@ -12,8 +12,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from counterset._base.files import written_aside
-from counterset.cli.cases import find_class, read_rows, select_features
-from counterset.cli.files import check_files, check_folder
+from counterset.cli.files import check_files, check_folder, find_class, read_rows, select_features
 from counterset.cli.parsing import (
     Commands,
     add_goal,
@@ -41,11 +40,11 @@ def add_command(commands: Commands) -> None:
         commands,
         "tune",
         "Find good parameters for your model and data.\n"
-        "Tries the paper's grid, shows the trade-offs and recommends a setting.",
+        "Tries the paper's settings, shows the trade-offs and recommends one.",
         usage="MODEL DATA [options]",
         example="counterset tune model.skops credit.csv --target good --inputs 20",
     )
-    add_model_and_data(group, "a CSV file of rows like the training rows")
+    add_model_and_data(group, "a CSV or parquet file of rows like the training rows")
     add_goal(group)
     group.add_argument(
         "--distance", default="l1", metavar="NAME", help="l1, l2 or linf (default: l1)"
@@ -66,7 +65,7 @@ def add_command(commands: Commands) -> None:
         metavar="FOLDER",
         help="where the report goes (default: tuning)",
     )
-    group.add_argument("--no-plots", action="store_true", help="draw nothing, without matplotlib")
+    group.add_argument("--no-plots", action="store_true", help="draw no plots; needs no matplotlib")
     group.add_argument("--quiet", action="store_true", help="show no progress bar")
     parser.set_defaults(run=_run)
 
@@ -99,7 +98,7 @@ def _run(arguments: argparse.Namespace) -> int:
     _write(tuning, folder, plots=plots)
     best = tuning.explainer
     sys.stdout.write(tuning.to_table().to_text() + "\n\n")
-    sys.stdout.write(f"Recommended: diversity={best.diversity}, search={best.search}\n")
+    sys.stdout.write(f"Recommended: strategy={best.strategy}\n")
     sys.stdout.write(f"Written to {folder}\n")
     return 0
 

@@ -1,4 +1,4 @@
-"""``counterset verify``: is a report as it was written, and is this still its model."""
+"""``counterset verify``: check that a report is unchanged and that this is still its model."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def add_command(commands: Commands) -> None:
     parser, group = add_parser(
         commands,
         "verify",
-        "Check that a report is unchanged, and that the model still answers so.\n"
-        "Exit code 0: all holds; 1: the report is refused; 2: it cannot be checked.",
+        "Check that a report and its model are unchanged.\n"
+        "Exit code 0: both hold; 1: the report is refused; 2: it cannot be checked.",
         usage="REPORT --model MODEL [--trust]",
         example="counterset verify report.html --model model.skops",
     )

@@ -41,7 +41,7 @@ class NearData:
     ...     lambda rows: rows.sum(axis=1) > 1, plausibility=NearData(), max_counterfactuals=2
     ... )
     >>> explanation = explainer.fit(X).explain([0.2, 0.3])
-    >>> bool((explanation.plausibility <= explainer.support_.threshold).all())
+    >>> bool((explanation.plausibility <= explainer.training_.support.threshold).all())
     True
     """
 

@@ -1,8 +1,8 @@
 """Datasets to try an explainer on: bundled, from a folder of yours, or from OpenML.
 
-Begin with :mod:`counterset.datasets.catalogue`, which finds a dataset by its name.
+Begin with :mod:`counterset.datasets.loading`, which finds a dataset by its name.
 :mod:`counterset.datasets.bundled` holds those that ship with the package, and
-:mod:`counterset.datasets.fetched` those that are read from a folder or from OpenML. May import
+:mod:`counterset.datasets.loading` those that are read from a folder or from OpenML. May import
 ``tables`` and what lies below it.
 
 >>> from counterset import datasets
@@ -10,8 +10,7 @@ Begin with :mod:`counterset.datasets.catalogue`, which finds a dataset by its na
 Dataset('german_credit', 1000 rows x 20 features, class: bad 300, good 700)
 """
 
-from counterset.datasets.bundled import load_diabetes, load_german_credit, load_spambase
-from counterset.datasets.catalogue import load, names
-from counterset.datasets.dataset import Dataset
+from counterset.datasets.bundled import Dataset, load_diabetes, load_german_credit, load_spambase
+from counterset.datasets.loading import load, names
 
 __all__ = ["Dataset", "load", "load_diabetes", "load_german_credit", "load_spambase", "names"]

@@ -1,122 +1,72 @@
-"""How people call the features of the bundled data, their units and their values."""
+"""The datasets that ship with the package, and the form in which every dataset is returned."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib.resources import files
 from types import MappingProxyType
 
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from counterset.datasets.dataset import Dataset
 from counterset.tables.schema import Schema
 
 __all__ = [
     "BUNDLED",
     "DIABETES",
     "GERMAN_CREDIT",
+    "Dataset",
     "load_diabetes",
     "load_german_credit",
     "load_spambase",
     "with_categories",
 ]
 
-DIABETES = Schema(
-    labels={
-        "Pregnancies": "number of pregnancies",
-        "Glucose": "glucose level",
-        "BloodPressure": "diastolic blood pressure",
-        "SkinThickness": "skin thickness",
-        "Insulin": "insulin level",
-        "BMI": "body mass index",
-        "DiabetesPedigreeFunction": "diabetes pedigree",
-    },
-    units={
-        "Glucose": "mg/dl",
-        "BloodPressure": "mmHg",
-        "SkinThickness": "mm",
-        "Insulin": "µU/ml",
-        "BMI": "kg/m²",
-        "Age": "years",
-    },
-)
 
-GERMAN_CREDIT = Schema(
-    labels={
-        "checking_status": "checking account",
-        "savings_status": "savings",
-        "employment": "time in the present job",
-        "installment_commitment": "instalment rate (1 to 4)",
-        "personal_status": "personal status",
-        "other_parties": "other parties to the loan",
-        "residence_since": "years at the present address",
-        "property_magnitude": "most valuable property",
-        "other_payment_plans": "other payment plans",
-        "existing_credits": "number of loans at this bank",
-        "num_dependents": "number of dependants",
-        "own_telephone": "telephone",
-        "foreign_worker": "status as a foreign worker",
-    },
-    units={"duration": "months", "credit_amount": "DM", "age": "years"},
-    texts={
-        "checking_status": {
-            "no checking": "none",
-            "<0": "below 0 DM",
-            "0<=X<200": "0-199 DM",
-            ">=200": "200 DM or more",
-        },
-        "savings_status": {
-            "no known savings": "none known",
-            "<100": "below 100 DM",
-            "100<=X<500": "100-499 DM",
-            "500<=X<1000": "500-999 DM",
-            ">=1000": "1,000 DM or more",
-        },
-        "employment": {
-            "<1": "less than a year",
-            "1<=X<4": "1-3 years",
-            "4<=X<7": "4-6 years",
-            ">=7": "7 years or more",
-        },
-        "credit_history": {
-            "all paid": "all loans at this bank paid",
-            "critical/other existing credit": "critical or loans elsewhere",
-            "delayed previously": "paid late before",
-            "existing paid": "present loans paid so far",
-            "no credits/all paid": "no loans or all paid",
-        },
-        "personal_status": {
-            "female div/dep/mar": "woman, divorced or married",
-            "male div/sep": "man, divorced or separated",
-            "male mar/wid": "man, married or widowed",
-            "male single": "man, single",
-        },
-        "other_parties": {"co applicant": "a co-applicant", "guarantor": "a guarantor"},
-        "property_magnitude": {
-            "car": "a car",
-            "life insurance": "a life insurance",
-            "no known property": "none known",
-        },
-        "other_payment_plans": {"bank": "at a bank", "stores": "at stores"},
-        "housing": {"for free": "rent-free", "own": "own home", "rent": "rented"},
-        "job": {
-            "high qualif/self emp/mgmt": "highly qualified or self-employed",
-            "unemp/unskilled non res": "unemployed or unskilled, not resident",
-            "unskilled resident": "unskilled, resident",
-        },
-        "purpose": {"furniture/equipment": "furniture", "radio/tv": "radio or television"},
-        "own_telephone": {"yes": "in the own name"},
-    },
-)
+# No generated equality: comparing frames gives a frame, which has no truth value.
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A named table of features with the class of each row.
 
+    Parameters
+    ----------
+    name
+        The name under which :func:`counterset.datasets.load` finds it.
+    X
+        The features, one row per case.
+    y
+        The class of each row of `X`, on the same index; its name is the target's name.
+    description
+        What a row is, what the target means, and the licence.
+    schema
+        How people call the features, their units and their values, for ``schema=`` of an explainer.
 
-# From least to most. Having none, such as "no checking", is the lowest value, not a missing one.
-_GERMAN_CREDIT_ORDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "checking_status": ("no checking", "<0", "0<=X<200", ">=200"),
-        "savings_status": ("no known savings", "<100", "100<=X<500", "500<=X<1000", ">=1000"),
-        "employment": ("unemployed", "<1", "1<=X<4", "4<=X<7", ">=7"),
-    }
-)
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> Dataset(
+    ...     name="loans",
+    ...     X=pd.DataFrame({"income": [20, 35, 50]}),
+    ...     y=pd.Series(["declined", "approved", "approved"], name="decision"),
+    ...     description="Three invented loan applications.",
+    ... )
+    Dataset('loans', 3 rows x 1 features, decision: approved 2, declined 1)
+    """
+
+    name: str
+    X: pd.DataFrame
+    y: pd.Series
+    description: str
+    schema: Schema = field(default_factory=Schema)
+
+    def __repr__(self) -> str:
+        """Return the name, the shape and the class counts, but no rows."""
+        n_rows, n_features = self.X.shape
+        counts = self.y.value_counts().sort_index()
+        classes = ", ".join(f"{label} {count}" for label, count in counts.items())
+        return (
+            f"Dataset({self.name!r}, {n_rows} rows x {n_features} features, "
+            f"{self.y.name}: {classes})"
+        )
 
 
 def load_diabetes() -> Dataset:
@@ -234,15 +184,6 @@ def load_spambase() -> Dataset:
     )
 
 
-BUNDLED: Mapping[str, Callable[[], Dataset]] = MappingProxyType(
-    {
-        "diabetes": load_diabetes,
-        "german_credit": load_german_credit,
-        "spambase": load_spambase,
-    }
-)
-
-
 def _read(file_name: str) -> pd.DataFrame:
     with files("counterset.datasets").joinpath("data", file_name).open("rb") as stream:
         return pd.read_csv(
@@ -262,3 +203,106 @@ def with_categories(frame: pd.DataFrame, orders: Mapping[str, tuple[str, ...]]) 
         elif not is_numeric_dtype(frame[column]):
             dtypes[column] = pd.CategoricalDtype(sorted(frame[column].dropna().unique()))
     return frame.astype(dtypes)
+
+
+DIABETES = Schema(
+    labels={
+        "Pregnancies": "number of pregnancies",
+        "Glucose": "glucose level",
+        "BloodPressure": "diastolic blood pressure",
+        "SkinThickness": "skin thickness",
+        "Insulin": "insulin level",
+        "BMI": "body mass index",
+        "DiabetesPedigreeFunction": "diabetes pedigree",
+    },
+    units={
+        "Glucose": "mg/dl",
+        "BloodPressure": "mmHg",
+        "SkinThickness": "mm",
+        "Insulin": "µU/ml",
+        "BMI": "kg/m²",
+        "Age": "years",
+    },
+)
+GERMAN_CREDIT = Schema(
+    labels={
+        "checking_status": "checking account",
+        "savings_status": "savings",
+        "employment": "time in the present job",
+        "installment_commitment": "instalment rate (1 to 4)",
+        "personal_status": "personal status",
+        "other_parties": "other parties to the loan",
+        "residence_since": "years at the present address",
+        "property_magnitude": "most valuable property",
+        "other_payment_plans": "other payment plans",
+        "existing_credits": "number of loans at this bank",
+        "num_dependents": "number of dependants",
+        "own_telephone": "telephone",
+        "foreign_worker": "status as a foreign worker",
+    },
+    units={"duration": "months", "credit_amount": "DM", "age": "years"},
+    texts={
+        "checking_status": {
+            "no checking": "none",
+            "<0": "below 0 DM",
+            "0<=X<200": "0-199 DM",
+            ">=200": "200 DM or more",
+        },
+        "savings_status": {
+            "no known savings": "none known",
+            "<100": "below 100 DM",
+            "100<=X<500": "100-499 DM",
+            "500<=X<1000": "500-999 DM",
+            ">=1000": "1,000 DM or more",
+        },
+        "employment": {
+            "<1": "less than a year",
+            "1<=X<4": "1-3 years",
+            "4<=X<7": "4-6 years",
+            ">=7": "7 years or more",
+        },
+        "credit_history": {
+            "all paid": "all loans at this bank paid",
+            "critical/other existing credit": "critical or loans elsewhere",
+            "delayed previously": "paid late before",
+            "existing paid": "present loans paid so far",
+            "no credits/all paid": "no loans or all paid",
+        },
+        "personal_status": {
+            "female div/dep/mar": "woman, divorced or married",
+            "male div/sep": "man, divorced or separated",
+            "male mar/wid": "man, married or widowed",
+            "male single": "man, single",
+        },
+        "other_parties": {"co applicant": "a co-applicant", "guarantor": "a guarantor"},
+        "property_magnitude": {
+            "car": "a car",
+            "life insurance": "a life insurance",
+            "no known property": "none known",
+        },
+        "other_payment_plans": {"bank": "at a bank", "stores": "at stores"},
+        "housing": {"for free": "rent-free", "own": "own home", "rent": "rented"},
+        "job": {
+            "high qualif/self emp/mgmt": "highly qualified or self-employed",
+            "unemp/unskilled non res": "unemployed or unskilled, not resident",
+            "unskilled resident": "unskilled, resident",
+        },
+        "purpose": {"furniture/equipment": "furniture", "radio/tv": "radio or television"},
+        "own_telephone": {"yes": "in the own name"},
+    },
+)
+# From least to most. Having none, such as "no checking", is the lowest value, not a missing one.
+_GERMAN_CREDIT_ORDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "checking_status": ("no checking", "<0", "0<=X<200", ">=200"),
+        "savings_status": ("no known savings", "<100", "100<=X<500", "500<=X<1000", ">=1000"),
+        "employment": ("unemployed", "<1", "1<=X<4", "4<=X<7", ">=7"),
+    }
+)
+BUNDLED: Mapping[str, Callable[[], Dataset]] = MappingProxyType(
+    {
+        "diabetes": load_diabetes,
+        "german_credit": load_german_credit,
+        "spambase": load_spambase,
+    }
+)

@@ -1,27 +1,27 @@
-"""How good explainers are: the paper's robustness protocol, same ways, checks on pairs, tuning.
+"""How good explainers are: the paper's robustness protocol, stability, pairs of inputs, tuning.
 
-Begin with :mod:`counterset.evaluation.evaluate`, which measures an explainer on noisy copies of
-inputs; :mod:`counterset.evaluation.judge` computes the figures.
+Begin with :mod:`counterset.evaluation.evaluate`, which measures an explainer on inputs and noisy
+copies of them (:mod:`counterset.evaluation.noise` draws the copies).
 :mod:`counterset.evaluation.stability` counts the copies of one input that are offered the same
-ways. :mod:`counterset.evaluation.robustness` checks the paper's definitions on pairs of inputs, and
-:mod:`counterset.evaluation.tuning` compares settings. May import ``explainer`` and what lies below
-it.
+options. :mod:`counterset.evaluation.robustness` checks the paper's definitions on pairs of inputs,
+and :mod:`counterset.evaluation.tuning` compares settings. May import ``explainer`` and what lies
+below it.
 """
 
 from counterset.evaluation.evaluate import evaluate
 from counterset.evaluation.noise import GaussianNoise
 from counterset.evaluation.robustness import empirical_robustness, weak_robustness
-from counterset.evaluation.stability import steadiness
+from counterset.evaluation.stability import stability
 from counterset.evaluation.tuning import Tuning, tune
-from counterset.explanations.stability import Steadiness
+from counterset.explanations.stability import Stability
 
 __all__ = [
     "GaussianNoise",
-    "Steadiness",
+    "Stability",
     "Tuning",
     "empirical_robustness",
     "evaluate",
-    "steadiness",
+    "stability",
     "tune",
     "weak_robustness",
 ]

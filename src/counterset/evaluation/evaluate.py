@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from counterset import distances, metrics
 from counterset._base.arrays import Indices, Labels, Mask, Matrix, Stack, Vector
-from counterset._base.callers import warn_caller
 from counterset._base.checks import check_count
-from counterset._base.progress import Progress
+from counterset._base.progress import Progress, warn_caller
 from counterset.constraints.constraints import (
     Constraints,
     RowConstraints,
@@ -22,21 +22,37 @@ from counterset.constraints.constraints import (
     constraints_of_rows,
     is_per_row,
 )
-from counterset.distances import DistanceLike
-from counterset.evaluation.judge import PAIR_COLUMNS, SET_COLUMNS, Judge, nothing
-from counterset.evaluation.noise import GaussianNoise, Noise
+from counterset.distances import CustomDistance, DistanceLike
+from counterset.evaluation.noise import GaussianNoise, Noise, NumericColumns
 from counterset.exceptions import (
     FewerCounterfactualsWarning,
     InvalidInputError,
     NoCounterfactualError,
 )
+from counterset.models.adapter import ModelAdapter
+from counterset.models.answers import Answers
+from counterset.models.goals import (
+    AnyOther,
+    Classes,
+    Goal,
+    InInterval,
+    check_probability,
+    is_confident,
+    set_goal,
+)
 from counterset.tables.frames import rows_of
+from counterset.tables.schema import Schema
+from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
 
-__all__ = ["evaluate"]
+__all__ = ["Judge", "evaluate"]
 
 #: Up to 500 rows are explained in one call: batches are fast, and the progress bar still moves.
 ROWS_AT_ONCE = 500
+#: The columns of the table that describe one set, and those that compare two.
+SET_COLUMNS = ["counterfactuals", "validity", "k_distance", "k_diversity", "sparsity"]
+PAIR_COLUMNS = ["set_distance_mean", "set_distance_max", "input_distance"]
+COLUMNS = ["input", "repeat", "same_class", *SET_COLUMNS, *PAIR_COLUMNS, "seconds"]
 
 
 def evaluate(
@@ -63,31 +79,39 @@ def evaluate(
 
     Parameters
     ----------
-    explainer
-        A fitted explainer of this library, anything with ``explain_many``, or a function from one
-        row (a Series for a DataFrame, a dict for polars and pyarrow, else a 1-d array) to a set of
-        rows.
-    X
-        The inputs: a table like the training data. For one person pass one row: ``X.iloc[[0]]``.
-    target, target_probability, interval, constraints
-        What to ask the explainer for, as in :meth:`DiverseExplainer.explain`; a regression needs
-        an ``interval``. They are passed on to ``explain_many`` or to the function, which must have
-        parameters of these names. Constraints may be given for each row, as in
-        :meth:`DiverseExplainer.explain_many`; the copies of an input have its constraints.
-    repeats
+    explainer : DiverseExplainer, object with ``explain_many``, or callable
+        A fitted explainer of this library, any other object with an ``explain_many`` method, or a
+        function from one row to a set of rows. The function gets a Series if ``X`` is a DataFrame,
+        a dict if it is a table of polars or pyarrow, else a 1-d array.
+    X : table or array of shape (n_inputs, n_features)
+        The inputs, in the format of the training data. For one person pass one row:
+        ``X.iloc[[0]]``.
+    target : class, default=None
+        The wanted class, as in :meth:`DiverseExplainer.explain`. None: any other class.
+    target_probability : float, default=None
+        The least probability that the wanted class must have.
+    interval : tuple of (float, float), default=None
+        The wanted range of a regression, which needs one.
+    constraints : Constraints, callable or sequence, default=None
+        What may change, as in :meth:`DiverseExplainer.explain_many`. Copies have the constraints of
+        their input. All four are passed on to ``explain_many`` or to the function, which must have
+        parameters of these names.
+    repeats : int, default=3
         The number of noisy copies of each input.
-    random_state
+    random_state : int, Generator or None, default=0
         The seed of the noise. The same number gives the same table, except for the column
         ``seconds``.
-    noise
-        Draws the copies, see :class:`~counterset.evaluation.noise.GaussianNoise`.
-    distance
-        The distance to measure in, taken in the explainer's scaled space; None: the explainer's
+    noise : Noise, default=GaussianNoise()
+        Draws the copies, see :class:`~counterset.evaluation.GaussianNoise`.
+    distance : str, Distance or callable, default=None
+        The distance to measure in, taken in the explainer's scaled space. None: the explainer's
         own. For explainers that are not of this library: L1, in a space where each training
         feature spans [0, 1].
-    model, training
-        The model and the training rows; needed when ``explainer`` does not know them.
-    progress
+    model : object, default=None
+        The model that is explained. Needed if ``explainer`` has no attribute ``model``.
+    training : table or array, default=None
+        The training rows. Needed if ``explainer`` is not of this library.
+    progress : bool, default=False
         Show a progress bar on the error stream.
 
     Returns
@@ -98,23 +122,23 @@ def evaluate(
         counterfactuals, and all its figures are NaN, the validity too.
 
         - ``input``, ``repeat``: the input's index, and the number of its copy, from 1.
-        - ``same_class``: False where no copy was found that has the input's class and is not what
-          was asked for either (for an interval: that lies outside, as the input does); the columns
-          that need a copy are then NaN.
+        - ``same_class``: whether a copy was found that has the input's class and does not meet
+          the goal. For an interval it is enough that both lie outside. If False, the columns that
+          need a copy are NaN.
         - ``counterfactuals``: the number of counterfactuals in the input's set.
-        - ``validity``: the share of them that the model, asked again, predicts to be what was asked
-          for: of a target class, in the interval, probable enough; if nothing was asked for, of
-          another class than the input.
+        - ``validity``: the share of them that meet the goal when the model is asked again. They
+          have the target class with enough probability, or lie in the interval. Without a goal
+          they have another class than the input.
         - ``k_distance``, ``k_diversity``, ``sparsity``: of the input's set, see
           :mod:`counterset.metrics`; the k-diversity of one counterfactual is 0.
         - ``set_distance_mean``, ``set_distance_max``: between the input's set and the copy's.
         - ``input_distance``: from the input to its copy. A set-distance of this size means that
           the set changes as much as the input does.
-        - ``seconds``: per explanation, without fitting. Batches are explained together, so this is
-          the time of the batch divided by its size.
+        - ``seconds``: per explanation, without fitting. Inputs are explained in batches, so this
+          is the time of the batch divided by its size.
 
-        ``table.attrs["differences"]`` has how much the copies differ from their inputs on average,
-        in the units of each number, by its name.
+        ``table.attrs["differences"]`` maps the name of each number to how much the copies differ
+        from their inputs on average, in its own units.
 
     Examples
     --------
@@ -178,23 +202,20 @@ def evaluate(
         copies, found = inputs.copies(judge, noise, repeats, random)
         originals = inputs.rows[np.nonzero(found)[0]]
         differences = judge.numeric_columns.differences(originals, copies[found])
-        # Another explainer says itself what falls short.
+        # Other explainers have no such parameter, and give their own warnings.
         wanted = getattr(explainer, "max_counterfactuals", None)
         measured = _measure_pairs(
             explain, judge, inputs, copies, found, wanted=wanted, shown=progress
         )
-    missing = nothing() | dict.fromkeys([*PAIR_COLUMNS, "seconds"], np.nan)
+    missing = no_figures() | dict.fromkeys([*PAIR_COLUMNS, "seconds"], np.nan)
     records = [
         {"input": index[i], "repeat": repeat + 1, "same_class": False} | figures
         for i in range(len(rows))
         for repeat, figures in enumerate([missing] * repeats if done[i] else next(measured))
     ]
-    table = pd.DataFrame.from_records(records, columns=_COLUMNS)
+    table = pd.DataFrame.from_records(records, columns=COLUMNS)
     table.attrs["differences"] = differences
     return table
-
-
-_COLUMNS = ["input", "repeat", "same_class", *SET_COLUMNS, *PAIR_COLUMNS, "seconds"]
 
 
 @dataclass(frozen=True)
@@ -217,7 +238,7 @@ class _Inputs:
     def copies(
         self, judge: Judge, noise: Noise, repeats: int, random: np.random.Generator
     ) -> tuple[Stack, Mask]:
-        """Draw noisy copies that are in the same case as their inputs."""
+        """Draw noisy copies that have the class of their inputs and do not meet the goal."""
 
         def same_class(copies: Matrix, owners: Indices) -> Mask:
             return judge.of_same_class(copies, self.labels[owners])
@@ -286,7 +307,7 @@ class _Explain(NamedTuple):
 
 
 def _explain_function(explainer: Any, asked: dict[str, Any]) -> _Explain:
-    """Find out how to explain inputs, and check that what is asked for can be passed on."""
+    """Return the function that explains inputs; check that it takes all that is passed on."""
     many = getattr(explainer, "explain_many", None)
     if many is None and not callable(explainer):
         raise InvalidInputError(
@@ -298,8 +319,8 @@ def _explain_function(explainer: Any, asked: dict[str, Any]) -> _Explain:
     if refused:
         what = "The explainer" if many is None else "explain_many of the explainer"
         raise InvalidInputError(
-            f"{what} has no parameter {' or '.join(map(repr, refused))}, so it cannot be asked for "
-            f"that. Leave it out, or pass an explainer that takes it."
+            f"{what} has no parameter {' or '.join(map(repr, refused))}. Leave it out, or pass an "
+            f"explainer that takes it."
         )
 
     quiet = {"if_none": "ignore"} if _takes(function, "if_none") else {}
@@ -324,7 +345,7 @@ def _takes(function: Callable[..., Any], name: str) -> bool:
     """Whether a function can be called with a parameter of this name."""
     try:
         parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # some functions written in C do not tell
+    except (TypeError, ValueError):  # some functions written in C have no signature
         return False
     any_name = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
     return any_name or name in parameters
@@ -379,3 +400,142 @@ def _as_matrix(answer: Any, table: Table) -> Matrix:
         return np.empty((0, len(table.features)))
     matrix, _ = table.encode(rows)
     return matrix
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Measures sets of counterfactuals, given as matrices of encoded rows.
+
+    Attributes
+    ----------
+    table
+        The columns of the training data.
+    model
+        The model that is explained, asked in encoded rows.
+    distance
+        The distance between encoded rows.
+    space
+        The space in which it is taken.
+    goal, probability
+        What a counterfactual must lead to, and how probable that must be (None: does not matter).
+    """
+
+    table: Table
+    model: ModelAdapter
+    distance: CustomDistance
+    space: Space
+    goal: Goal
+    probability: float | None
+
+    @classmethod
+    def of(
+        cls,
+        explainer: Any,
+        model: Any,
+        training: Any,
+        distance: DistanceLike | None,
+        *,
+        target: Any,
+        probability: float | None,
+        interval: tuple[float, float] | None,
+    ) -> Judge:
+        """Read the model and the distance from the explainer, or from the other arguments."""
+        check_probability(probability)
+        model = model if model is not None else getattr(explainer, "model", None)
+        measure = _measure(explainer, training, distance)
+        if model is None or measure is None:
+            raise InvalidInputError(
+                f"evaluate needs the model and the training rows, but the explainer, a "
+                f"{type(explainer).__name__}, does not hold them. Pass model=... and training=..., "
+                f"or a fitted explainer of this library."
+            )
+        adapter = ModelAdapter(model, measure.table, with_confidence=probability is not None)
+        goal = _read_goal(explainer, training, adapter, target, interval)
+        between_rows = CustomDistance(measure.pairwise)
+        return cls(measure.table, adapter, between_rows, measure.space, goal, probability)
+
+    @property
+    def numeric_columns(self) -> NumericColumns:
+        """The columns that noise applies to."""
+        return NumericColumns.of(self.table, self.space)
+
+    def meets_goal(self, answers: Answers, input_labels: Labels) -> Mask:
+        """Return which answers meet the goal, given the label of the input of each."""
+        accepted = self.goal.accepts(answers.labels, input_labels)
+        return accepted & is_confident(answers, self.probability)
+
+    def of_same_class(self, copies: Matrix, input_labels: Labels) -> Mask:
+        """Return which copies have the label of their input and do not meet the goal, one by one.
+
+        Predicted numbers are hardly ever equal, so for an interval it is enough that both lie
+        outside.
+        """
+        answers = self.model.answers(copies)
+        alike = ~self.meets_goal(answers, input_labels)
+        if isinstance(self.goal, InInterval):
+            return alike
+        alike &= np.asarray(answers.labels == input_labels, dtype=bool)
+        return alike
+
+    def of_set(self, x: Vector, label: Labels, S: Matrix) -> dict[str, float]:
+        """Measure the set of one input; its label is an array of one."""
+        if len(S) == 0:
+            return no_figures() | {"validity": 0.0}
+        meets = self.meets_goal(self.model.answers(S), np.repeat(label, len(S)))
+        return {
+            "counterfactuals": len(S),
+            "validity": float(np.mean(meets)),
+            "k_distance": metrics.k_distance(x, S, self.distance),
+            "k_diversity": metrics.k_diversity(S, self.distance),
+            "sparsity": metrics.sparsity(x, S),
+        }
+
+    def of_pair(self, x: Vector, copy: Vector, S: Matrix, other: Matrix) -> dict[str, float]:
+        """Compare the sets of an input and of its copy."""
+        pair = dict.fromkeys(PAIR_COLUMNS, np.nan)
+        pair["input_distance"] = float(self.distance(x, copy)[0, 0])
+        if len(S) and len(other):
+            pair["set_distance_mean"] = metrics.set_distance(S, other, self.distance, how="mean")
+            pair["set_distance_max"] = metrics.set_distance(S, other, self.distance, how="max")
+        return pair
+
+
+def no_figures() -> dict[str, float]:
+    """Return the figures of an input that has no set: all are missing."""
+    figures: dict[str, float] = dict.fromkeys(SET_COLUMNS, np.nan)
+    return figures | {"counterfactuals": 0}
+
+
+def _measure(explainer: Any, training: Any, distance: DistanceLike | None) -> TableDistance | None:
+    """Return the distance between rows in the model's own units; None if the scale is unknown."""
+    if isinstance(distance, TableDistance):
+        return distance
+    measure = getattr(explainer, "distance_", None)
+    if training is not None:
+        table, matrix = Table.learn(training, Schema(step=0))
+        measure = TableDistance(table, Space.learn(matrix, table, "range"), distances.get("l1"))
+    if not isinstance(measure, TableDistance):
+        return None
+    return measure if distance is None else replace(measure, inner=distances.get(distance))
+
+
+def _read_goal(
+    explainer: Any,
+    training: Any,
+    model: ModelAdapter,
+    target: Any,
+    interval: tuple[float, float] | None,
+) -> Goal:
+    """Return the goal, and check that the model predicts it for some training rows."""
+    labels = getattr(explainer, "classes_", None)
+    if labels is None and training is not None:
+        labels = model.labels(model.table.encode(training)[0])
+    if labels is None:
+        if target is None and interval is None:
+            return AnyOther()
+        raise InvalidInputError(
+            "evaluate needs the training rows, to check that the model predicts what you want for "
+            "some of them. Pass training=..."
+        )
+    classes, _ = Classes.learn(np.asarray(labels))
+    return set_goal(classes, target, interval)

@@ -30,7 +30,7 @@ class NumericColumns:
     low, high
         The smallest and the largest training value of each.
     unit
-        The difference of each that counts 1 in the distance: its usual range by default.
+        The difference of each that counts as 1 in the distance: its usual range by default.
     table
         The features of the training data.
     """
@@ -102,7 +102,7 @@ class Noise(Protocol):
         columns
             The columns that may be changed, and how far.
         repeats
-            How many copies of each.
+            The number of copies of each.
         same_class
             Which copies have the class of their input.
         random
@@ -122,16 +122,15 @@ class GaussianNoise:
 
     The noise is in units of the explainer's own scale: with the default, a share of the usual range
     of each feature; with the paper's, a share of its whole range. Whole numbers are rounded,
-    categories stay as they are. A copy that is classified differently than its input is drawn
-    again.
+    categories stay as they are. A copy of another class than its input is drawn again.
 
     Parameters
     ----------
-    variance
+    variance : float, default=0.0008
         For a feature whose unit is 1; a wider unit gets proportionally more noise. The default is
         that of the paper's experiments: 0.08 % of the unit, a standard deviation of 0.028.
-    attempts
-        How often to draw before giving up on a copy of the same class.
+    attempts : int, default=100
+        How often a copy is drawn at most. After that there is no copy of the same class.
 
     Examples
     --------

@@ -26,7 +26,7 @@ from counterset.tables.frames import row_at
 
 __all__ = ["RobustnessEstimate", "WeakRobustness", "empirical_robustness", "weak_robustness"]
 
-#: Two counterfactuals within a distance of 1e-9 are the same one: so much is rounding.
+#: Counterfactuals within a distance of 1e-9 count as equal: they differ by rounding.
 SAME_POINT = 1e-9
 
 
@@ -37,8 +37,8 @@ class WeakRobustness:
     Attributes
     ----------
     holds
-        ``NO`` if a strong counterfactual was lost; ``UNKNOWN`` if for one it is not known whether
-        it is strong, or whether it was kept; else ``YES``.
+        ``NO`` if a strong counterfactual was lost; ``UNKNOWN`` if the bounds leave open for one
+        whether it is strong or was kept; else ``YES``.
     pairs
         The number of pairs that were close enough and of one class.
     kept
@@ -46,7 +46,7 @@ class WeakRobustness:
     lost
         For each strong counterfactual that was lost: the two inputs and the counterfactual.
     undecided
-        The number of counterfactuals for which the bounds do not answer the question.
+        The number of counterfactuals for which the bounds leave the question open.
     """
 
     holds: Answer
@@ -89,19 +89,27 @@ def weak_robustness(
 
     Parameters
     ----------
-    explainer
+    explainer : DiverseExplainer, ExhaustiveExplainer or callable
         An explainer of this library, or a function from a row to rows.
-    pairs
-        Pairs of inputs. Pairs of two classes do not count, nor do pairs that are epsilon or more
-        apart.
-    epsilon
-        The radius of the claim.
-    model, distance, domain
-        The model that is explained, the distance, and where counterfactuals may lie. An explainer
-        of this library holds them; the domain of a :class:`DiverseExplainer` is the range of its
-        training data. They are needed if ``explainer`` is a function.
-    time_limit
-        In seconds, for each counterfactual distance.
+    pairs : iterable of pairs of rows
+        Pairs of inputs. Those of two classes are left out, and so are those that are epsilon or
+        more apart.
+    epsilon : float
+        The distance within which strong counterfactuals should be kept.
+    model : object, default=None
+        The model that is explained. None: the explainer's. A function needs one.
+    distance : str, Distance or callable, default=None
+        The distance. None: the explainer's, or L1 for a function.
+    domain : Box, Grid, Points or array, default=None
+        Where counterfactuals may lie. None: the explainer's; for a :class:`DiverseExplainer` the
+        range of its training data.
+    time_limit : float, default=60.0
+        Seconds for each counterfactual distance.
+
+    Returns
+    -------
+    WeakRobustness
+        Whether it holds, and the counterfactuals that were lost.
 
     Examples
     --------
@@ -152,7 +160,24 @@ def empirical_robustness(
 ) -> RobustnessEstimate:
     """Estimate the k of (epsilon, k)-robustness: the largest ratio over pairs of inputs.
 
-    Parameters are those of :func:`weak_robustness`.
+    Parameters
+    ----------
+    explainer : DiverseExplainer, ExhaustiveExplainer or callable
+        An explainer of this library, or a function from a row to rows.
+    pairs : iterable of pairs of rows
+        Pairs of inputs. Those of two classes are left out, and so are those that are epsilon or
+        more apart.
+    epsilon : float
+        The distance within which pairs are compared.
+    model : object, default=None
+        The model that is explained. None: the explainer's. A function needs one.
+    distance : str, Distance or callable, default=None
+        The distance. None: the explainer's, or L1 for a function.
+
+    Returns
+    -------
+    RobustnessEstimate
+        The largest ratio of set-distance to input distance, and the pair that has it.
 
     Examples
     --------

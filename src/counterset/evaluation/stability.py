@@ -1,4 +1,4 @@
-"""steadiness: how many noisy copies of an input are offered the same ways."""
+"""Stability: how many noisy copies of an input are offered the same options."""
 
 from __future__ import annotations
 
@@ -11,55 +11,55 @@ import pandas as pd
 from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset._base.checks import check_count
 from counterset.constraints.constraints import Constraints
-from counterset.evaluation.judge import Judge
+from counterset.evaluation.evaluate import Judge
 from counterset.evaluation.noise import GaussianNoise, Noise
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.context import Context
 from counterset.explanations.explanation import Explanation
-from counterset.explanations.stability import Steadiness
+from counterset.explanations.stability import Stability
 from counterset.models.goals import InInterval, OneOf
 from counterset.tables.table import Table, changed
 
-__all__ = ["CopiesCompared", "asked_for", "compare_with_copies", "steadiness", "ways_of"]
+__all__ = ["CopiesCompared", "asked_for", "compare_with_copies", "option_keys", "stability"]
 
-#: How :func:`ways_of` writes a number or a time that had no value before: it has no direction.
+#: The direction that :func:`option_keys` writes for a number or a time without a value before.
 STATED = 2.0
 
 
-def steadiness(
+def stability(
     explainer: Any,
     explanation: Explanation,
     *,
     repeats: int = 20,
     random_state: int | np.random.Generator | None = 0,
     noise: Noise = GaussianNoise(),
-) -> Steadiness:
-    """Measure for how many noisy copies of an input each of its ways is found again.
+) -> Stability:
+    """Count the noisy copies of an input for which each of its options is found again.
 
-    The copies are explained in one batch, asked for the same goal under the same constraints. Two
-    ways are the same if they change the same features: numbers, times and ordinals in the same
-    direction, and categories to the same value. How far numbers are moved is not compared:
+    The copies are explained in one batch, with the same goal and the same constraints. Two options
+    are the same if they change the same features: numbers, times and ordinals in the same
+    direction, and categories to the same value. How far numbers move is not compared:
     :func:`evaluate` measures that.
 
     Parameters
     ----------
-    explainer
+    explainer : DiverseExplainer
         The fitted explainer that made the explanation.
-    explanation
-        The explanation of the input, with at least one way.
-    repeats
+    explanation : Explanation
+        The explanation of the input, with at least one option.
+    repeats : int, default=20
         The number of copies to draw. Only copies that the model puts into the input's class, and
-        that have not reached the goal, are compared.
-    random_state
+        that do not meet the goal, are compared.
+    random_state : int, Generator or None, default=0
         The seed of the noise. The same number gives the same result.
-    noise
+    noise : Noise, default=GaussianNoise()
         Draws the copies, see :class:`~counterset.evaluation.GaussianNoise`.
 
     Returns
     -------
-    Steadiness
-        ``kept``: for each way, by how many of ``copies`` copies it is kept; ``same``: how many
-        copies have the same ways and no others.
+    Stability
+        ``kept``: for how many of the ``copies`` each option is found again; ``same``: how many
+        copies have the same options and no others.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def steadiness(
     >>> X = np.random.default_rng(0).random((300, 2))
     >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=2)
     >>> explanation = explainer.fit(X).explain([0.3, 0.4])
-    >>> print(steadiness(explainer, explanation, repeats=10))
+    >>> print(stability(explainer, explanation, repeats=10))
     way 1: kept by 10 of 10 near copies
     way 2: kept by 10 of 10 near copies
     the same ways, and no others: 10 of 10 near copies
@@ -79,27 +79,27 @@ def steadiness(
     moved = float(compared.distances.mean()) if len(compared) else np.nan
     kept = compared.kept_by.sum(axis=1, dtype=np.intp)
     same = int(compared.same.sum())
-    return Steadiness(len(compared), kept, same, moved, compared.differences)
+    return Stability(len(compared), kept, same, moved, compared.differences)
 
 
 @dataclass(frozen=True, eq=False)
 class CopiesCompared:
-    """What each copy of an input is offered, compared with what the input is offered.
+    """The options of each copy of an input, compared with those of the input.
 
     Attributes
     ----------
     kept_by
-        Whether each way is kept by each copy, ``(ways, copies)``.
+        Whether each option is found again for each copy, ``(options, copies)``.
     same
-        Whether each copy has the same ways and no others, ``(copies,)``.
+        Whether each copy has the same options and no others, ``(copies,)``.
     set_distances
-        The mean set-distance between the input's ways and each copy's; NaN for a copy without
-        ways.
+        The mean set-distance between the input's options and each copy's; NaN for a copy without
+        options.
     distances
         From the input to each copy.
     differences
-        How much the copies differ from the input on average, in the units of each number, by its
-        name.
+        How much the copies differ from the input on average, by the name of each number and in its
+        own units.
     """
 
     kept_by: Mask
@@ -120,12 +120,12 @@ def compare_with_copies(
     random_state: int | np.random.Generator | None = 0,
     noise: Noise = GaussianNoise(),
 ) -> CopiesCompared:
-    """Explain noisy copies of an input, and compare copy by copy what they are offered.
+    """Explain noisy copies of an input, and compare the options of each with the input's.
 
     Parameters
     ----------
     explainer, explanation, repeats, random_state, noise
-        As for :func:`steadiness`, which counts what is found here.
+        As for :func:`stability`, which counts what is found here.
 
     Examples
     --------
@@ -140,10 +140,11 @@ def compare_with_copies(
     """
     check_count(repeats, "repeats")
     if not isinstance(explanation, Explanation) or not len(explanation):
-        told = "no ways" if isinstance(explanation, Explanation) else type(explanation).__name__
+        empty = isinstance(explanation, Explanation)
+        got = "one without options" if empty else type(explanation).__name__
         raise InvalidInputError(
-            f"steadiness takes one explanation that has at least one way, as explain returns it, "
-            f"got {told}."
+            f"stability takes one explanation with at least one option, as explain returns it, got "
+            f"{got}."
         )
     asked = asked_for(explanation.context)
     judge = Judge.of(
@@ -161,10 +162,10 @@ def compare_with_copies(
     if not np.allclose(judge.distance.pairwise(x, rows)[0], explanation.distances, atol=0.0):
         raise InvalidInputError(
             "The explanation was made by another explainer: its distances are not this one's. Call "
-            "steadiness with the explainer that made it."
+            "stability with the explainer that made it."
         )
     copies = _copies(judge, x, explanation.label, noise, repeats, random_state)
-    own = ways_of(x[0], rows, table)
+    own = option_keys(x[0], rows, table)
     kept_by = np.zeros((len(own), len(copies)), dtype=bool)
     same, differ = np.zeros(len(copies), dtype=bool), np.full(len(copies), np.nan)
     if not len(copies):
@@ -172,27 +173,27 @@ def compare_with_copies(
     inputs = table.decode(copies, pd.RangeIndex(len(copies)))
     answers = explainer.explain_many(inputs, if_none="ignore", **asked)
     for i, (copy, answer) in enumerate(zip(copies, answers, strict=True)):
-        ways = set(ways_of(copy, answer._matrix, table))
-        kept_by[:, i] = [way in ways for way in own]
-        same[i] = ways == set(own)
-        differ[i] = judge.of_pair(x[0], copy, rows, answer._matrix)["set_distance_mean"]
+        offered = set(option_keys(copy, answer.coded.matrix, table))
+        kept_by[:, i] = [key in offered for key in own]
+        same[i] = offered == set(own)
+        differ[i] = judge.of_pair(x[0], copy, rows, answer.coded.matrix)["set_distance_mean"]
     differences = judge.numeric_columns.differences(x, copies)
     moved = judge.distance.pairwise(x, copies)[0]
     return CopiesCompared(kept_by, same, differ, moved, differences)
 
 
-def ways_of(x: Vector, rows: Matrix, table: Table) -> list[bytes]:
-    """Return what names the way from an input to each row: equal names are the same way.
+def option_keys(x: Vector, rows: Matrix, table: Table) -> list[bytes]:
+    """Return a key for what changes from an input to each row; the same options have equal keys.
 
     Examples
     --------
     >>> table, rows = Table.learn([[0.5, 1.5], [0.7, 1.5], [0.9, 1.5], [0.3, 2.5]])
-    >>> ways = ways_of(rows[0], rows[1:], table)
-    >>> ways[0] == ways[1], ways[1] == ways[2]
+    >>> keys = option_keys(rows[0], rows[1:], table)
+    >>> keys[0] == keys[1], keys[1] == keys[2]
     (True, False)
     """
     x = np.broadcast_to(x, rows.shape)
-    # To which value, for what switches or becomes a special code, which is no direction.
+    # A category, and a number that becomes a special code, has a value instead of a direction.
     moves, known = rows.copy(), np.ones(rows.shape, dtype=bool)
     for i, feature in enumerate(table.features):
         if feature.is_category:
@@ -203,11 +204,11 @@ def ways_of(x: Vector, rows: Matrix, table: Table) -> list[bytes]:
         known[:, i] = after
     features = changed(x, rows)
     named = np.column_stack([features, known, np.where(features, moves, 0.0) + 0.0])
-    return [way.tobytes() for way in named]
+    return [key.tobytes() for key in named]
 
 
 def asked_for(context: Context) -> dict[str, Any]:
-    """Return what an explanation was asked for, as parameters of ``explain_many``."""
+    """Return the goal and the constraints of an explanation, as parameters of ``explain_many``."""
     asked: dict[str, Any] = {"target_probability": context.probability}
     if isinstance(context.goal, OneOf):
         asked["target"] = context.goal.wanted.tolist()
@@ -226,7 +227,7 @@ def _copies(
     repeats: int,
     random_state: int | np.random.Generator | None,
 ) -> Matrix:
-    """Draw copies of one input, ``(1, d)``, that are in the same case as it is."""
+    """Draw copies of one input, ``(1, d)``, that have its class and do not meet the goal."""
     labels = np.array([label])
 
     def same_class(copies: Matrix, owners: Indices) -> Mask:

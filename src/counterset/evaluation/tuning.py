@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -14,7 +14,6 @@ import pandas as pd
 from counterset._base.arrays import Mask, Matrix, Vector
 from counterset._base.progress import Progress
 from counterset.evaluation.evaluate import evaluate
-from counterset.evaluation.report_table import ReportTable
 from counterset.exceptions import (
     FewerCounterfactualsWarning,
     InvalidInputError,
@@ -23,12 +22,15 @@ from counterset.exceptions import (
 from counterset.explainer import DiverseExplainer
 from counterset.strategies.diversity import AngleDiversity, DistanceDiversity
 from counterset.strategies.line_search import LineSearch
+from counterset.strategies.nearest import Nearest
+from counterset.strategies.paper import Paper
+from counterset.strategies.strategy import Strategy
 
-__all__ = ["Tuning", "tune"]
+__all__ = ["ReportTable", "Tuning", "tune"]
 
-#: The grid of the paper's tuning; a gamma of None leaves step 4 out.
+#: The grid of the paper's tuning. With the strategy Paper, no search is tried too.
 BETAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-GAMMAS = (0.1, 0.01, 0.001, None)
+GAMMAS = (0.1, 0.01, 0.001)
 FILTERS = {"angle": AngleDiversity, "distance": DistanceDiversity}
 
 #: The metrics to balance; 1: less is better, -1: more is better.
@@ -67,8 +69,8 @@ class Tuning:
     def recommended(self) -> pd.Series:
         """The setting nearest to the ideal.
 
-        Each objective is scaled to [0, 1] over the grid; the ideal has the best of each, and the
-        distance to it is Euclidean. It is always Pareto-optimal.
+        Each objective is scaled to [0, 1] over the grid. The ideal has the best value of each; the
+        distance to it is Euclidean. The recommended setting is always Pareto-optimal.
         """
         return self.table.iloc[self._best]
 
@@ -99,9 +101,10 @@ def tune(
     X_train: Any,
     X: Any,
     *,
+    strategy: Strategy = Nearest(),
     filters: Sequence[str] = ("angle", "distance"),
     betas: Sequence[float] = BETAS,
-    gammas: Sequence[float | None] = GAMMAS,
+    gammas: Sequence[float | None] | None = None,
     target: Any = None,
     target_probability: float | None = None,
     interval: tuple[float, float] | None = None,
@@ -114,26 +117,42 @@ def tune(
 
     Parameters
     ----------
-    model
+    model : object or callable
         The model to explain.
-    X_train
+    X_train : table or array of shape (n_rows, n_features)
         The rows to fit the explainers on.
-    X
-        The rows to try them on. Do not use rows that are to be explained later. The paper used 50.
-    filters, betas
-        Step 3: ``"angle"`` and ``"distance"``, and the values of beta to try with each.
-    gammas
-        Step 4: the values of gamma to try; None: no minimisation.
-    target, target_probability, interval
-        What explanations are to lead to, as in :func:`counterset.evaluate`; a regression needs an
-        ``interval``.
-    repeats, random_state
-        As in :func:`counterset.evaluate`. The noise is the same for every setting.
-    progress
+    X : table or array of shape (n_inputs, n_features)
+        The rows to explain with each setting. Do not use rows that are to be explained later. The
+        paper used 50.
+    strategy : Nearest, Shared or Paper, default=Nearest()
+        How options are chosen; its ``diversity`` and ``search`` are tried out.
+    filters : sequence of {"angle", "distance"}, default=("angle", "distance")
+        Step 3: the diversity filters to try.
+    betas : sequence of float, default=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+        The values of beta to try with each filter.
+    gammas : sequence of float or None, default=(0.1, 0.01, 0.001)
+        Step 4: the values of gamma to try. With the strategy :class:`~counterset.Paper`, None among
+        them stands for no search, and is tried by default too.
+    target : class, default=None
+        The wanted class, as in :func:`counterset.evaluate`. None: any other class.
+    target_probability : float, default=None
+        The least probability that the wanted class must have.
+    interval : tuple of (float, float), default=None
+        The wanted range of a regression, which needs one.
+    repeats : int, default=1
+        The number of noisy copies of each row of ``X``.
+    random_state : int, default=0
+        The seed of the noise, which is the same for every setting.
+    progress : bool, default=False
         Show a progress bar on the error stream.
     **parameters
-        Other parameters of :class:`counterset.DiverseExplainer`, such as ``constraints``; the same
-        for all settings.
+        Other parameters of :class:`counterset.DiverseExplainer`, such as ``constraints``. They are
+        the same for all settings.
+
+    Returns
+    -------
+    Tuning
+        The table of all settings, and the explainer with the recommended one.
 
     Examples
     --------
@@ -145,20 +164,23 @@ def tune(
     unknown = [name for name in filters if name not in FILTERS]
     if unknown:
         raise InvalidInputError(
-            f"filters holds unknown names: {unknown}. Choose from {list(FILTERS)}."
+            f"filters has unknown names: {unknown}. Choose from {list(FILTERS)}."
         )
+    if gammas is None:
+        gammas = (*GAMMAS, None) if isinstance(strategy, Paper) else GAMMAS
     grid = list(product(filters, betas, gammas))
     if not grid:
         raise InvalidInputError(
-            "filters, betas and gammas must each hold at least one value, or there is no setting "
-            "to try."
+            "filters, betas and gammas must each have at least one value: there is no setting to "
+            "try."
         )
     records = []
+    fitted = DiverseExplainer(model, strategy=strategy, **parameters).fit(X_train)
     with Progress(len(grid), "tune", shown=progress) as bar, warnings.catch_warnings():
-        # Some settings of the grid leave few candidates; the table shows how many.
+        # Some settings leave few candidates; the table shows how many.
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)
         for filter_, beta, gamma in grid:
-            explainer = _explainer(model, filter_, beta, gamma, parameters).fit(X_train)
+            explainer = fitted.with_strategy(_strategy(strategy, filter_, beta, gamma))
             table = evaluate(
                 explainer,
                 X,
@@ -173,9 +195,9 @@ def tune(
             means = table.loc[table["same_class"], columns].mean()
             if means[list(OBJECTIVES)].isna().any():
                 raise NoCounterfactualError(
-                    "No row of X has counterfactuals for itself and for a noisy copy of it, so "
-                    "there is nothing to compare. Pass other rows: some that the model does not "
-                    "predict as wanted yet, and for which there are counterfactuals."
+                    "No row of X has counterfactuals both for itself and for a noisy copy, so "
+                    "there is nothing to compare. Pass rows that do not have the wanted class or "
+                    "value yet, and that have counterfactuals."
                 )
             records.append(record | means.to_dict())
             bar.advance()
@@ -184,14 +206,13 @@ def tune(
     found["pareto"] = _pareto(costs)
     found["from_ideal"] = _from_ideal(costs)
     best = grid[int(found["from_ideal"].to_numpy().argmin())]
-    return Tuning(found, _explainer(model, *best, parameters).fit(X_train))
+    return Tuning(found, fitted.with_strategy(_strategy(strategy, *best)))
 
 
-def _explainer(
-    model: Any, filter_: str, beta: float, gamma: float | None, parameters: dict[str, Any]
-) -> DiverseExplainer:
+def _strategy(strategy: Any, filter_: str, beta: float, gamma: float | None) -> Any:
+    """Return a strategy with one setting of the grid."""
     search = None if gamma is None else LineSearch(gamma)
-    return DiverseExplainer(model, diversity=FILTERS[filter_](beta), search=search, **parameters)
+    return replace(strategy, diversity=FILTERS[filter_](beta), search=search)
 
 
 def _pareto(costs: Matrix) -> Mask:
@@ -208,3 +229,92 @@ def _from_ideal(costs: Matrix) -> Vector:
     scaled = (costs - least) / np.where(spread > 0, spread, 1.0)
     distances: Vector = np.linalg.norm(scaled, axis=1)
     return distances
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    r"""A titled table of text cells.
+
+    Attributes
+    ----------
+    name
+        A short name, for files.
+    title
+        The heading.
+    frame
+        The cells, as they are shown.
+    note
+        Text below the table; may be empty.
+
+    Examples
+    --------
+    >>> table = ReportTable("accuracy", "Accuracy", pd.DataFrame({"dataset": ["no2"], "%": ["60"]}))
+    >>> print(table.to_text())
+    Accuracy
+    dataset  %
+        no2 60
+    >>> print(table.to_markdown())
+    ### Accuracy
+    <BLANKLINE>
+    | dataset | % |
+    |---|---|
+    | no2 | 60 |
+    >>> print(table.to_latex())
+    % Accuracy
+    \begin{tabular}{ll}
+    \hline
+    dataset & \% \\
+    \hline
+    no2 & 60 \\
+    \hline
+    \end{tabular}
+    """
+
+    name: str
+    title: str
+    frame: pd.DataFrame
+    note: str = ""
+
+    def to_text(self) -> str:
+        """Return the table as text for a terminal."""
+        body = self.frame.to_string(index=False) if len(self.frame) else "(no rows)"
+        return "\n".join(part for part in (self.title, body, self.note) if part)
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown."""
+        lines = [
+            f"### {self.title}",
+            "",
+            _joined(self.frame.columns),
+            "|" + "---|" * len(self.frame.columns),
+            *(_joined(row) for row in self.frame.itertuples(index=False)),
+        ]
+        return "\n".join([*lines, "", self.note] if self.note else lines)
+
+    def to_latex(self) -> str:
+        """Return the table in LaTeX."""
+        rows: list[Any] = [self.frame.columns, *self.frame.itertuples(index=False)]
+        lines = [" & ".join(_escaped(value) for value in row) + r" \\" for row in rows]
+        return "\n".join(
+            [
+                f"% {self.title}",
+                rf"\begin{{tabular}}{{{'l' * len(self.frame.columns)}}}",
+                r"\hline",
+                lines[0],
+                r"\hline",
+                *lines[1:],
+                r"\hline",
+                r"\end{tabular}",
+            ]
+        )
+
+
+def _joined(values: Iterable[object]) -> str:
+    return "| " + " | ".join(str(value).replace("|", "/") for value in values) + " |"
+
+
+def _escaped(value: object) -> str:
+    text = str(value).replace("\\", "/")
+    for sign in "&%$#_{}":
+        text = text.replace(sign, f"\\{sign}")
+    return text.replace("±", r"$\pm$")

@@ -8,5 +8,6 @@ was made is a :mod:`counterset.explanations.context`. May import ``models`` and 
 from counterset.explanations.certificate import Certificate, DistanceBounds
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
+from counterset.explanations.option import Change, Option
 
-__all__ = ["Certificate", "DistanceBounds", "Explanation", "Explanations"]
+__all__ = ["Certificate", "Change", "DistanceBounds", "Explanation", "Explanations", "Option"]

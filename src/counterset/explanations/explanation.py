@@ -1,9 +1,9 @@
-"""The compact table that an explanation prints."""
+"""Explanation: a set of counterfactuals for one input."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,74 +14,18 @@ import pandas as pd
 
 from counterset._base.arrays import Indices, Labels, Mask, Matrix, Vector, to_python
 from counterset._base.lazy import Lazy
-from counterset.exceptions import InvalidInputError
 from counterset.explanations.certificate import Certificate
 from counterset.explanations.context import Context
-from counterset.explanations.option import Changes
-from counterset.explanations.stability import Steadiness
+from counterset.explanations.option import Coded, Option, Probabilities, read_only
+from counterset.explanations.stability import Stability
 from counterset.explanations.tidy import Tidy, free_name
-from counterset.models.goals import InInterval
-from counterset.tables.features.number import format_number, rounded
 from counterset.tables.frames import row_at, to_pandas
 from counterset.tables.table import Table
 
-__all__ = ["MOST_FEATURES", "UNCHANGED", "Explanation", "Status", "options_table", "rest_of"]
+__all__ = ["Explanation", "Status"]
 
-#: The mark of what does not change.
-UNCHANGED = "·"
-#: Up to 60 features that change are listed, those that change most often first: what is printed can
-#: be typed in. Answers with few changes have fewer.
-MOST_FEATURES = 60
-
-
-def options_table(
-    changes: Changes,
-    distances: Vector,
-    labels: Labels,
-    certificate: Certificate | None,
-    told_labels: Sequence[str],
-) -> pd.DataFrame:
-    """Return the changes as text, with a mark where nothing changes, and figures below them.
-
-    Parameters
-    ----------
-    changes, distances, labels, certificate
-        Of the explanation.
-    told_labels
-        The heading of the labels' row, and each label as text.
-    """
-    text = changes.frame(lambda feature, code: feature.format(code))
-    text.iloc[:, 1:] = text.iloc[:, 1:].mask(~changes.mask[:, changes.features].T, UNCHANGED)
-    text = text.head(MOST_FEATURES)
-    text.columns = pd.Index(["input", *(f"option {i}" for i in range(1, len(labels) + 1))])
-    rows: dict[str, list[Any]] = {
-        "features changed": list(changes.mask.sum(axis=1)),
-        "distance": [f"{distance:.3g}" for distance in distances],
-    }
-    if certificate is not None and certificate.safety is not None:
-        rows["safe within"] = certificate.column()
-    if certificate is not None and certificate.option_radii is not None:
-        rows["works within"] = certificate.works_column()
-    if len({str(to_python(label)) for label in labels}) > 1:
-        rows[told_labels[0]] = list(told_labels[1:])
-    summary = [["", *map(str, values)] for values in rows.values()]
-    return pd.concat([text, pd.DataFrame(summary, columns=text.columns, index=list(rows))])
-
-
-def rest_of(changes: Changes, certificate: Certificate | None) -> str:
-    """Return the lines below the table: how much it leaves out, and what is certain."""
-    more = len(changes.features) - MOST_FEATURES
-    rest = [f"... and {more} more features that change."] if more > 0 else []
-    certain = str(certificate) if certificate is not None else ""
-    return "".join(f"\n{line}" for line in [*rest, *filter(None, [certain])])
-
-
-#: What became of an input.
+#: Whether an input has options, or why it has none.
 Status: TypeAlias = Literal["explained", "none_found", "already_reached"]
-_WITHOUT_COUNTERFACTUALS = {
-    "none_found": "No counterfactual was found.",
-    "already_reached": "That is what was wanted already.",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,6 +52,8 @@ class Explanation:
     status
         ``"explained"``, or why there is no counterfactual: ``"none_found"``, or
         ``"already_reached"`` where the input has the wanted class or value already.
+    context
+        How the explanation was made: the model, the goal, constraints, settings, the data.
 
     Examples
     --------
@@ -126,24 +72,21 @@ class Explanation:
     plausibility: Vector | None
     index: Any
     status: Status
+    context: Context
     _certificate: Lazy[Certificate | None]
     _table: Table
     _input: Vector
     _matrix: Matrix
-    _context: Context | None = None
-
-    @property
-    def context(self) -> Context:
-        """How the explanation was made: the model, the goal, constraints, settings, the data."""
-        if self._context is None:
-            raise InvalidInputError(
-                "It is not known how this explanation was made. Take one that an explainer made."
-            )
-        return self._context
+    _probabilities: Probabilities
 
     def with_model(self, model: Any) -> Explanation:
         """Return the same explanation with a model to ask: a pickle does not hold it."""
-        return replace(self, _context=self.context.with_model(model))
+        probabilities = self._probabilities
+        if not probabilities.are_known:
+            rows, labels = (self._input[None, :], self._matrix), ([self.label], self.labels)
+            probabilities = Probabilities.of(model, self._table, rows, labels)
+        context = self.context.with_model(model)
+        return replace(self, context=context, _probabilities=probabilities)
 
     @property
     def certificate(self) -> Certificate | None:
@@ -153,6 +96,22 @@ class Explanation:
     def with_certificate(self, certificate: Certificate) -> Explanation:
         """Return the same explanation with a certificate."""
         return replace(self, _certificate=Lazy(lambda: certificate))
+
+    def nearest(self, count: int) -> Explanation:
+        """Return the same explanation with its nearest options only."""
+        if len(self) <= count:
+            return self
+        certificate, far = self._certificate, self.plausibility
+        return replace(
+            self,
+            labels=self.labels[:count],
+            distances=self.distances[:count],
+            examples=self.examples[:count],
+            plausibility=None if far is None else far[:count],
+            _certificate=Lazy(lambda: certificate.value and certificate.value.of_nearest(count)),
+            _matrix=self._matrix[:count],
+            _probabilities=self._probabilities.take(np.arange(count + 1)),
+        )
 
     @property
     def counterfactuals(self) -> Any:
@@ -180,10 +139,41 @@ class Explanation:
         """
         return row_at(self._table.decode(self._input[None, :], pd.Index([self.index])), 0)
 
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """The counterfactuals as people see them, nearest first."""
+        far = self.plausibility
+        return tuple(
+            Option(
+                rank=i + 1,
+                label=to_python(label),
+                distance=float(self.distances[i]),
+                example=int(self.examples[i]),
+                plausibility=None if far is None else float(far[i]),
+                _coded=self.coded,
+                _certificate=self._certificate,
+                _probabilities=self._probabilities,
+            )
+            for i, label in enumerate(self.labels)
+        )
+
+    @property
+    def probability(self) -> float | None:
+        """How probable the model finds the input's own label; None if it is not known.
+
+        The model is asked about all rows of one call at once, when a probability is first read.
+        """
+        return self._probabilities.at(0)
+
+    @cached_property
+    def coded(self) -> Coded:
+        """The input and the counterfactuals as codes, for code that draws or measures them."""
+        return Coded(self._table, read_only(self._input), read_only(self._matrix))
+
     @property
     def changed(self) -> Mask:
         """Which features each counterfactual changes, one row per counterfactual."""
-        return self._changes.mask
+        return self.coded.changed
 
     @property
     def changes(self) -> pd.DataFrame:
@@ -191,30 +181,38 @@ class Explanation:
 
         A value that is not there reads "missing".
         """
-        return self._changes.frame(lambda feature, code: feature.describe(code))
-
-    @cached_property
-    def _changes(self) -> Changes:
-        return Changes(self._table, self._input, self._matrix)
+        return self.coded.frame(lambda feature, code: feature.describe(code))
 
     def to_frame(self) -> Any:
         """Return one row per counterfactual, as :meth:`Explanations.to_frame` does."""
         counted = pd.Index([self.index]), np.array([len(self)]), [self.status]
         return Tidy(self._table, *counted, self._matrix, self.labels, self.distances).native()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, outcomes: Mapping[Any, str] | None = None) -> dict[str, Any]:
         """Return the explanation as values of JSON, in a form that has a version.
 
-        ``counterset/explanations/explanation.schema.json`` describes it, without
-        the model.
+        It holds everything but the model: values, and the English texts that show them.
+        ``counterset/explanations/explanation.schema.json`` describes it. The model is asked for
+        probabilities, if it has them and they were not read before.
+
+        Parameters
+        ----------
+        outcomes
+            As for :meth:`describe`.
         """
         from counterset.explanations.json_form import explanation_to_dict  # noqa: PLC0415 - needs this
+        from counterset.words.outcomes import Outcomes  # noqa: PLC0415 - a room above
+        from counterset.words.templates import Templates  # noqa: PLC0415 - a room above
 
-        return explanation_to_dict(self)
+        texts = Outcomes(self, Templates.read(), outcomes or {}, quoted=False)
+        return explanation_to_dict(self, texts.text, texts.aim())
 
-    def to_json(self, *, indent: int | None = None) -> str:
+    def to_json(
+        self, *, indent: int | None = None, outcomes: Mapping[Any, str] | None = None
+    ) -> str:
         """Return the explanation as a JSON text, see :meth:`to_dict`."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+        data = self.to_dict(outcomes=outcomes)
+        return json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Explanation:
@@ -238,7 +236,7 @@ class Explanation:
         self,
         *,
         outcomes: Mapping[Any, str] | None = None,
-        stability: pd.DataFrame | Steadiness | None = None,
+        stability: pd.DataFrame | Stability | None = None,
         templates: Any = None,
         width: int | None = 88,
     ) -> str:
@@ -249,7 +247,7 @@ class Explanation:
         outcomes
             From labels to how people call them, such as ``{"good": "approved"}``.
         stability
-            What :func:`~counterset.evaluation.steadiness` returns for this input: then it is told
+            What :func:`~counterset.evaluation.stability` returns for this input: then it is told
             for how many slightly changed copies of it each way is found again. Or what
             :func:`~counterset.evaluate` returns for it: then how much their ways differ.
         templates
@@ -304,7 +302,7 @@ class Explanation:
         path: str | Path | None = None,
         *,
         outcomes: Mapping[Any, str] | None = None,
-        stability: pd.DataFrame | Steadiness | None = None,
+        stability: pd.DataFrame | Stability | None = None,
         templates: Any = None,
     ) -> str:
         """Write a report: one HTML file with words, reasons, drawings, tables and a record.
@@ -332,57 +330,15 @@ class Explanation:
         return len(self._matrix)
 
     def __repr__(self) -> str:
-        table = f"\n{self._options().to_string()}" if len(self) else ""
-        return f"{self._heading()}{table}{self._rest()}"
+        from counterset.words.views import text_view  # noqa: PLC0415 - a room above
+
+        return text_view(self)
 
     def _repr_html_(self) -> str:
-        from counterset.words.notebook import notebook_html  # noqa: PLC0415 - a room above
+        from counterset.words.views import html_view  # noqa: PLC0415 - a room above
 
-        return notebook_html(self)
+        return html_view(self)
 
-    def _heading(self) -> str:
-        index = tuple(map(to_python, self.index)) if isinstance(self.index, tuple) else self.index
-        ways = f"{len(self)} way{'s' if len(self) != 1 else ''}"
-        verb, label = self._verb, self._told(self.label)
-        told = _WITHOUT_COUNTERFACTUALS.get(self.status) or f"{ways} to {self._reached()}:"
-        return f"Input {to_python(index)!r} {verb} {label}. {told}"
-
-    @property
-    def _is_number(self) -> bool:
-        """Whether the model predicts a number, as a regression does."""
-        return self._context is not None and self._context.is_regression
-
-    @property
-    def _verb(self) -> str:
-        return "is predicted" if self._is_number else "is classified as"
-
-    def _told(self, label: Any) -> str:
-        label = to_python(label)
-        if not self._is_number:
-            return repr(label)
-        goal = self.context.goal
-        ends = (goal.low, goal.high) if isinstance(goal, InInterval) else ()
-        return rounded(label, apart_from=ends)
-
-    def _reached(self) -> str:
-        """Return what the counterfactuals lead to: classes, or an interval."""
-        goal = None if self._context is None else self._context.goal
-        if isinstance(goal, InInterval):
-            if np.isinf(goal.high):
-                return f"a prediction of at least {format_number(goal.low)}"
-            if np.isinf(goal.low):
-                return f"a prediction of at most {format_number(goal.high)}"
-            return f"a prediction between {format_number(goal.low)} and {format_number(goal.high)}"
-        return " or ".join(sorted({self._told(label) for label in self.labels}))
-
-    def _options(self) -> pd.DataFrame:
-        told = [str(to_python(label)) for label in self.labels]
-        if self._is_number:
-            told = [self._told(label) for label in self.labels]
-        verb = self._verb.removeprefix("is ")
-        return options_table(
-            self._changes, self.distances, self.labels, self.certificate, [verb, *told]
-        )
-
-    def _rest(self) -> str:
-        return rest_of(self._changes, self.certificate)
+    def __getstate__(self) -> dict[str, Any]:
+        # What is computed from the rest is computed again.
+        return {k: v for k, v in self.__dict__.items() if k not in ("options", "coded")}

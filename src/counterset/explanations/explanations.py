@@ -1,9 +1,9 @@
-"""Tidy tables: one row per counterfactual, indexed by the input's index and the rank."""
+"""Explanations: those of many inputs, in their order."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Reversible, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
@@ -14,10 +14,10 @@ import pandas as pd
 from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, Vector, to_python
 from counterset._base.files import write_text
 from counterset._base.lazy import Lazy
-from counterset.exceptions import InvalidInputError
 from counterset.explanations.certificate import Certificate
 from counterset.explanations.context import Context, as_written
 from counterset.explanations.explanation import Explanation, Status
+from counterset.explanations.option import CodedBatch, Probabilities, read_only
 from counterset.explanations.tidy import Tidy
 from counterset.tables.table import Table
 
@@ -28,8 +28,11 @@ MOST_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanations(Sequence[Explanation]):
+class Explanations(Collection[Explanation], Reversible[Explanation]):
     """Explanations of many inputs, in their order.
+
+    A sequence of :class:`Explanation`, but for the methods ``index(value)`` and ``count(value)`` of
+    other sequences: ``index`` holds the inputs' index labels, as ``explanation.index`` holds one.
 
     Attributes
     ----------
@@ -39,9 +42,12 @@ class Explanations(Sequence[Explanation]):
         How many counterfactuals each input has.
     status
         The status of each input, as in :class:`Explanation`.
-    input_index
-        The inputs' index.
+    index
+        The inputs' index labels, or their positions: ``explanations[i].index`` is ``index[i]``.
     model_calls, model_rows
+        How many calls the model was asked in to make them, and about how many rows.
+    context
+        How they were made; constraints of single rows are known to their explanations only.
         What the model was asked to make them.
 
     Examples
@@ -57,9 +63,10 @@ class Explanations(Sequence[Explanation]):
     labels: Labels
     counts: Counts
     status: Sequence[Status]
-    input_index: pd.Index
+    index: pd.Index
     model_calls: int
     model_rows: int
+    context: Context
     _table: Table
     _inputs: Matrix
     _matrix: Matrix
@@ -70,7 +77,7 @@ class Explanations(Sequence[Explanation]):
     _stable_radius: Lazy[Vector] | None
     _list_radius: Lazy[Vector] | None
     _from_list: Mask | None
-    _context: Context | None = None
+    _probabilities: Probabilities
     _constraints: tuple[Any, ...] | None = None
     _why_none: Mapping[int, str] = field(default_factory=dict)
     _certificates: tuple[Certificate | None, ...] | None = None
@@ -82,18 +89,14 @@ class Explanations(Sequence[Explanation]):
     def __len__(self) -> int:
         return len(self._inputs)
 
-    @property
-    def context(self) -> Context:
-        """How the explanations were made; constraints of single rows are known to those only."""
-        if self._context is None:
-            raise InvalidInputError(
-                "It is not known how these explanations were made. Take those of an explainer."
-            )
-        return self._context
-
     def with_model(self, model: Any) -> Explanations:
         """Return the same explanations with a model to ask: neither a pickle nor JSON holds it."""
-        return replace(self, _context=self.context.with_model(model))
+        probabilities = self._probabilities
+        if not probabilities.are_known:
+            rows, labels = (self._inputs, self._matrix), (self.labels, self._labels)
+            probabilities = Probabilities.of(model, self._table, rows, labels)
+        context = self.context.with_model(model)
+        return replace(self, context=context, _probabilities=probabilities)
 
     @property
     def why_none(self) -> Mapping[int, str]:
@@ -116,17 +119,38 @@ class Explanations(Sequence[Explanation]):
             distances=self._distances[part],
             examples=self._examples[part],
             plausibility=None if self._plausibility is None else self._plausibility[part],
-            index=self.input_index[i],
+            index=self.index[i],
             status=self.status[i],
+            context=self._context_of(i),
             _certificate=Lazy(lambda: self._certificate_of(i)),
             _table=self._table,
             _input=self._inputs[i],
             _matrix=self._matrix[part],
-            _context=self._context_of(i),
+            _probabilities=self._probabilities.take(
+                np.r_[i, len(self) + np.arange(part.start, part.stop)]
+            ),
         )
 
     def __iter__(self) -> Iterator[Explanation]:
         return (self[i] for i in range(len(self)))
+
+    def __reversed__(self) -> Iterator[Explanation]:
+        return (self[i] for i in reversed(range(len(self))))
+
+    def __contains__(self, item: object) -> bool:
+        return any(each is item for each in self)
+
+    @property
+    def coded(self) -> CodedBatch:
+        """All inputs and counterfactuals as codes, for code that measures or writes them."""
+        return CodedBatch(
+            self._table,
+            read_only(self._inputs),
+            read_only(self._matrix),
+            self._labels,
+            self._distances,
+            self.counts,
+        )
 
     def to_frame(self) -> Any:
         """Return one row per counterfactual, indexed by the input's index and the rank.
@@ -146,7 +170,7 @@ class Explanations(Sequence[Explanation]):
 
     @property
     def _tidy(self) -> Tidy:
-        counted = self.input_index, self.counts, self.status
+        counted = self.index, self.counts, self.status
         return Tidy(self._table, *counted, self._matrix, self._labels, self._distances)
 
     def to_json(self, path: str | Path | None = None, *, indent: int | None = None) -> str:
@@ -218,7 +242,7 @@ class Explanations(Sequence[Explanation]):
             labels=self.labels[which],
             counts=self.counts[which],
             status=tuple(self.status[i] for i in which),
-            input_index=self.input_index[which],
+            index=self.index[which],
             _inputs=self._inputs[which],
             _matrix=self._matrix[rows],
             _labels=self._labels[rows],
@@ -228,16 +252,17 @@ class Explanations(Sequence[Explanation]):
             _stable_radius=None if stable is None else Lazy(lambda: stable.value[which]),
             _list_radius=None if listed is None else Lazy(lambda: listed.value[which]),
             _from_list=None if self._from_list is None else self._from_list[rows],
+            _probabilities=self._probabilities.take(np.r_[which, len(self) + rows]),
             _why_none=_Renumbered(self._why_none, which),
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
             _certificates=self._certificates and tuple(self._certificates[i] for i in which),
         )
 
-    def _context_of(self, i: int) -> Context | None:
+    def _context_of(self, i: int) -> Context:
         """Return the context of one explanation, with its own constraints."""
-        if self._context is None or self._constraints is None:
-            return self._context
-        return replace(self._context, constraints=self._constraints[i])
+        if self._constraints is None:
+            return self.context
+        return replace(self.context, constraints=self._constraints[i])
 
     def _certificate_of(self, i: int) -> Certificate | None:
         if self._certificates is not None:
@@ -265,6 +290,10 @@ class Explanations(Sequence[Explanation]):
         return f"<p>{html.escape(repr(self))}</p>{rows.to_html()}"
 
 
+# isinstance(explanations, Sequence) holds, and patterns such as [first, *rest] match.
+Sequence.register(Explanations)
+
+
 def make_explanations(
     table: Table,
     inputs: Matrix,
@@ -282,9 +311,12 @@ def make_explanations(
     list_radius: Lazy[Vector] | None = None,
     from_list: Mask | None = None,
     asked: tuple[int, int] = (0, 0),
-    context: Context | None = None,
+    context: Context,
     constraints: Sequence[Any] | None = None,
     why_none: Mapping[int, str] | None = None,
+    status: Sequence[Status] | None = None,
+    certificates: Sequence[Certificate | None] | None = None,
+    probabilities: Vector | None = None,
 ) -> Explanations:
     """Make the explanations of some inputs: the only way to make one.
 
@@ -319,19 +351,27 @@ def make_explanations(
         The constraints of each of those inputs, if they are not the same for all.
     why_none
         From the positions of inputs without a counterfactual to why they have none.
+    status, certificates
+        Those of each input, if they are known from a file; None: they follow from the rest.
+    probabilities
+        The probability of each input's label, then that of each counterfactual's, if they are known
+        from a file; None: the model is asked when they are first read.
     """
     explained = np.arange(len(inputs)) if explained is None else explained
     counts = np.bincount(explained[owners], minlength=len(inputs))
-    status: list[Status] = ["already_reached"] * len(inputs)
-    for i in explained:
-        status[i] = "explained" if counts[i] else "none_found"
+    if status is None:
+        found: list[Status] = ["already_reached"] * len(inputs)
+        for i in explained:
+            found[i] = "explained" if counts[i] else "none_found"
+        status = found
     return Explanations(
         labels=labels,
         counts=counts,
         status=tuple(status),
-        input_index=index,
+        index=index,
         model_calls=asked[0],
         model_rows=asked[1],
+        context=context,
         _table=table,
         _inputs=inputs,
         _matrix=rows,
@@ -342,9 +382,12 @@ def make_explanations(
         _stable_radius=_spread(stable_radius, explained, len(inputs)),
         _list_radius=_spread(list_radius, explained, len(inputs)),
         _from_list=from_list,
-        _context=context,
+        _probabilities=Probabilities.of(context.model, table, (inputs, rows), (labels, row_labels))
+        if probabilities is None
+        else Probabilities.known(probabilities),
         _constraints=None if constraints is None else _kept(constraints, explained, len(inputs)),
         _why_none={} if why_none is None else why_none,
+        _certificates=None if certificates is None else tuple(certificates),
     )
 
 

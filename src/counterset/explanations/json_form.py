@@ -1,10 +1,9 @@
-"""The columns of a table as JSON has them, and back."""
+"""The JSON form of explanations, written and loaded."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,21 +17,17 @@ from counterset.explanations.context import Context, TrainingSummary, versions
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations, make_explanations
 from counterset.explanations.json_values import (
-    comes_back,
     from_json_number,
     from_json_tree,
     from_json_value,
+    row_from_json,
+    row_to_json,
+    table_from_json,
+    table_to_json,
     to_json_number,
     to_json_value,
 )
 from counterset.models.goals import AnyOther, Classes, Goal, InInterval, OneOf
-from counterset.tables.features.category import Category, OneHotGroup, Ordinal
-from counterset.tables.features.feature import Feature
-from counterset.tables.features.number import Number
-from counterset.tables.features.time import Time
-from counterset.tables.features.written import WrittenNumber
-from counterset.tables.table import Table
-from counterset.tables.wording import Wording, readable
 
 __all__ = [
     "VERSION",
@@ -41,225 +36,56 @@ __all__ = [
     "explanations_from_json",
     "explanations_to_json",
     "parse",
-    "row_from_json",
-    "row_to_json",
-    "table_from_json",
-    "table_to_json",
 ]
 
-#: The name of each class of features in JSON.
-CLASSES: Mapping[str, type[Feature]] = {
-    "number": Number,
-    "written_number": WrittenNumber,
-    "time": Time,
-    "category": Category,
-    "ordinal": Ordinal,
-    "one_hot": OneHotGroup,
-}
-#: What stands for a missing value in a column of objects.
-BLANKS: Mapping[str, Any] = {"None": None, "nan": float("nan"), "NA": pd.NA}
-
-
-def table_to_json(table: Table) -> dict[str, Any]:
-    """Return the columns and features of a table."""
-    return {
-        "columns": [to_json_value(column) for column in table.columns],
-        "array_dtype": None if table.array_dtype is None else str(table.array_dtype),
-        "features": [_feature_to_json(feature) for feature in table.features],
-    }
-
-
-def table_from_json(data: Mapping[str, Any]) -> Table:
-    """Return the table that stands in JSON; tables of polars and pyarrow come back as pandas."""
-    columns = [from_json_value(column) for column in data["columns"]]
-    several = bool(columns) and all(isinstance(column, tuple) for column in columns)
-    index = pd.MultiIndex.from_tuples(columns) if several else pd.Index(columns)
-    dtype = data["array_dtype"]
-    return Table(
-        tuple(_feature_from_json(feature) for feature in data["features"]),
-        index,
-        None if dtype is None else np.dtype(dtype),
-    )
-
-
-def row_to_json(table: Table, codes: Vector) -> dict[str, Any]:
-    """Return one row: from the names of features to values, null for what is missing."""
-    return {
-        feature.name: _cell(feature, float(code))
-        for feature, code in zip(table.features, codes, strict=True)
-    }
-
-
-def row_from_json(table: Table, row: Mapping[str, Any]) -> Vector:
-    """Return the codes of a row that stands in JSON."""
-    codes = [_code(feature, row[feature.name]) for feature in table.features]
-    return np.array(codes, dtype=np.float64)
-
-
-def _cell(feature: Feature, code: float) -> Any:
-    if np.isnan(code):
-        return None
-    value = feature.describe(code)
-    if isinstance(feature, WrittenNumber | Number):
-        return int(value) if float(value).is_integer() and feature.kind != "continuous" else value
-    return to_json_value(value)
-
-
-def _code(feature: Feature, cell: Any) -> float:
-    if cell is None:
-        return float("nan")
-    if feature.values is not None:
-        known = [to_json_value(value) for value in feature.values]
-        found = [i for i, each in enumerate(known) if each == cell and type(each) is type(cell)]
-        if not found:
-            raise InvalidInputError(f"Feature {feature.name!r} has no value {cell!r}.")
-        return float(found[0])
-    return feature.code_of(from_json_value(cell))
-
-
-def _feature_to_json(feature: Feature) -> dict[str, Any]:
-    wording = feature.wording or Wording(readable(feature.name))
-    dtype = feature.dtype
-    is_category = isinstance(dtype, pd.CategoricalDtype)
-    return {
-        "name": feature.name,
-        "label": wording.label,
-        "unit": wording.unit,
-        "unit_of_one": wording.unit_of_one,
-        "texts": [[to_json_number(code), text] for code, text in wording.texts],
-        "text_of_missing": wording.of_missing,
-        "has_wording": feature.wording is not None,
-        "kind": feature.kind,
-        "class": next(name for name, each in CLASSES.items() if type(feature) is each),
-        "columns": list(feature.columns),
-        "dtype": "category" if is_category else str(dtype),
-        "categories": _values_to_json(feature.name, dtype.categories) if is_category else None,
-        "categories_dtype": str(dtype.categories.dtype) if is_category else None,
-        "ordered": bool(dtype.ordered) if is_category else None,
-        "low": to_json_number(feature.low),
-        "high": to_json_number(feature.high),
-        "step": feature.step,
-        "finest_step": feature.finest_step,
-        "can_be_missing": feature.can_be_missing,
-        "values": None if feature.values is None else _values_to_json(feature.name, feature.values),
-        "seen": None if feature.seen is None else list(feature.seen),
-        "special": list(feature.special),
-        "usual_range": list(feature.usual_range) if isinstance(feature, Number) else None,
-        "form": getattr(feature, "form", None),
-        "decimals": getattr(feature, "decimals", None),
-        "blank": _blank_to_json(getattr(feature, "blank", None)),
-    }
-
-
-def _values_to_json(name: str, values: Iterable[Any]) -> list[Any]:
-    """Return the values of a category; it is an error if one would not come back."""
-    for value in values:
-        if not comes_back(value):
-            raise InvalidInputError(
-                f"Feature {name!r} has the value {value!r} of type {type(value).__name__}, which "
-                f"cannot be written as JSON and read again. Turn its values into text."
-            )
-    return [to_json_value(value) for value in values]
-
-
-def _feature_from_json(data: Mapping[str, Any]) -> Feature:
-    kind = CLASSES.get(data["class"])
-    if kind is None:
-        raise InvalidInputError(f"A feature has the unknown class {data['class']!r}.")
-    more: dict[str, Any] = {}
-    if issubclass(kind, Number):
-        more["usual_range"] = tuple(map(float, data["usual_range"]))
-    if issubclass(kind, WrittenNumber):
-        more |= {"form": data["form"], "decimals": data["decimals"]}
-    if issubclass(kind, WrittenNumber | Category):
-        more["blank"] = BLANKS[data["blank"]]
-    texts = tuple((from_json_number(code), text) for code, text in data["texts"])
-    wording = Wording(
-        data["label"], data["unit"], data["unit_of_one"], texts, data["text_of_missing"]
-    )
-    return kind(
-        name=data["name"],
-        kind=data["kind"],
-        columns=tuple(data["columns"]),
-        dtype=_dtype(data),
-        low=from_json_number(data["low"]),
-        high=from_json_number(data["high"]),
-        step=float(data["step"]),
-        finest_step=float(data.get("finest_step", 0.0)),  # older files have one step only
-        can_be_missing=data["can_be_missing"],
-        values=None if data["values"] is None else tuple(map(from_json_value, data["values"])),
-        seen=None if data["seen"] is None else tuple(map(float, data["seen"])),
-        special=tuple(map(float, data["special"])),
-        wording=wording if data["has_wording"] else None,
-        **more,
-    )
-
-
-def _dtype(data: Mapping[str, Any]) -> Any:
-    """Return the dtype of a feature's columns."""
-    if data["dtype"] == "category":
-        # A tuple would be taken for a level of several.
-        categories = pd.Index(
-            [from_json_value(each) for each in data["categories"]], tupleize_cols=False
-        )
-        if data.get("categories_dtype") is not None:  # files of older releases do not have it
-            categories = categories.astype(_read_dtype(data["name"], data["categories_dtype"]))
-        return pd.CategoricalDtype(categories, ordered=data["ordered"])
-    return _read_dtype(data["name"], data["dtype"])
-
-
-def _read_dtype(name: str, text: str) -> Any:
-    try:
-        dtype = pd.api.types.pandas_dtype(text)
-    except TypeError as error:
-        raise InvalidInputError(
-            f"The dtype {text!r} of feature {name!r} is not known here."
-        ) from error
-    # Releases of pandas before 3 read "str" as numpy's fixed-length text, and hold text as objects.
-    return np.dtype(object) if getattr(dtype, "kind", "") == "U" else dtype
-
-
-def _blank_to_json(blank: Any) -> str:
-    if blank is None:
-        return "None"
-    return "NA" if blank is pd.NA else "nan"
-
-
 #: The version of the form that is written.
-VERSION = 1
+VERSION = 2
 #: What marks the form, so that another file is noticed.
 FORM = "counterset explanation"
 #: What the explanations of one call have in common.
 SHARED = ("goal", "costs", "explainer", "settings", "training", "classes", "table")
+
+
+def _upgrade_1(data: dict[str, Any]) -> dict[str, Any]:
+    """Bring version 1 to version 2: options had no texts and no probabilities."""
+    options = [{**each, "probability": None} for each in data["counterfactuals"]]
+    return {**data, "version": 2, "probability": None, "options": options}
+
+
 #: From an older version to the function that brings it to the next.
-UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _upgrade_1}
 
 
-def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
-    """Return an explanation as values of JSON."""
-    context, table = explanation.context, explanation._table
-    plausibility = explanation.plausibility
-    counterfactuals = [
-        {
-            "rank": i + 1,
-            "label": to_json_value(explanation.labels[i]),
-            "distance": to_json_number(explanation.distances[i]),
-            "example": int(explanation.examples[i]),
-            "plausibility": None if plausibility is None else to_json_number(plausibility[i]),
-            "changed": [table.names[at] for at in np.flatnonzero(explanation.changed[i])],
-            "values": row_to_json(table, explanation._matrix[i]),
-        }
-        for i in range(len(explanation))
-    ]
+def explanation_to_dict(
+    explanation: Explanation, label_text: Callable[[Any], str], wanted_text: str
+) -> dict[str, Any]:
+    """Return an explanation as values of JSON.
+
+    Parameters
+    ----------
+    explanation
+        The explanation.
+    label_text
+        Returns how a label is written.
+    wanted_text
+        What was asked for, in words.
+    """
+    context, coded = explanation.context, explanation.coded
     return {
         "form": FORM,
         "version": VERSION,
         "index": to_json_value(explanation.index),
         "status": explanation.status,
         "label": to_json_value(explanation.label),
+        "label_text": label_text(explanation.label),
+        "probability": to_json_number(explanation.probability),
         "goal": _goal_to_json(context.goal, context.probability),
-        "input": row_to_json(table, explanation._input),
-        "counterfactuals": counterfactuals,
+        "wanted_text": wanted_text,
+        "input": row_to_json(coded.table, coded.input),
+        "options": [
+            {**option.to_dict(), "label_text": label_text(option.label)}
+            for option in explanation.options
+        ],
         "certificate": _certificate_to_json(explanation.certificate),
         "constraints": to_json_value(context.constraints),
         "costs": {str(name): to_json_number(cost) for name, cost in context.costs.items()},
@@ -267,21 +93,15 @@ def explanation_to_dict(explanation: Explanation) -> dict[str, Any]:
         "settings": to_json_value(context.settings.value),
         "training": None if context.training is None else _training(context.training.value),
         "classes": None if context.classes is None else _labels(context.classes.labels),
-        "table": table_to_json(table),
+        "table": table_to_json(coded.table),
         "versions": versions(),
     }
 
 
 def explanation_from_dict(data: Any) -> Explanation:
     """Return the explanation that ``explanation_to_dict`` wrote, now or in an older version."""
-    data = _upgraded(data)
-    try:
-        return _read(data)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise InvalidInputError(
-            f"This is no complete explanation ({type(error).__name__}: {error}). Load what to_dict "
-            f"or to_json wrote, unchanged."
-        ) from error
+    upgraded = _upgraded(data)
+    return _load([upgraded], lambda keys: pd.Index(keys, tupleize_cols=False, dtype=object))[0]
 
 
 def explanations_to_json(explanations: Explanations, indent: int | None = None) -> str:
@@ -306,42 +126,63 @@ def explanations_from_json(text: str | bytes) -> Explanations:
                     f"The explanations at positions 0 and {i} do not have the same {name!r}: they "
                     f"were not made in one call. Load each with Explanation.from_dict."
                 )
-    found = [explanation_from_dict(each) for each in upgraded]
-    counts = np.array([len(each) for each in found])
-    # None where it is not looked at, and where there is no counterfactual.
-    far = [each.plausibility for each in found if each.plausibility is not None]
-    keys = [each.index for each in found]
-    several = all(isinstance(key, tuple) for key in keys)
-    made = make_explanations(
-        found[0]._table,
-        np.array([each._input for each in found]),
-        _array([each["label"] for each in upgraded]),
-        pd.MultiIndex.from_tuples(keys) if several else pd.Index(keys, tupleize_cols=False),
-        owners=np.repeat(np.arange(len(found)), counts),
-        rows=np.vstack([each._matrix for each in found]),
-        row_labels=_array([way["label"] for each in upgraded for way in each["counterfactuals"]]),
-        distances=np.concatenate([each.distances for each in found]),
-        examples=np.concatenate([each.examples for each in found]),
-        plausibility=np.concatenate(far) if far else None,
-        context=found[0].context,
-    )
-    return replace(
-        made,
-        status=tuple(each.status for each in found),
-        _constraints=tuple(each.context.constraints for each in found),
-        _certificates=tuple(each.certificate for each in found),
+    return _load(upgraded, _index)
+
+
+def _index(keys: list[Any]) -> pd.Index:
+    if all(isinstance(key, tuple) for key in keys):
+        levels: pd.Index = pd.MultiIndex.from_tuples(keys)
+        return levels
+    single: pd.Index = pd.Index(keys, tupleize_cols=False)
+    return single
+
+
+def _load(data: list[Mapping[str, Any]], index: Callable[[list[Any]], pd.Index]) -> Explanations:
+    """Return the explanations of one call."""
+    try:
+        return _read(data, index)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise _incomplete(error) from error
+
+
+def _incomplete(error: Exception) -> InvalidInputError:
+    return InvalidInputError(
+        f"This is no complete explanation ({type(error).__name__}: {error}). Load what to_dict or "
+        f"to_json wrote, unchanged."
     )
 
 
-def _read(data: Mapping[str, Any]) -> Explanation:
-    table, found = table_from_json(data["table"]), data["counterfactuals"]
+def _read(data: list[Mapping[str, Any]], index: Callable[[list[Any]], pd.Index]) -> Explanations:
+    context = _context_from_json(data[0])
+    table = context.table
+    options = [option for each in data for option in each["options"]]
+    rows = [row_from_json(table, each["values"]) for each in options]
+    far = [each["plausibility"] for each in options]
+    probabilities = np.array([from_json_number(each["probability"]) for each in (*data, *options)])
+    return make_explanations(
+        table,
+        np.array([row_from_json(table, each["input"]) for each in data]),
+        _array([each["label"] for each in data]),
+        index([from_json_value(each["index"]) for each in data]),
+        owners=np.repeat(np.arange(len(data)), [len(each["options"]) for each in data]),
+        rows=np.array(rows).reshape(len(rows), len(table.features)),
+        row_labels=_array([each["label"] for each in options]),
+        distances=np.array([from_json_number(each["distance"]) for each in options]),
+        examples=np.array([each["example"] for each in options], dtype=np.intp),
+        plausibility=None if None in far or not far else np.array(far, dtype=np.float64),
+        context=context,
+        constraints=[from_json_tree(each["constraints"]) for each in data],
+        status=tuple(each["status"] for each in data),
+        certificates=[_certificate_from_json(each["certificate"]) for each in data],
+        probabilities=None if np.isnan(probabilities).all() else probabilities,
+    )
+
+
+def _context_from_json(data: Mapping[str, Any]) -> Context:
     training, classes = data["training"], data["classes"]
-    rows = [row_from_json(table, each["values"]) for each in found]
-    certificate = _certificate_from_json(data["certificate"])
-    far = [each["plausibility"] for each in found]
-    context = Context(
+    return Context(
         model=None,
-        table=table,
+        table=table_from_json(data["table"]),
         distance=None,
         classes=None if classes is None else Classes(_array(classes)),
         goal=_goal_from_json(data["goal"]),
@@ -351,20 +192,6 @@ def _read(data: Mapping[str, Any]) -> Explanation:
         settings=_ready(data["settings"]),
         training=None if training is None else _ready(_training_from_json(training)),
         explainer=data["explainer"],
-    )
-    return Explanation(
-        label=from_json_value(data["label"]),
-        labels=_array([each["label"] for each in found]),
-        distances=np.array([from_json_number(each["distance"]) for each in found]),
-        examples=np.array([each["example"] for each in found], dtype=np.intp),
-        plausibility=None if None in far or not far else np.array(far, dtype=np.float64),
-        index=from_json_value(data["index"]),
-        status=data["status"],
-        _certificate=_ready(certificate),
-        _table=table,
-        _input=row_from_json(table, data["input"]),
-        _matrix=np.array(rows).reshape(len(rows), len(table.features)),
-        _context=context,
     )
 
 
@@ -386,7 +213,10 @@ def _upgraded(data: Any) -> Mapping[str, Any]:
         )
     upgraded: dict[str, Any] = dict(data)
     while version < VERSION:
-        upgraded, version = UPGRADES[version](upgraded), version + 1
+        try:
+            upgraded, version = UPGRADES[version](upgraded), version + 1
+        except (KeyError, TypeError) as error:
+            raise _incomplete(error) from error
     return upgraded
 
 

@@ -1,4 +1,4 @@
-"""Values as JSON has them, and back.
+"""Values, rows and tables as JSON has them, and back.
 
 Texts, whole numbers, True and False stay as they are. NaN and all missing values become null. All
 else becomes an object with a type: ``{"type": "date", "value": "2024-02-29"}``. A number that is no
@@ -8,23 +8,36 @@ value, such as a distance, is the text "inf" if it is infinite.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import to_python
+from counterset._base.arrays import Vector, to_python
 from counterset.exceptions import InvalidInputError
+from counterset.tables.features.category import Category, OneHotGroup, Ordinal
+from counterset.tables.features.feature import Feature
+from counterset.tables.features.number import Number
+from counterset.tables.features.time import Time
+from counterset.tables.features.written import WrittenNumber
+from counterset.tables.table import Table
+from counterset.tables.wording import Wording, readable
 
 __all__ = [
     "comes_back",
     "from_json_number",
     "from_json_tree",
     "from_json_value",
+    "row_from_json",
+    "row_to_json",
+    "table_from_json",
+    "table_to_json",
     "to_json_number",
     "to_json_value",
+    "value_to_json",
 ]
 
 
@@ -178,3 +191,182 @@ def to_json_number(number: float | None) -> float | str | None:
 def from_json_number(number: Any) -> float:
     """Return a number that stands in JSON; null is NaN."""
     return float("nan") if number is None else float(number)
+
+
+#: The name of each class of features in JSON.
+CLASSES: Mapping[str, type[Feature]] = {
+    "number": Number,
+    "written_number": WrittenNumber,
+    "time": Time,
+    "category": Category,
+    "ordinal": Ordinal,
+    "one_hot": OneHotGroup,
+}
+#: What stands for a missing value in a column of objects.
+BLANKS: Mapping[str, Any] = {"None": None, "nan": float("nan"), "NA": pd.NA}
+
+
+def table_to_json(table: Table) -> dict[str, Any]:
+    """Return the columns and features of a table."""
+    return {
+        "columns": [to_json_value(column) for column in table.columns],
+        "array_dtype": None if table.array_dtype is None else str(table.array_dtype),
+        "features": [_feature_to_json(feature) for feature in table.features],
+    }
+
+
+def table_from_json(data: Mapping[str, Any]) -> Table:
+    """Return the table that stands in JSON; tables of polars and pyarrow come back as pandas."""
+    columns = [from_json_value(column) for column in data["columns"]]
+    several = bool(columns) and all(isinstance(column, tuple) for column in columns)
+    index = pd.MultiIndex.from_tuples(columns) if several else pd.Index(columns)
+    dtype = data["array_dtype"]
+    return Table(
+        tuple(_feature_from_json(feature) for feature in data["features"]),
+        index,
+        None if dtype is None else np.dtype(dtype),
+    )
+
+
+def row_to_json(table: Table, codes: Vector) -> dict[str, Any]:
+    """Return one row: from the names of features to values, null for what is missing."""
+    return {
+        feature.name: value_to_json(feature, float(code))
+        for feature, code in zip(table.features, codes, strict=True)
+    }
+
+
+def row_from_json(table: Table, row: Mapping[str, Any]) -> Vector:
+    """Return the codes of a row that stands in JSON."""
+    codes = [_code(feature, row[feature.name]) for feature in table.features]
+    return np.array(codes, dtype=np.float64)
+
+
+def value_to_json(feature: Feature, code: float) -> Any:
+    """Return one value of a feature; None if it is missing."""
+    if np.isnan(code):
+        return None
+    value = feature.describe(code)
+    if isinstance(feature, WrittenNumber | Number):
+        return int(value) if float(value).is_integer() and feature.kind != "continuous" else value
+    return to_json_value(value)
+
+
+def _code(feature: Feature, cell: Any) -> float:
+    if cell is None:
+        return float("nan")
+    if feature.values is not None:
+        known = [to_json_value(value) for value in feature.values]
+        found = [i for i, each in enumerate(known) if each == cell and type(each) is type(cell)]
+        if not found:
+            raise InvalidInputError(f"Feature {feature.name!r} has no value {cell!r}.")
+        return float(found[0])
+    return feature.code_of(from_json_value(cell))
+
+
+def _feature_to_json(feature: Feature) -> dict[str, Any]:
+    wording = feature.wording or Wording(readable(feature.name))
+    dtype = feature.dtype
+    is_category = isinstance(dtype, pd.CategoricalDtype)
+    return {
+        "name": feature.name,
+        "label": wording.label,
+        "unit": wording.unit,
+        "unit_of_one": wording.unit_of_one,
+        "texts": [[to_json_number(code), text] for code, text in wording.texts],
+        "text_of_missing": wording.of_missing,
+        "has_wording": feature.wording is not None,
+        "kind": feature.kind,
+        "class": next(name for name, each in CLASSES.items() if type(feature) is each),
+        "columns": list(feature.columns),
+        "dtype": "category" if is_category else str(dtype),
+        "categories": _values_to_json(feature.name, dtype.categories) if is_category else None,
+        "categories_dtype": str(dtype.categories.dtype) if is_category else None,
+        "ordered": bool(dtype.ordered) if is_category else None,
+        "low": to_json_number(feature.low),
+        "high": to_json_number(feature.high),
+        "step": feature.step,
+        "finest_step": feature.finest_step,
+        "can_be_missing": feature.can_be_missing,
+        "values": None if feature.values is None else _values_to_json(feature.name, feature.values),
+        "seen": None if feature.seen is None else list(feature.seen),
+        "special": list(feature.special),
+        "usual_range": list(feature.usual_range) if isinstance(feature, Number) else None,
+        "form": getattr(feature, "form", None),
+        "decimals": getattr(feature, "decimals", None),
+        "blank": _blank_to_json(getattr(feature, "blank", None)),
+    }
+
+
+def _values_to_json(name: str, values: Iterable[Any]) -> list[Any]:
+    """Return the values of a category; it is an error if one would not come back."""
+    for value in values:
+        if not comes_back(value):
+            raise InvalidInputError(
+                f"Feature {name!r} has the value {value!r} of type {type(value).__name__}, which "
+                f"cannot be written as JSON and read again. Turn its values into text."
+            )
+    return [to_json_value(value) for value in values]
+
+
+def _feature_from_json(data: Mapping[str, Any]) -> Feature:
+    kind = CLASSES.get(data["class"])
+    if kind is None:
+        raise InvalidInputError(f"A feature has the unknown class {data['class']!r}.")
+    more: dict[str, Any] = {}
+    if issubclass(kind, Number):
+        more["usual_range"] = tuple(map(float, data["usual_range"]))
+    if issubclass(kind, WrittenNumber):
+        more |= {"form": data["form"], "decimals": data["decimals"]}
+    if issubclass(kind, WrittenNumber | Category):
+        more["blank"] = BLANKS[data["blank"]]
+    texts = tuple((from_json_number(code), text) for code, text in data["texts"])
+    wording = Wording(
+        data["label"], data["unit"], data["unit_of_one"], texts, data["text_of_missing"]
+    )
+    return kind(
+        name=data["name"],
+        kind=data["kind"],
+        columns=tuple(data["columns"]),
+        dtype=_dtype(data),
+        low=from_json_number(data["low"]),
+        high=from_json_number(data["high"]),
+        step=float(data["step"]),
+        finest_step=float(data.get("finest_step", 0.0)),  # older files have one step only
+        can_be_missing=data["can_be_missing"],
+        values=None if data["values"] is None else tuple(map(from_json_value, data["values"])),
+        seen=None if data["seen"] is None else tuple(map(float, data["seen"])),
+        special=tuple(map(float, data["special"])),
+        wording=wording if data["has_wording"] else None,
+        **more,
+    )
+
+
+def _dtype(data: Mapping[str, Any]) -> Any:
+    """Return the dtype of a feature's columns."""
+    if data["dtype"] == "category":
+        # A tuple would be taken for a level of several.
+        categories = pd.Index(
+            [from_json_value(each) for each in data["categories"]], tupleize_cols=False
+        )
+        if data.get("categories_dtype") is not None:  # files of older releases do not have it
+            categories = categories.astype(_read_dtype(data["name"], data["categories_dtype"]))
+        return pd.CategoricalDtype(categories, ordered=data["ordered"])
+    return _read_dtype(data["name"], data["dtype"])
+
+
+def _read_dtype(name: str, text: str) -> Any:
+    try:
+        dtype = pd.api.types.pandas_dtype(text)
+    except TypeError as error:
+        raise InvalidInputError(
+            f"The dtype {text!r} of feature {name!r} is not known here."
+        ) from error
+    # Releases of pandas before 3 read "str" as numpy's fixed-length text, and hold text as objects.
+    return np.dtype(object) if getattr(dtype, "kind", "") == "U" else dtype
+
+
+def _blank_to_json(blank: Any) -> str:
+    if blank is None:
+        return "None"
+    return "NA" if blank is pd.NA else "nan"

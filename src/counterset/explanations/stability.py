@@ -1,4 +1,4 @@
-"""Steadiness: for how many slightly changed copies of an input each of its ways is found again."""
+"""Stability: how many slightly changed copies of an input keep each of its options."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 from counterset._base.arrays import Counts, Vector
 
-__all__ = ["Steadiness"]
+__all__ = ["Stability"]
 
 
 @dataclass(frozen=True, eq=False)
-class Steadiness:
-    """What was measured on slightly changed copies of an input; nothing of it is proved.
+class Stability:
+    """What was measured on slightly changed copies of an input; it proves nothing.
 
-    Two ways are the same if they change the same features: numbers, times and ordinals in the same
-    direction, and categories to the same value. How far numbers are moved is not compared.
+    Two options are the same if they change the same features: numbers, times and ordinals in the
+    same direction, and categories to the same value. How far numbers move is not compared.
 
     Attributes
     ----------
@@ -24,10 +24,10 @@ class Steadiness:
         The number of copies that were compared. All are of the input's class; fewer than were
         asked for where not enough such copies were found.
     kept
-        For each way of the input, in the order of the explanation, the number of copies for which
-        it is found again.
+        For each option of the input, in the order of the explanation, the number of copies for
+        which it is found again.
     same
-        The number of copies that have all of the input's ways and no others.
+        The number of copies that have all of the input's options and no others.
     moved
         The mean distance from the input to the copies; NaN if there are none.
     differences
@@ -37,12 +37,12 @@ class Steadiness:
     Examples
     --------
     >>> import numpy as np
-    >>> steadiness = Steadiness(copies=20, kept=np.array([19, 20]), same=18, moved=0.05)
-    >>> print(steadiness)
-    way 1: kept by 19 of 20 near copies
-    way 2: kept by 20 of 20 near copies
-    the same ways, and no others: 18 of 20 near copies
-    >>> steadiness.shares
+    >>> stability = Stability(copies=20, kept=np.array([19, 20]), same=18, moved=0.05)
+    >>> print(stability)
+    option 1: kept by 19 of 20 near copies
+    option 2: kept by 20 of 20 near copies
+    the same options, and no others: 18 of 20 near copies
+    >>> stability.shares
     array([0.95, 1.  ])
     """
 
@@ -54,16 +54,16 @@ class Steadiness:
 
     @property
     def shares(self) -> Vector:
-        """For each way, the share of the copies that keep it; NaN if there are no copies."""
+        """For each option, the share of the copies that keep it; NaN if there are no copies."""
         return self.kept / (self.copies or float("nan"))
 
     @property
     def share(self) -> float:
-        """The share of the copies that have the same ways and no others; NaN if there are none."""
+        """The share of the copies that have the same options and no others; NaN without copies."""
         return self.same / (self.copies or float("nan"))
 
-    def of_nearest(self, count: int) -> Steadiness:
-        """Return the same for the nearest ways only; ``same`` is still about all of them."""
+    def of_nearest(self, count: int) -> Stability:
+        """Return the same for the nearest options only; ``same`` is still about all of them."""
         return replace(self, kept=self.kept[:count])
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,9 +80,9 @@ class Steadiness:
         if not self.copies:
             return "no near copy of the same class was found"
         lines = [
-            f"way {rank}: kept by {kept} of {self.copies} near copies"
+            f"option {rank}: kept by {kept} of {self.copies} near copies"
             for rank, kept in enumerate(self.kept.tolist(), start=1)
         ]
         return "\n".join(
-            [*lines, f"the same ways, and no others: {self.same} of {self.copies} near copies"]
+            [*lines, f"the same options, and no others: {self.same} of {self.copies} near copies"]
         )

@@ -1,8 +1,8 @@
 """The paper's experiments, and other explainers measured in the same way.
 
 Begin with :mod:`counterset.paper.reproduce`. It runs the published settings
-(:mod:`counterset.paper.published`) one by one (:mod:`counterset.paper.experiment`), saves
-each result (:mod:`counterset.paper.results`), and makes tables and plots of them
+(:mod:`counterset.paper.cells`) one by one (:mod:`counterset.paper.experiment`), saves
+each result (:mod:`counterset.paper.reproduce`), and makes tables and plots of them
 (:mod:`counterset.paper.report`). Other explainers live in :mod:`counterset.paper.peers`.
 May import ``plots`` and what lies below it; only ``cli`` imports it.
 

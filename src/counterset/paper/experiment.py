@@ -25,15 +25,14 @@ import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
-from counterset.datasets.fetched import cache_folder
+from counterset.datasets.loading import cache_folder
 from counterset.distances import L1, LInf
 from counterset.evaluation.evaluate import evaluate
 from counterset.evaluation.noise import GaussianNoise, Noise, NumericColumns, SameClass
 from counterset.exceptions import FewerCounterfactualsWarning
 from counterset.explainer import DiverseExplainer
-from counterset.paper.classifiers import Network, obtain
-from counterset.paper.data import Split, prepare
-from counterset.paper.published import METRICS, Cell
+from counterset.paper.cells import METRICS, Cell
+from counterset.paper.setups import Network, Split, obtain, prepare
 from counterset.strategies.diversity import (
     AngleDiversity,
     DistanceDiversity,

@@ -11,15 +11,22 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from counterset.datasets.fetched import cache_folder
-from counterset.paper.published import Cell
-from counterset.paper.results import CellError
+from counterset._base.arrays import Matrix
+from counterset.datasets.loading import cache_folder
+from counterset.evaluation.evaluate import evaluate
+from counterset.explainer import DiverseExplainer
+from counterset.paper.cells import Cell, CellError
+from counterset.paper.experiment import PROTOCOLS, Experiment
+from counterset.paper.peers.protocol import Peer, find_peer
 
-__all__ = ["PeerRunner"]
+__all__ = ["PeerRunner", "main", "measure"]
 
+#: What the process of a peer runs.
+PROGRAM = "from counterset.paper.isolation import main; main()"
 #: Of an error message, 200 characters go into the table.
 LONGEST_MESSAGE = 200
 
@@ -84,7 +91,7 @@ class PeerRunner:
 
     def _work(self, job: str) -> None:
         process = subprocess.Popen(
-            [self.python, "-m", "counterset.paper.worker"],
+            [self.python, "-c", PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -111,3 +118,59 @@ class PeerRunner:
 def _last_line(errors: str) -> str:
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     return lines[-1][:LONGEST_MESSAGE] if lines else ""
+
+
+class _Cached:
+    """An explainer that asks a peer about each row only once."""
+
+    def __init__(self, peer: Peer) -> None:
+        self.peer = peer
+        self._sets: dict[bytes, Matrix] = {}
+
+    def explain_many(self, X: Matrix) -> Sequence[Matrix]:
+        new = [i for i, row in enumerate(X) if row.tobytes() not in self._sets]
+        if new:
+            for i, found in zip(new, self.peer.explain_many(X[new]), strict=True):
+                self._sets[X[i].tobytes()] = found
+        return [self._sets[row.tobytes()] for row in X]
+
+
+def measure(job: dict[str, Any]) -> dict[int, pd.DataFrame]:
+    """Measure a peer in each norm of the job.
+
+    Parameters
+    ----------
+    job
+        What to run, as :class:`PeerRunner` writes it.
+
+    Returns
+    -------
+    tables
+        The table of :func:`counterset.evaluate` for each norm.
+    """
+    weights = None if job["weights"] is None else Path(job["weights"])
+    split, network = Experiment(weights=weights, cache=Path(job["cache"])).setup(job["dataset"])
+    rows = split.X_test[PROTOCOLS["final"].rows][: job["inputs"]]
+    tables: dict[int, pd.DataFrame] = {}
+    explainer: _Cached | None = None
+    for norm in job["norms"]:
+        if explainer is None or explainer.peer.uses_norm:
+            peer = find_peer(job["peer"], norm)
+            peer.fit(network, split.X_train)
+            explainer = _Cached(peer)
+        plain = DiverseExplainer.paper(network, distance=f"l{norm}", scale=None).fit(split.X_train)
+        table = evaluate(
+            explainer, rows, repeats=job["repeats"], model=network, distance=plain.distance_
+        )
+        if tables and not explainer.peer.uses_norm:
+            # For the second norm the sets are there already, so the time is that of the first.
+            table["seconds"] = tables[job["norms"][0]]["seconds"]
+        tables[norm] = table
+    return tables
+
+
+def main() -> None:
+    """Read a job from standard input, and write a table per norm to the files that it names."""
+    job = json.load(sys.stdin)
+    for norm, table in measure(job).items():
+        table.to_csv(job["outputs"][str(norm)], index=False)

@@ -1,4 +1,4 @@
-"""Make the paper's tables from the results."""
+"""The tables and the plots of a reproduction, beside the published figures."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 
 from counterset._base.files import written_aside
-from counterset.evaluation.report_table import ReportTable
-from counterset.paper.classifiers import Network
-from counterset.paper.data import Split
-from counterset.paper.published import METRICS, published_results
+from counterset.evaluation.tuning import ReportTable
+from counterset.paper.cells import METRICS, published_results
+from counterset.paper.setups import Network, Split
 from counterset.plots.style import COLOURS, pyplot
 
 __all__ = [
@@ -49,6 +48,81 @@ PUBLISHED_SHAPES = {
 PUBLISHED_ACCURACY = {
     "no2": 0.60, "diabetes": 0.70, "credit": 0.93, "spambase": 0.91, "news": 0.65,
 }  # fmt: skip
+#: Why figures differ although they were run as published.
+REASONS = {
+    "credit": (
+        "what does not depend on the noise is equal, so the noise must differ. It is drawn through "
+        "a singular value decomposition, and nine of the ten features have the same variance. So "
+        "it depends on the linear algebra library which random number goes to which feature; this "
+        "is the likely cause."
+    ),
+    "news": (
+        "only 37011 of the 39644 rows are available, so the scaling, the split and the inputs are "
+        "different."
+    ),
+}
+OTHER_DEFINITIONS = (
+    "These figures follow the paper's own definitions. The published ones come from a prototype "
+    "that differs from them, and from different noise. Run with --as-published to compare."
+)
+#: The columns that identify a published run; the others are its figures.
+KEYS = ["stage", "dataset", "norm", "filter", "minimised", "beta", "gamma"]
+MARKERS = "osD^vP*X<>"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The results of a reproduction.
+
+    Attributes
+    ----------
+    summary
+        One row per cell.
+    setups
+        The rows and the network of each dataset.
+    as_published
+        True if run with the prototype's choices, False if with the paper's own definitions.
+    """
+
+    summary: pd.DataFrame
+    setups: Sequence[tuple[Split, Network]]
+    as_published: bool = False
+
+    def tables(self) -> list[ReportTable]:
+        """Return the tables that have rows."""
+        found = [
+            dataset_table([split for split, _ in self.setups]),
+            accuracy_table(self.setups),
+            *(final_table(self.summary, minimised=flag) for flag in (True, False)),
+            *(
+                tuning_table(self.summary, filter_, minimised=flag)
+                for filter_ in ("angle", "distance")
+                for flag in (True, False)
+            ),
+            peers_table(self.summary),
+            comparison_table(self.summary, as_published=self.as_published),
+        ]
+        return [table for table in found if len(table.frame)]
+
+    def to_text(self) -> str:
+        """Return the report as text for a terminal."""
+        return "\n\n".join(table.to_text() for table in self.tables()) + "\n"
+
+    def write(self, folder: Path, *, plots: bool = True) -> list[Path]:
+        """Write the report in Markdown and LaTeX, draw a plot per table, and return the files."""
+        folder.mkdir(parents=True, exist_ok=True)
+        written = [folder / "report.md", folder / "report.tex", folder / "summary.csv"]
+        markdown = "\n\n".join(table.to_markdown() for table in self.tables())
+        latex = "\n\n".join(table.to_latex() for table in self.tables())
+        with ExitStack() as stack:
+            # All are moved to their names once all are written, so that they belong together.
+            files = [stack.enter_context(written_aside(file)) for file in written]
+            files[0].write_text(f"# The paper's tables\n\n{markdown}\n", encoding="utf-8")
+            files[1].write_text(latex + "\n", encoding="utf-8")
+            self.summary.to_csv(files[2], index=False)
+        if plots:
+            written += draw_all(self.summary, self.setups, folder / "plots")
+        return written
 
 
 def dataset_table(splits: Sequence[Split]) -> ReportTable:
@@ -201,28 +275,6 @@ def _seconds(seconds: float) -> str:
     return "-" if np.isnan(seconds) else f"{seconds:.2g}" if seconds < 100 else f"{seconds:.0f}"
 
 
-#: Why figures differ although they were run as published.
-REASONS = {
-    "credit": (
-        "what does not depend on the noise is equal, so the noise must differ. It is drawn through "
-        "a singular value decomposition, and nine of the ten features have the same variance. So "
-        "it depends on the linear algebra library which random number goes to which feature; this "
-        "is the likely cause."
-    ),
-    "news": (
-        "only 37011 of the 39644 rows are available, so the scaling, the split and the inputs are "
-        "different."
-    ),
-}
-OTHER_DEFINITIONS = (
-    "These figures follow the paper's own definitions. The published ones come from a prototype "
-    "that differs from them, and from different noise. Run with --as-published to compare."
-)
-
-#: The columns that identify a published run; the others are its figures.
-KEYS = ["stage", "dataset", "norm", "filter", "minimised", "beta", "gamma"]
-
-
 def deviations(summary: pd.DataFrame) -> pd.DataFrame:
     """Return one row per measured figure that was also published: both, and their difference."""
     published = published_results().query("method == 'ours'")
@@ -259,9 +311,6 @@ def compare(summary: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame.from_records(records)
-
-
-MARKERS = "osD^vP*X<>"
 
 
 def draw_all(
@@ -457,58 +506,3 @@ def _comparison(plt: Any, both: pd.DataFrame) -> Any:
     axis.legend()
     axis.set_title(f"{len(both)} figures, measured and published")
     return figure
-
-
-@dataclass(frozen=True)
-class Report:
-    """The results of a reproduction.
-
-    Attributes
-    ----------
-    summary
-        One row per cell.
-    setups
-        The rows and the network of each dataset.
-    as_published
-        True if run with the prototype's choices, False if with the paper's own definitions.
-    """
-
-    summary: pd.DataFrame
-    setups: Sequence[tuple[Split, Network]]
-    as_published: bool = False
-
-    def tables(self) -> list[ReportTable]:
-        """Return the tables that have rows."""
-        found = [
-            dataset_table([split for split, _ in self.setups]),
-            accuracy_table(self.setups),
-            *(final_table(self.summary, minimised=flag) for flag in (True, False)),
-            *(
-                tuning_table(self.summary, filter_, minimised=flag)
-                for filter_ in ("angle", "distance")
-                for flag in (True, False)
-            ),
-            peers_table(self.summary),
-            comparison_table(self.summary, as_published=self.as_published),
-        ]
-        return [table for table in found if len(table.frame)]
-
-    def to_text(self) -> str:
-        """Return the report as text for a terminal."""
-        return "\n\n".join(table.to_text() for table in self.tables()) + "\n"
-
-    def write(self, folder: Path, *, plots: bool = True) -> list[Path]:
-        """Write the report in Markdown and LaTeX, draw a plot per table, and return the files."""
-        folder.mkdir(parents=True, exist_ok=True)
-        written = [folder / "report.md", folder / "report.tex", folder / "summary.csv"]
-        markdown = "\n\n".join(table.to_markdown() for table in self.tables())
-        latex = "\n\n".join(table.to_latex() for table in self.tables())
-        with ExitStack() as stack:
-            # All are moved to their names once all are written, so that they belong together.
-            files = [stack.enter_context(written_aside(file)) for file in written]
-            files[0].write_text(f"# The paper's tables\n\n{markdown}\n", encoding="utf-8")
-            files[1].write_text(latex + "\n", encoding="utf-8")
-            self.summary.to_csv(files[2], index=False)
-        if plots:
-            written += draw_all(self.summary, self.setups, folder / "plots")
-        return written

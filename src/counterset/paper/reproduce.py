@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from counterset import __version__
-from counterset.paper.classifiers import Network
-from counterset.paper.data import PAPER_DATASETS, Split
-from counterset.paper.experiment import Experiment
+from counterset._base.files import written_aside
+from counterset._base.progress import Progress
+from counterset.exceptions import CountersetWarning, InvalidInputError
+from counterset.paper.cells import METRICS, Cell, CellError, Stage, select_cells
+from counterset.paper.experiment import Experiment, summarise
 from counterset.paper.isolation import PeerRunner
 from counterset.paper.peers.protocol import check_peer
-from counterset.paper.published import Cell, Stage, select_cells
 from counterset.paper.report import Report
-from counterset.paper.results import ResultsFolder, fingerprint
+from counterset.paper.setups import PAPER_DATASETS, Network, Split
 
-__all__ = ["TABLES", "reproduce"]
+__all__ = ["TABLES", "ResultsFolder", "fingerprint", "reproduce"]
 
 TABLES: tuple[Stage, ...] = ("final", "tuning")
+#: The file in the folder that holds the settings.
+SETTINGS_FILE = "settings.json"
 
 
 def reproduce(
@@ -83,3 +96,149 @@ def _settings(experiment: Experiment, setups: Sequence[tuple[Split, Network]]) -
         settings[f"rows of {split.name}"] = fingerprint(rows)
         settings[f"weights of {split.name}"] = fingerprint(weights)
     return settings
+
+
+@dataclass(frozen=True)
+class ResultsFolder:
+    """Finished cells, one CSV file each, and the settings they were run with.
+
+    The first line of a file is a checksum of the rest. A file that does not match it is damaged,
+    and does not count as finished.
+
+    Parameters
+    ----------
+    path
+        The folder. It is made if it does not exist.
+    settings
+        What identifies the results. A folder in which one of them has another value is refused;
+        those that are new to the folder are added to it.
+    """
+
+    path: Path
+    settings: dict[str, str]
+
+    def __post_init__(self) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
+        file = self.path / SETTINGS_FILE
+        before = self._read_settings(file)
+        different = [
+            f"{name}: {before[name]} there, {now} now"
+            for name, now in self.settings.items()
+            if before.get(name, now) != now
+        ]
+        if different:
+            raise InvalidInputError(
+                f"The results in {self.path} were run with other settings "
+                f"({'; '.join(different)}). Choose another folder, or delete that one."
+            )
+        if not self.settings.items() <= before.items():
+            with written_aside(file) as unfinished:
+                text = json.dumps(before | self.settings, indent=1) + "\n"
+                unfinished.write_text(text, encoding="utf-8")
+
+    def _read_settings(self, file: Path) -> dict[str, str]:
+        """Return the settings of the results that are in the folder already."""
+        if not file.exists() and not any(self.path.glob("*.csv")):
+            return {}
+        try:
+            before = json.loads(file.read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            before = None
+        if not isinstance(before, dict):
+            raise InvalidInputError(
+                f"It is not known what the results in {self.path} were run with, because "
+                f"{SETTINGS_FILE} is missing or damaged. Choose another folder, or delete that one."
+            )
+        return before
+
+    def run_all(
+        self,
+        cells: Iterable[Cell],
+        run: Callable[[Cell], pd.DataFrame],
+        *,
+        retry: bool = False,
+        progress: bool = False,
+    ) -> None:
+        """Run the cells that are not finished yet, and save each as soon as it is.
+
+        A failure is saved like a result; ``retry`` runs the failed cells again.
+        """
+        open_ = [cell for cell in cells if self._is_open(cell, retry)]
+        with Progress(len(open_), "reproduce", shown=progress and bool(open_)) as bar:
+            for cell in open_:
+                bar.advance(0, label=cell.key)
+                try:
+                    table = run(cell)
+                except CellError as failure:
+                    table = pd.DataFrame({"error": [str(failure)]})
+                self.save(cell, table)
+                bar.advance()
+
+    def save(self, cell: Cell, table: pd.DataFrame) -> None:
+        """Save a finished cell."""
+        content = table.to_csv(index=False).encode()
+        with written_aside(self._file(cell)) as unfinished:
+            unfinished.write_bytes(_first_line(cell, content) + content)
+
+    def summary(self, cells: Iterable[Cell]) -> pd.DataFrame:
+        """Return one row per finished cell: its settings, and its figures or its error."""
+        records: list[dict[str, object]] = []
+        for cell in cells:
+            table = self._read(cell)
+            if table is None:
+                continue
+            record: dict[str, object] = asdict(cell) | {"minimised": cell.minimised, "error": ""}
+            if "error" in table:
+                record["error"] = str(table["error"].iloc[0])
+            else:
+                record |= summarise(table)
+            records.append(record)
+        columns = [*Cell.__dataclass_fields__, "minimised", "error", "pairs", "valid", "sparsity"]
+        figures = [name for metric in METRICS for name in (metric, f"{metric}_std")]
+        return pd.DataFrame(records, columns=[*columns, "time_s", *figures])
+
+    def _is_open(self, cell: Cell, retry: bool) -> bool:
+        table = self._read(cell)
+        return table is None or (retry and "error" in table)
+
+    def _read(self, cell: Cell) -> pd.DataFrame | None:
+        """Return the table of a finished cell; None for one that is missing or damaged."""
+        file = self._file(cell)
+        if not file.exists():
+            return None
+        first, end, content = file.read_bytes().partition(b"\n")
+        if first + end != _first_line(cell, content):
+            warnings.warn(
+                f"The result in {file} is damaged (its checksum does not match), so it does not "
+                f"count as finished.",
+                CountersetWarning,
+                stacklevel=2,
+            )
+            return None
+        return pd.read_csv(BytesIO(content))
+
+    def _file(self, cell: Cell) -> Path:
+        return self.path / f"{cell.key.replace(':', '.')}.csv"
+
+
+def fingerprint(arrays: Iterable[NDArray[Any]]) -> str:
+    """Return a short text that identifies arrays: equal ones have the same, others another.
+
+    Examples
+    --------
+    >>> fingerprint([np.eye(2)]) == fingerprint([np.eye(2)])
+    True
+    >>> fingerprint([np.eye(2)]) == fingerprint([np.eye(2) + 1e-16])
+    False
+    """
+    found = sha256()
+    for array in arrays:
+        found.update(f"{array.dtype.str} {array.shape} ".encode())
+        found.update(np.ascontiguousarray(array).tobytes())
+    # 64 bits tell files apart that nobody made to look alike, and fit in a message.
+    return found.hexdigest()[:16]
+
+
+def _first_line(cell: Cell, content: bytes) -> bytes:
+    """Return the checksum line of a cell's file; the file of another cell has another."""
+    return f"# sha256 {sha256(cell.key.encode() + content).hexdigest()}\n".encode()

@@ -23,7 +23,7 @@ from counterset.plots.style import (
 )
 from counterset.tables.features.feature import Feature
 
-__all__ = ["Change", "ChangesDisplay", "FeatureRow"]
+__all__ = ["ChangesDisplay", "Dumbbell", "FeatureRow"]
 
 #: Values that are missing or special have no place in the range: they stand left of it.
 ASIDE = -0.14
@@ -34,8 +34,8 @@ LANE, GAP = 0.21, 0.32
 
 
 @dataclass(frozen=True)
-class Change:
-    """What one option does to one feature.
+class Dumbbell:
+    """One line of the plot: what one option does to one feature.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class FeatureRow:
 
     name: str
     ends: tuple[str, str] | None
-    changes: tuple[Change, ...]
+    changes: tuple[Dumbbell, ...]
     input_is_known: bool
 
 
@@ -215,9 +215,10 @@ class ChangesDisplay:
 
 def _row(explanation: Explanation, i: int) -> FeatureRow:
     """Return the row of a feature, from its position."""
-    feature: Feature = explanation._table.features[i]
-    own, codes = float(explanation._input[i]), explanation._matrix[:, i]
-    changing = np.flatnonzero(explanation.changed[:, i])
+    coded = explanation.coded
+    feature: Feature = coded.table.features[i]
+    own, codes = float(coded.input[i]), coded.matrix[:, i]
+    changing = np.flatnonzero(coded.changed[:, i])
     known = feature.is_known(np.array([own, *codes]))
     inside = np.array([own, *codes])[known]
     low = min([feature.low, *inside])
@@ -230,7 +231,7 @@ def _row(explanation: Explanation, i: int) -> FeatureRow:
         return category_at if feature.is_category else (code - low) / spread
 
     changes = tuple(
-        Change(
+        Dumbbell(
             int(rank) + 1,
             at(own, bool(known[0]), FROM),
             at(codes[rank], bool(known[rank + 1]), TO),

@@ -431,7 +431,7 @@ class MapDisplay:
         check_one(explanation)
         layout = map_of(explanation, explainer)
         background = ask_background(layout, explanation, explainer)
-        dots = layout.place(explainer.pool_.matrix)
+        dots = layout.place(explainer.training_.pool.matrix)
         dots = dots[background.holds(dots)]
         step = max(1, -(-len(dots) // MOST_DOTS))
         return cls(
@@ -490,10 +490,9 @@ def map_of(
             "A map needs at least one option, and this explanation has none. Its status is "
             f"{explanation.status!r}."
         )
-    training = explainer._training
-    given = explanation.context.constraints
-    rules = training.rules(Constraints(**given) if given else None)
-    return lay_out(training.distance, explanation._input, explanation._matrix, rules, beyond)
+    given, coded = explanation.context.constraints, explanation.coded
+    rules = explainer.training_.rules(Constraints(**given) if given else None)
+    return lay_out(explainer.distance_, coded.input, coded.matrix, rules, beyond)
 
 
 def draw_background(ax: Any, background: Background, labels: tuple[str, str]) -> list[Any]:
@@ -544,19 +543,20 @@ def ask_background(
     points = np.column_stack([right.ravel(), up.ravel()])
     rows = layout.rows(points)
     # The input last: it counts where an option is nearest to the same point.
-    marks = [*zip(layout.options, explanation._matrix, strict=True), (0.0, explanation._input)]
+    coded = explanation.coded
+    marks = [*zip(layout.options, coded.matrix, strict=True), (0.0, coded.input)]
     for position, row in marks:
         rows[np.square(points - position).sum(axis=1).argmin()] = row
-    labels = ModelAdapter(explainer.model, explanation._table).labels(rows)
+    labels = ModelAdapter(explainer.model, coded.table).labels(rows)
     reached = is_reached_as(explanation, labels)
-    sides = _distinct(labels[~reached], explainer), _distinct(labels[reached], explainer)
+    sides: tuple[tuple[Any, ...], tuple[Any, ...]] = (), ()  # predicted numbers are no classes
+    if not explanation.context.is_regression:
+        sides = _distinct(labels[~reached], explainer), _distinct(labels[reached], explainer)
     return Background(right, up, reached.reshape(right.shape), sides, layout.limits())
 
 
 def _distinct(labels: Labels, explainer: DiverseExplainer) -> tuple[Any, ...]:
-    """Return each class once, in the order of the classes; predicted numbers are no classes."""
-    if explainer._training.classes.are_measurements:
-        return ()
+    """Return each class once, in the order of the classes."""
     known = explainer.classes_.tolist()
     found = set(labels.tolist())
     return (*(label for label in known if label in found), *sorted(found - {*known}, key=str))

@@ -86,10 +86,11 @@ class MenuDisplay:
         check_one(explanation)
         order = most_changed(explanation)
         shown = order[:max_features]
-        features, changed = explanation._table.features, explanation.changed
+        coded = explanation.coded
+        features, changed = coded.table.features, coded.changed
         texts = []
         for i in shown:
-            own, cells = explanation._input[i], explanation._matrix[:, i]
+            own, cells = coded.input[i], coded.matrix[:, i]
             feature = features[i]
             # A category, a missing or a special value is neither above nor below another.
             ordered = feature.is_known(cells) & (
@@ -105,7 +106,7 @@ class MenuDisplay:
             [name_of(features[i]) for i in shown],
             changed[:, shown].T,
             texts,
-            [f"option {i}\n{d:.3g} away" for i, d in enumerate(explanation.distances, start=1)],
+            [f"option {each.rank}\n{each.distance:.3g} away" for each in explanation.options],
             len(order) - len(shown),
         )
 

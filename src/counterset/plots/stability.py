@@ -87,8 +87,8 @@ class StabilityDisplay:
             How many copies, and the seed of the noise, as in :func:`counterset.evaluate`.
         """
         check_one(explanation)
-        table = explanation._table
-        row = table.decode(explanation._input[None, :], pd.Index([explanation.index]))
+        coded = explanation.coded
+        row = coded.table.decode(coded.input[None, :], pd.Index([explanation.index]))
         asked = asked_for(explanation.context)
         return cls.from_evaluation(
             evaluate(explainer, row, repeats=repeats, random_state=random_state, **asked)

@@ -20,6 +20,7 @@ from counterset.plots.map import (
     sides_of,
 )
 from counterset.plots.style import COLOURS, GREY, INPUT, PAPER, axes_or_new, check_one
+from counterset.strategies.paper import Paper
 from counterset.strategies.ranking import Ranking
 from counterset.tables.table import changed
 
@@ -103,7 +104,7 @@ class StepsDisplay:
             The fitted explainer that made the explanation.
         """
         check_one(explanation)
-        pool = explainer.pool_
+        pool = explainer.training_.pool
         from_rows = explanation.examples[explanation.examples >= 0]
         if not len(explanation) or not np.isin(from_rows, pool.training_index).all():
             raise InvalidInputError(
@@ -112,17 +113,18 @@ class StepsDisplay:
             )
         by_row = {int(row): i for i, row in enumerate(pool.training_index)}
         # An option that comes from no training row (-1) stands for one itself.
-        examples = explanation._matrix.copy()
+        examples = explanation.coded.matrix.copy()
         for i in np.flatnonzero(explanation.examples >= 0):
             examples[i] = pool.matrix[by_row[int(explanation.examples[i])]]
         layout = map_of(explanation, explainer, beyond=examples)
         background = ask_background(layout, explanation, explainer)
         labels = explainer.classes_[pool.codes]
         at = np.flatnonzero(is_reached_as(explanation, labels))
-        x = pool.distance.coordinates(explanation._input[None, :])
+        x = pool.distance.coordinates(explanation.coded.input[None, :])
         rows = pool.training_index[at]
         ranking = Ranking(x, pool.embedded.coordinates[at], rows, pool.distance.in_space)
-        explainer.candidates.cut(ranking)
+        if isinstance(explainer.strategy, Paper):
+            explainer.strategy.candidates.cut(ranking)
         kept = np.zeros(len(at), dtype=bool)
         kept[ranking.left()[1]] = True
         return cls(
@@ -133,7 +135,9 @@ class StepsDisplay:
             kept,
             np.isin(rows, explanation.examples),
             layout.ends,
-            on_lines=bool((explanation.changed == changed(explanation._input, examples)).all()),
+            on_lines=bool(
+                (explanation.changed == changed(explanation.coded.input, examples)).all()
+            ),
         )
 
     def plot(self, ax: Any = None) -> Self:

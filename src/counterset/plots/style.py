@@ -175,10 +175,11 @@ def most_changed(explanation: Explanation) -> Indices:
     That is by the number of options that change them, then by the share of the training range that
     they move; a category moves by all of it.
     """
-    table, changed = explanation._table, explanation.changed
+    coded = explanation.coded
+    table, changed = coded.table, coded.changed
     often = changed.sum(axis=0)
     spread = np.array([each.high - each.low or 1.0 for each in table.features])
-    both = (explanation._input[None, :], explanation._matrix)
+    both = (coded.input[None, :], coded.matrix)
     own, rows = (table.without_special(each) for each in both)
     moved = np.where(changed, np.abs(rows - own) / spread, 0.0)
     switched = np.array([each.is_category for each in table.features]) | np.isnan(moved)

@@ -1,4 +1,4 @@
-"""The report of many explanations: what people would have to change, and who has no way."""
+"""The report of many explanations: what people would have to change, and who has no option."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Labels, Vector, to_python
+from counterset._base.arrays import Labels, to_python
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.context import versions
 from counterset.explanations.explanations import Explanations
 from counterset.plots.stability import StabilityDisplay
 from counterset.plots.style import name_of, shortened
 from counterset.report.page import Section, bars_svg, make_page, paragraphs, plain_table, write_page
-from counterset.report.record import record_of_many
 from counterset.report.single import check_section, making_section
 from counterset.report.texts import TEXTS, counted
-from counterset.tables.table import Table, changed
+from counterset.report.verify import record_of_many
+from counterset.tables.table import Table
 from counterset.words.templates import Templates
 from counterset.words.values import Writer, percent
 
@@ -59,7 +59,7 @@ def report_of_many(
     figures = _figures(explanations)
     sections = [
         _features(explanations, figures),
-        _ways(explanations, figures),
+        _options(explanations, figures),
         _nobody(explanations, figures),
     ]
     if groups is not None:
@@ -88,7 +88,7 @@ def group_figures(explanations: Explanations, values: Labels) -> dict[str, dict[
         The group of each input.
     """
     open_ = np.array([status != "already_reached" for status in explanations.status])
-    cost = _cost(explanations)
+    cost = explanations.coded.nearest
     figures = {}
     for value in sorted(set(values.tolist()), key=str):
         mine = (values == value) & open_
@@ -97,39 +97,29 @@ def group_figures(explanations: Explanations, values: Labels) -> dict[str, dict[
         known = cost[mine & ~np.isnan(cost)]
         figures[str(value)] = {
             "inputs": int(mine.sum()),
-            "with_a_way": float((explanations.counts[mine] > 0).mean()),
-            "mean_ways": float(explanations.counts[mine].mean()),
+            "with_an_option": float((explanations.counts[mine] > 0).mean()),
+            "mean_options": float(explanations.counts[mine].mean()),
             "median_cost": float(np.median(known)) if len(known) else None,
         }
     return figures
 
 
-def _cost(explanations: Explanations) -> Vector:
-    """Return the distance of the nearest option of each input; NaN if it has none."""
-    cost = np.full(len(explanations), np.nan)
-    has = explanations.counts > 0
-    firsts = explanations.counts.cumsum() - explanations.counts
-    cost[has] = explanations._distances[firsts[has]]
-    return cost
-
-
 def _figures(explanations: Explanations) -> dict[str, Any]:
-    """Return what is counted: by feature, by number of ways, and by what stands in the way."""
-    owners = np.repeat(np.arange(len(explanations)), explanations.counts)
-    moved = changed(explanations._inputs[owners], explanations._matrix)
+    """Return what is counted: by feature, by number of options, and by reason for having none."""
+    moved = explanations.coded.changed
     shares = moved.mean(axis=0) if len(moved) else np.zeros(moved.shape[1])
-    names = explanations._table.names
+    names = explanations.coded.table.names
     open_ = [s != "already_reached" for s in explanations.status]
-    ways, why = Counter(explanations.counts[open_].tolist()), explanations.why_none
+    counts, why = Counter(explanations.counts[open_].tolist()), explanations.why_none
     blocked: dict[str, list[str]] = {}
     nobody = [i for i, status in enumerate(explanations.status) if status == "none_found"]
     for rank, i in enumerate(nobody):
         known = rank < MOST_REASONS and i in why
         reason = why[i] if known else TEXTS["unknown_reason"]
-        blocked.setdefault(reason, []).append(str(to_python(explanations.input_index[i])))
+        blocked.setdefault(reason, []).append(str(to_python(explanations.index[i])))
     return {
         "features": {name: float(share) for name, share in zip(names, shares, strict=True)},
-        "ways": {str(count): n for count, n in sorted(ways.items())},
+        "options": {str(count): n for count, n in sorted(counts.items())},
         "blocked": blocked,
     }
 
@@ -138,24 +128,24 @@ def _features(explanations: Explanations, figures: Mapping[str, Any]) -> Section
     shares = np.array(list(figures["features"].values()))
     order = np.argsort(-shares, kind="stable")
     order = order[shares[order] > 0][:MOST_FEATURES]
-    labels = [name_of(explanations._table.features[i]) for i in order]
+    labels = [name_of(explanations.coded.table.features[i]) for i in order]
     top = shares[order[0]] if len(order) else 1.0
     bars = [
         (shortened(label, 24), share / top, percent(share, Templates.read()))
         for label, share in zip(labels, shares[order], strict=True)
     ]
-    told = ", ".join(f"{label} {bar[2]}" for label, bar in zip(labels, bars, strict=True))
-    drawing = bars_svg(bars, TEXTS["features_alt"].format(bars=told))
+    text = ", ".join(f"{label} {bar[2]}" for label, bar in zip(labels, bars, strict=True))
+    drawing = bars_svg(bars, TEXTS["features_alt"].format(bars=text))
     return _drawn(TEXTS["features"], drawing, TEXTS["features_caption"])
 
 
-def _ways(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
-    ways: dict[str, int] = figures["ways"]
-    most = max(ways.values(), default=1)
-    bars = [(counted(int(k), "way"), n / most, f"{n:,}") for k, n in ways.items()]
-    told = ", ".join(f"{name}: {value}" for name, _, value in bars)
-    drawing = bars_svg(bars, TEXTS["ways_alt"].format(bars=told))
-    return _drawn(TEXTS["ways"], drawing, TEXTS["ways_caption"])
+def _options(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
+    counts: dict[str, int] = figures["options"]
+    most = max(counts.values(), default=1)
+    bars = [(counted(int(k), "option"), n / most, f"{n:,}") for k, n in counts.items()]
+    text = ", ".join(f"{name}: {value}" for name, _, value in bars)
+    drawing = bars_svg(bars, TEXTS["options_alt"].format(bars=text))
+    return _drawn(TEXTS["options"], drawing, TEXTS["options_caption"])
 
 
 def _nobody(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
@@ -176,11 +166,11 @@ def _nobody(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
 
 def _groups(explanations: Explanations, groups: Any) -> tuple[str, Labels]:
     """Return the name of the groups, and the group of each input, as text."""
-    table = explanations._table
+    table = explanations.coded.table
     if isinstance(groups, str) or (np.ndim(groups) == 0):
         at = table.position(groups)
         feature = table.features[at]
-        codes = explanations._inputs[:, at]
+        codes = explanations.coded.inputs[:, at]
         return feature.label, np.array([feature.text_of(code) for code in codes], dtype=object)
     if len(groups) != len(explanations):
         raise InvalidInputError(
@@ -196,14 +186,14 @@ def _by_group(name: str, figures: Mapping[str, Mapping[str, Any]]) -> Section:
         (
             value,
             f"{each['inputs']:,}",
-            percent(each["with_a_way"], Templates.read()),
-            f"{each['mean_ways']:.2f}",
+            percent(each["with_an_option"], Templates.read()),
+            f"{each['mean_options']:.2f}",
             "-" if each["median_cost"] is None else f"{each['median_cost']:.3g}",
         )
         for value, each in figures.items()
     ]
     headings = (
-        name, TEXTS["inputs"], TEXTS["share_with"], TEXTS["mean_ways"], TEXTS["median_cost"],
+        name, TEXTS["inputs"], TEXTS["share_with"], TEXTS["mean_options"], TEXTS["median_cost"],
     )  # fmt: skip
     table = plain_table(TEXTS["groups_caption"], headings, rows, 4)
     return Section(TEXTS["groups"].format(name=name), table)
@@ -221,7 +211,7 @@ def _stability(table: pd.DataFrame, figures: dict[str, Any], columns: Table) -> 
         "copies": len(known), "inputs": count, "input_distance": moved,
         "set_distance_mean": mean, "set_distance_max": most,
     }  # fmt: skip
-    told = TEXTS["stability_told"].format(
+    text = TEXTS["stability_text"].format(
         copies=f"{len(known):,}", count=f"{count:,}", moved=f"{moved:.3g}", mean=f"{mean:.3g}",
         most=f"{most:.3g}",
     )  # fmt: skip
@@ -229,8 +219,8 @@ def _stability(table: pd.DataFrame, figures: dict[str, Any], columns: Table) -> 
         table.attrs.get("differences", {}), columns
     )
     if differences:
-        told += TEXTS["stability_differences"].format(differences=differences)
-    return Section(TEXTS["stability"], paragraphs(told))
+        text += TEXTS["stability_differences"].format(differences=differences)
+    return Section(TEXTS["stability"], paragraphs(text))
 
 
 def _drawn(heading: str, drawing: str, caption: str) -> Section:

@@ -20,7 +20,7 @@ from counterset._base.bidi import data_html, isolated, to_html
 from counterset._base.files import write_text
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.explanation import Explanation
-from counterset.plots.changes import Change, ChangesDisplay, FeatureRow
+from counterset.plots.changes import ChangesDisplay, Dumbbell, FeatureRow
 from counterset.plots.style import most_changed, name_of, value_text, wrapped
 from counterset.report.texts import LANGUAGE, TEXTS, counted
 
@@ -171,14 +171,14 @@ def options_table(explanation: Explanation, decisions: Sequence[str]) -> str:
     decisions
         The decision on the input, and on each option.
     """
-    features, order = explanation._table.features, most_changed(explanation)
-    ranks = range(1, len(explanation) + 1)
-    headings = [_heading(TEXTS["now"]), *(_heading(TEXTS["option"].format(rank=i)) for i in ranks)]
+    coded, order = explanation.coded, most_changed(explanation)
+    ranks = [TEXTS["option"].format(rank=option.rank) for option in explanation.options]
+    headings = [_heading(text) for text in (TEXTS["now"], *ranks)]
     kept = f'<td class="kept"><span role="img" aria-label="{escape(TEXTS["as_now"])}">·</span></td>'
     rows = []
     for i in order[:MOST_ROWS]:
-        feature, marks = features[i], explanation.changed[:, i]
-        own, others = explanation._input[i], explanation._matrix[:, i]
+        feature, marks = coded.table.features[i], coded.changed[:, i]
+        own, others = coded.input[i], coded.matrix[:, i]
         cells = [f"<td>{data_html(value_text(feature, own, LONGEST, others[marks]))}</td>"]
         cells += [
             f'<td class="changed">{data_html(value_text(feature, code, LONGEST, [own]))}</td>'
@@ -189,8 +189,8 @@ def options_table(explanation: Explanation, decisions: Sequence[str]) -> str:
         rows.append(f'<tr><th scope="row">{data_html(name_of(feature))}</th>{"".join(cells)}</tr>')
     last: list[tuple[str, Sequence[object]]] = [
         (TEXTS["decision"], decisions),
-        (TEXTS["features_changed"], ["", *explanation.changed.sum(axis=1)]),
-        (TEXTS["distance"], ["", *(f"{each:.3g}" for each in explanation.distances)]),
+        (TEXTS["features_changed"], ["", *(len(each.changes) for each in explanation.options)]),
+        (TEXTS["distance"], ["", *(f"{each.distance:.3g}" for each in explanation.options)]),
     ]
     foot = [
         f'<tr><th scope="row">{escape(name)}</th>'
@@ -199,8 +199,8 @@ def options_table(explanation: Explanation, decisions: Sequence[str]) -> str:
         for name, values in last
     ]
     more = len(order) - MOST_ROWS
-    told = escape(TEXTS["more_features"].format(count=counted(more, "feature")))
-    note = f'<p class="note">{told}</p>' if more > 0 else ""
+    text = escape(TEXTS["more_features"].format(count=counted(more, "more feature")))
+    note = f'<p class="note">{text}</p>' if more > 0 else ""
     table = (
         f"<table><caption>{escape(TEXTS['table_caption'])}</caption>"
         f"<thead><tr><td></td>{''.join(headings)}</tr></thead>"
@@ -211,8 +211,8 @@ def options_table(explanation: Explanation, decisions: Sequence[str]) -> str:
 
 def unchanged(explanation: Explanation) -> str:
     """Return which features stay as they are, as text; empty if none do."""
-    often = explanation.changed.sum(axis=0)
-    features = [explanation._table.features[i] for i in np.flatnonzero(often == 0)]
+    coded = explanation.coded
+    features = [coded.table.features[i] for i in np.flatnonzero(~coded.changed.any(axis=0))]
     if not features:
         return ""
     names = ", ".join(isolated(each.label) for each in features[:MOST_NAMES])
@@ -350,22 +350,22 @@ def _row(row: FeatureRow, top: float) -> str:
             parts.append(f'<circle class="input" cx="{start:.1f}" cy="{y:.1f}" r="{MARK}"/>')
         else:
             parts.append(_cross(start, y, "lost"))
-        parts.append(_text(RANGE_END + 14, y + 4, _told(change)))
+        parts.append(_text(RANGE_END + 14, y + 4, _change_text(change)))
     return "".join(parts)
 
 
-def _told(change: Change) -> str:
+def _change_text(change: Dumbbell) -> str:
     """Return a change in words; SVG has no element that isolates a text."""
     return f"{isolated(change.before)} → {isolated(change.after)}"
 
 
-def _change(change: Change, y: float, *, is_switch: bool) -> str:
+def _change(change: Dumbbell, y: float, *, is_switch: bool) -> str:
     colour = f"o{(change.option - 1) % 6 + 1}"
     start, end = _x(change.start), _x(change.end)
     dashed = " switch" if is_switch else ""
-    way = f'<path class="way {colour}{dashed}" d="M{start:.1f} {y:.1f}H{end:.1f}"/>'
-    mark = _mark(change.option, end, y) if change.is_known else _cross(end, y, f"way {colour}")
-    return way + mark
+    line = f'<path class="move {colour}{dashed}" d="M{start:.1f} {y:.1f}H{end:.1f}"/>'
+    mark = _mark(change.option, end, y) if change.is_known else _cross(end, y, f"move {colour}")
+    return line + mark
 
 
 def _x(share: float) -> float:
@@ -380,7 +380,7 @@ def _mark(option: int, x: float, y: float) -> str:
     if kind == 0:
         return f'<circle {colour} cx="{x:.1f}" cy="{y:.1f}" r="{MARK}"/>'
     if kind == 5:
-        return _cross(x, y, "way o6")
+        return _cross(x, y, "move o6")
     corners = (4, 4, 3, 3)[kind - 1]
     turn = (45, 0, -90, 90)[kind - 1]
     size = MARK * (1.25 if corners == 4 else 1.3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,9 @@ import pandas as pd
 
 from counterset._base.arrays import to_python
 from counterset._base.bidi import isolated, to_html
-from counterset._base.lazy import Lazy
 from counterset.explanations.context import Context, TrainingSummary, versions
 from counterset.explanations.explanation import Explanation
-from counterset.explanations.stability import Steadiness
-from counterset.models.goals import InInterval, OneOf
+from counterset.explanations.stability import Stability
 from counterset.plots.changes import ChangesDisplay
 from counterset.plots.style import most_changed
 from counterset.report.page import (
@@ -31,15 +29,14 @@ from counterset.report.page import (
     unchanged,
     write_page,
 )
-from counterset.report.record import record_of
 from counterset.report.texts import TEXTS, counted
+from counterset.report.verify import record_of
 from counterset.words.description import Description
 from counterset.words.letter import reason_lines
-from counterset.words.outcomes import Outcomes, between
+from counterset.words.outcomes import Outcomes, wanted_text
 from counterset.words.templates import Templates, TemplatesLike
-from counterset.words.values import exact_percent
 
-__all__ = ["check_section", "goal_text", "making_section", "nearest", "report_of_one"]
+__all__ = ["check_section", "making_section", "report_of_one"]
 
 #: The drawing has at most 18 lines, one for each change: with the words and the table, a printed
 #: report has three pages at most.
@@ -63,8 +60,8 @@ class Wording:
     outcomes: Mapping[Any, str] | None = None
     templates: TemplatesLike = None
 
-    def told(self, explanation: Explanation) -> Outcomes:
-        """Return how the labels of an explanation are called."""
+    def outcomes_of(self, explanation: Explanation) -> Outcomes:
+        """Return what writes the labels of an explanation."""
         return Outcomes(explanation, Templates.read(self.templates), self.outcomes or {})
 
 
@@ -73,7 +70,7 @@ def report_of_one(
     path: str | Path | None = None,
     *,
     outcomes: Mapping[Any, str] | None = None,
-    stability: pd.DataFrame | Steadiness | None = None,
+    stability: pd.DataFrame | Stability | None = None,
     templates: TemplatesLike = None,
 ) -> str:
     """Return the report of one explanation as a page of HTML, and write it to a file.
@@ -88,8 +85,9 @@ def report_of_one(
         As for :meth:`Explanation.describe`.
     """
     wording = Wording(outcomes, templates)
-    record, explanation, count = record_of(explanation), nearest(explanation), len(explanation)
-    if isinstance(stability, Steadiness):
+    record, count = record_of(explanation), len(explanation)
+    explanation = explanation.nearest(MOST_OPTIONS)
+    if isinstance(stability, Stability):
         stability = stability.of_nearest(MOST_OPTIONS)
     description = Description.of(explanation, templates, outcomes, stability)
     more = TEXTS["more_options"].format(shown=MOST_OPTIONS, count=f"{count:,}")
@@ -99,9 +97,9 @@ def report_of_one(
     if reasons:
         sections.append(Section(TEXTS["reasons"], listed(reasons, "ol")))
     if len(explanation):
-        decisions = [wording.told(explanation).told(each) for each in explanation.labels]
-        own = wording.told(explanation).told(explanation.label)
-        table = options_table(explanation, [own, *decisions])
+        texts = wording.outcomes_of(explanation)
+        labels = [explanation.label, *(option.label for option in explanation.options)]
+        table = options_table(explanation, [texts.text(label) for label in labels])
         sections += [_changes(explanation), Section(TEXTS["table"], table + _stays(explanation))]
     sections += [
         Section(TEXTS["certain"], _certain(description)),
@@ -113,72 +111,40 @@ def report_of_one(
     return write_page(page, path)
 
 
-def nearest(explanation: Explanation, count: int = MOST_OPTIONS) -> Explanation:
-    """Return an explanation with its nearest options only."""
-    if len(explanation) <= count:
-        return explanation
-    certificate, far = explanation.certificate, explanation.plausibility
-    if certificate is not None:
-        certificate = certificate.of_nearest(count)
-    return replace(
-        explanation,
-        labels=explanation.labels[:count],
-        distances=explanation.distances[:count],
-        examples=explanation.examples[:count],
-        plausibility=None if far is None else far[:count],
-        _certificate=Lazy(lambda: certificate),
-        _matrix=explanation._matrix[:count],
-    )
-
-
-def goal_text(context: Context) -> str:
-    """Return what was asked for, in words."""
-    goal = context.goal
-    told = TEXTS["another"]
-    if isinstance(goal, InInterval):
-        told = between(Templates.read(), goal.low, goal.high)
-    elif isinstance(goal, OneOf):
-        told = " or ".join(repr(to_python(each)) for each in goal.wanted)
-    if context.probability is not None:
-        shown = exact_percent(context.probability)
-        told = TEXTS["probable"].format(goal=told, probability=shown)
-    return told
-
-
 def _lead(explanation: Explanation, wording: Wording) -> str:
-    told = wording.told(explanation)
-    ways = TEXTS[explanation.status].format(ways=counted(len(explanation), "way"), goal=told.aim())
+    outcomes, count = wording.outcomes_of(explanation), len(explanation)
+    options = TEXTS["one_explained"] if count == 1 else TEXTS[explanation.status]
     return TEXTS["lead"].format(
         index=to_python(explanation.index),
-        classified=told.classified(explanation.label),
-        told=ways,
+        classified=outcomes.classified(explanation.label),
+        options=options.format(count=f"{count:,}", goal=outcomes.aim()),
     )
 
 
 def _words(description: Description) -> str:
-    """Return the ways; one with many changes is folded, and the table shows it."""
-    ways = []
-    for first, *lines in description.ways:
-        items = f"<details><summary>{to_html(first)}</summary>{listed(lines)}</details>"
-        ways.append(f"<li>{items if lines else to_html(first)}</li>")
-    told = f'<ul class="ways">{"".join(ways)}</ul>' if ways else ""
-    return paragraphs(description.heading) + told + paragraphs(" ".join(description.kept))
+    """Return the options; one with many changes is folded, and the table shows it."""
+    items = []
+    for first, *lines in description.options:
+        item = f"<details><summary>{to_html(first)}</summary>{listed(lines)}</details>"
+        items.append(f"<li>{item if lines else to_html(first)}</li>")
+    options = f'<ul class="options">{"".join(items)}</ul>' if items else ""
+    return paragraphs(description.heading) + options + paragraphs(" ".join(description.kept))
 
 
 def _changes(explanation: Explanation) -> Section:
     lines = explanation.changed[:, most_changed(explanation)].sum(axis=0).cumsum()
     count = max(1, int((lines <= MOST_LINES).sum()))
     display = ChangesDisplay.from_explanation(explanation, max_features=count)
-    told = "; ".join(
+    text = "; ".join(
         f"{row.name}: " + ", ".join(f"option {c.option} {c.text}" for c in row.changes)
         for row in display.rows
     )
     body = (
-        f"<figure>{changes_svg(display, TEXTS['changes_alt'].format(changes=told))}"
+        f"<figure>{changes_svg(display, TEXTS['changes_alt'].format(changes=text))}"
         f"<figcaption>{escape(TEXTS['changes_caption'])}</figcaption></figure>"
     )
     if display.n_more:
-        more = TEXTS["more_features"].format(count=counted(display.n_more, "feature"))
+        more = TEXTS["more_features"].format(count=counted(display.n_more, "more feature"))
         body += f'<p class="note">{escape(more)}</p>'
     return Section(TEXTS["changes"], body)
 
@@ -202,10 +168,10 @@ def making_section(context: Context, record: dict[str, Any]) -> Section:
         (TEXTS["fingerprint"], record["fingerprint"]["digest"]),
     ]
     if training is not None:
-        told = TEXTS["training_told"].format(rows=f"{training.rows:,}", labels=_labels(training))
-        pairs += [(TEXTS["training"], told), (TEXTS["training_hash"], training.hash)]
+        text = TEXTS["training_text"].format(rows=f"{training.rows:,}", labels=_labels(training))
+        pairs += [(TEXTS["training"], text), (TEXTS["training_hash"], training.hash)]
     pairs += [
-        (TEXTS["asked_for"], goal_text(context)),
+        (TEXTS["asked_for"], wanted_text(context, Templates.read())),
         (TEXTS["constraints"], _listed(context.constraints)),
         (TEXTS["settings"], _listed(_settings(context))),
         (TEXTS["versions"], ", ".join(f"{name} {each}" for name, each in versions().items())),
@@ -226,12 +192,12 @@ def _labels(training: TrainingSummary) -> str:
 def check_section() -> Section:
     """Return the section on how a report is verified."""
     command = f"<pre>{escape(TEXTS['command'])}</pre>"
-    note = f'<p class="note">{escape(TEXTS["digest_told"])}</p>'
-    return Section(TEXTS["check"], paragraphs(TEXTS["check_told"]) + command + note)
+    note = f'<p class="note">{escape(TEXTS["digest_text"])}</p>'
+    return Section(TEXTS["check"], paragraphs(TEXTS["check_text"]) + command + note)
 
 
 def _settings(context: Context) -> dict[str, Any]:
-    """Return the settings that are not told elsewhere."""
+    """Return the settings that no other part shows."""
     settings = context.settings.value
     return {name: settings[name] for name in settings if name not in ("constraints", "schema")}
 

@@ -12,10 +12,11 @@ LANGUAGE = "en"
 
 TEXTS = {
     "title": "What would have led to another decision",
-    "lead": "Input {index} {classified}. {told}",
-    "explained": "There are {ways} to {goal}.",
-    "none_found": "No way to {goal} was found.",
-    "already_reached": "That is what was asked for already.",
+    "lead": "Input {index} {classified}. {options}",
+    "explained": "{count} options lead to {goal}.",
+    "one_explained": "One option leads to {goal}.",
+    "none_found": "No option that leads to {goal} was found.",
+    "already_reached": "This is already the result that was asked for.",
     "words": "In words",
     "more_options": "The {shown} nearest of {count} options are shown; the record in this file has "
     "all of them.",
@@ -25,7 +26,7 @@ TEXTS = {
     "the value now, the mark the value in the option. A dashed line is a switch to another "
     "category; a cross is a value that is missing or special.",
     "changes_alt": "Changes by feature: {changes}.",
-    "more_features": "{count} more change; the record in this file has all of them.",
+    "more_features": "{count} change; the record in this file has all of them.",
     "table": "All options side by side",
     "table_caption": "Changed cells are marked, and bold. A dot: as it is now. ≈: "
     "rounded; the record in this file has all digits.",
@@ -43,11 +44,9 @@ TEXTS = {
     "model": "model",
     "fingerprint": "fingerprint of the model",
     "training": "training data",
-    "training_told": "{rows} rows: {labels}",
+    "training_text": "{rows} rows: {labels}",
     "training_hash": "hash of the training data",
     "asked_for": "asked for",
-    "another": "another decision",
-    "probable": "{goal}, with a probability of at least {probability}",
     "asked_by": "{model}, asked by {explainer}",
     "label_count": "{count} classified as {label}",
     "label_range": "predicted {low:.4g} to {high:.4g}",
@@ -56,10 +55,10 @@ TEXTS = {
     "versions": "versions",
     "none": "none",
     "check": "How to check this report",
-    "check_told": "This command says whether the file is as it was written, and whether a model "
+    "check_text": "This command says whether the file is as it was written, and whether a model "
     "still gives the recorded answers:",
     "command": "counterset verify REPORT.html --model MODEL",
-    "digest_told": "The digest shows a change of this file. It is no signature: it does not show "
+    "digest_text": "The digest shows a change of this file. It is no signature: it does not show "
     "who wrote it.",
     "footer": "Written by counterset {version}. One file, without scripts that run and without "
     "anything loaded from a network.",
@@ -81,17 +80,17 @@ TEXTS = {
     "trained again, or is another one.",
     # Many inputs.
     "many_title": "What would lead to another decision, for many",
-    "many_lead": "{inputs}: {explained} with at least one way, {none_found} without, "
-    "{already_reached} with what was asked for already.",
+    "many_lead": "{inputs}: {explained} with at least one option, {none_found} without, "
+    "{already_reached} that have the wanted result already.",
     "features": "Which features change most",
     "features_caption": "The share of all options that change the feature.",
     "features_alt": "Share of options that change each feature: {bars}.",
-    "ways": "How many ways people have",
-    "ways_caption": "The number of inputs by the number of their options.",
-    "ways_alt": "Number of inputs by number of options: {bars}.",
+    "options": "How many options people have",
+    "options_caption": "The number of inputs by the number of their options.",
+    "options_alt": "Number of inputs by number of options: {bars}.",
     "nobody": "Who has none, and why",
     "nobody_none": "Every input that was to be explained has at least one option.",
-    "nobody_caption": "Inputs without an option, by what stands in the way.",
+    "nobody_caption": "Inputs without an option, by the reason.",
     "reason": "reason",
     "inputs": "inputs",
     "unknown_reason": "not looked into",
@@ -99,11 +98,11 @@ TEXTS = {
     "groups": "By {name}",
     "groups_caption": "The cost of an input is the distance of its nearest option. A difference "
     "between groups is a reason to look closer, and no proof of unfair treatment.",
-    "share_with": "with a way",
-    "mean_ways": "mean number of ways",
+    "share_with": "with an option",
+    "mean_options": "mean number of options",
     "median_cost": "median cost",
     "stability": "Stability",
-    "stability_told": "{copies} noisy copies of {count} inputs were explained too. Copies were "
+    "stability_text": "{copies} noisy copies of {count} inputs were explained too. Copies were "
     "moved by {moved} on average, their sets by {mean} on average and by {most} at most.",
     "stability_differences": " Copies differ from their inputs by small amounts, on average: "
     "{differences}.",
@@ -115,7 +114,7 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
     Examples
     --------
-    >>> counted(1, "way"), counted(1200, "way")
-    ('1 way', '1,200 ways')
+    >>> counted(1, "option"), counted(1200, "option")
+    ('1 option', '1,200 options')
     """
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"

@@ -1,4 +1,4 @@
-"""Check a report again later: is it as it was written, and is this still the model."""
+"""The record of a report, and how a report is checked again later by it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,63 @@ import numpy as np
 
 from counterset._base.arrays import to_python
 from counterset.exceptions import CountersetError, InvalidInputError, ModelError
-from counterset.explanations.context import Fingerprint
+from counterset.explanations.context import Context, Fingerprint, versions
 from counterset.explanations.explanation import Explanation
-from counterset.explanations.json_form import table_from_json
+from counterset.explanations.explanations import Explanations
+from counterset.explanations.json_values import (
+    table_from_json,
+    table_to_json,
+    to_json_number,
+    to_json_value,
+)
 from counterset.models.adapter import ModelAdapter
 from counterset.report.page import read_record, seal_holds
-from counterset.report.record import FORM, VERSION
 from counterset.report.texts import TEXTS, counted
 from counterset.tables.table import Table
 
-__all__ = ["Check", "Verification", "verify_report"]
+__all__ = ["Check", "Verification", "record_of", "record_of_many", "verify_report"]
+
+#: What marks the record, so that another is noticed, and the version of its form.
+FORM, VERSION = "counterset report", 2
+
+
+def record_of(explanation: Explanation) -> dict[str, Any]:
+    """Return the record of one explanation: its JSON form, and the fingerprint of its model."""
+    return {
+        **_head("explanation", explanation.context),
+        "explanation": explanation.to_dict(),
+    }
+
+
+def record_of_many(explanations: Explanations, figures: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of many explanations: figures, and no row of any person.
+
+    Parameters
+    ----------
+    figures
+        What the report shows, as values of JSON.
+    """
+    context = explanations.context
+    training = None if context.training is None else context.training.value
+    return {
+        **_head("explanations", context),
+        "figures": figures,
+        "constraints": to_json_value(context.constraints),
+        "costs": {str(name): to_json_number(cost) for name, cost in context.costs.items()},
+        "settings": to_json_value(context.settings.value),
+        "training": None if training is None else {"rows": training.rows, "hash": training.hash},
+        "table": table_to_json(context.table),
+        "versions": versions(),
+    }
+
+
+def _head(kind: str, context: Context) -> dict[str, Any]:
+    return {
+        "form": FORM,
+        "version": VERSION,
+        "kind": kind,
+        "fingerprint": context.fingerprint().to_dict(),
+    }
 
 
 @dataclass(frozen=True)
@@ -121,7 +168,7 @@ def _checks(record: Mapping[str, Any], model: Any) -> list[Callable[[], Check]]:
         table = table_from_json(record["table"])
         return [lambda: _fixed_rows(recorded, model, table)]
     explanation = Explanation.from_dict(record["explanation"])
-    table = explanation._table
+    table = explanation.coded.table
     return [
         lambda: _decisions(explanation, model),
         lambda: _fixed_rows(recorded, model, table),
@@ -138,9 +185,10 @@ def _asked(check: Callable[[], Check]) -> Check:
 
 def _decisions(explanation: Explanation, model: Any) -> Check:
     """Check the decisions on the input and the options."""
-    rows = np.vstack([explanation._input, explanation._matrix])
-    now = [to_python(label) for label in ModelAdapter(model, explanation._table).labels(rows)]
-    then = [to_python(label) for label in (explanation.label, *explanation.labels)]
+    coded = explanation.coded
+    rows = np.vstack([coded.input, coded.matrix])
+    now = [to_python(label) for label in ModelAdapter(model, coded.table).labels(rows)]
+    then = [explanation.label, *(option.label for option in explanation.options)]
     for i, (before, after) in enumerate(zip(then, now, strict=True)):
         if not Fingerprint((before,)).agrees(Fingerprint((after,))):
             who = TEXTS["the_input"] if i == 0 else TEXTS["option"].format(rank=i)
@@ -158,5 +206,5 @@ def _fixed_rows(recorded: Fingerprint, model: Any, table: Table) -> Check:
         not Fingerprint((a,)).agrees(Fingerprint((b,)))
         for a, b in zip(recorded.labels, now.labels, strict=True)
     )
-    told = TEXTS["other_labels"] if differ else TEXTS["other_probabilities"]
-    return Check(False, told.format(differ=differ, count=len(recorded.labels)))
+    text = TEXTS["other_labels"] if differ else TEXTS["other_probabilities"]
+    return Check(False, text.format(differ=differ, count=len(recorded.labels)))

@@ -55,7 +55,7 @@ def _probability(codes: Vector, served: Served, label: Any) -> float | None:
 
 def are_numbers(served: Served) -> bool:
     """Whether the model predicts numbers, as a regression does."""
-    return served.explainer._training.classes.are_measurements
+    return served.explainer.training_.classes.are_measurements
 
 
 def label_text(label: Any, served: Served) -> str:

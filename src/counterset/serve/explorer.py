@@ -251,7 +251,7 @@ def draw_map(
     """
     layout = map_of(explanation, explainer)
     background = ask_background(layout, explanation, explainer, _grid(layout))
-    dots = layout.place(explainer.pool_.matrix)
+    dots = layout.place(explainer.training_.pool.matrix)
     dots = dots[background.holds(dots)]
     sides = sides_of(explanation, background, lambda label: label_text(label, served))
     return {
@@ -322,7 +322,7 @@ def class_texts(served: Served) -> list[str] | None:
 def describe_features(served: Served) -> list[dict[str, Any]]:
     """Return each feature: how it is called, what it can be, and what it may do at first."""
     limits = _first_limits(served)
-    matrix = served.explainer.pool_.matrix
+    matrix = served.explainer.training_.pool.matrix
     return [
         _describe(feature, matrix[:, at]) | limits[feature.name]
         for at, feature in enumerate(served.table.features)

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.serve.refusals import ServerBusyError
+from counterset.strategies.shared import Shared
 from counterset.tables.table import Table
 
 __all__ = ["Served"]
@@ -77,7 +77,7 @@ class Served:
                 f"The name of a served model stands in addresses, so it must not be empty nor have "
                 f"spaces or any of / : ? # %, got {self.name!r}."
             )
-        if self.explainer.anchors is not None:
+        if isinstance(self.explainer.strategy, Shared):
             raise InvalidInputError(
                 "A server takes an explainer without anchors, and fits the one with anchors itself."
             )
@@ -90,15 +90,14 @@ class Served:
     @property
     def table(self) -> Table:
         """The features, as learned from the training rows."""
-        return self.explainer.distance_.table
+        return self.explainer.training_.table
 
     @property
     def anchored(self) -> DiverseExplainer:
         """The explainer with the same settings and anchors; fitted once, when it is first read."""
         with self._lock:
             if not self._anchored:
-                unfitted = clone(self.explainer).set_params(anchors="auto")
-                self._anchored.append(unfitted.fit(self.training))
+                self._anchored.append(self.explainer.with_strategy(Shared(own=0)))
             return self._anchored[0]
 
     def warm_up(self) -> None:
@@ -107,8 +106,8 @@ class Served:
         What explainers learn when they are first asked is learned then. A goal that no row can
         reach, or that the model cannot have, is an error now.
         """
-        self.explainer._check_goal(self.goal.get("target"), self.goal.get("interval"))
-        pool = self.explainer.pool_
+        self.explainer.check_goal(self.goal.get("target"), self.goal.get("interval"))
+        pool = self.explainer.training_.pool
         _, first = np.unique(pool.codes, return_index=True)
         rows = self.table.decode(pool.matrix[first[:WARM_UP_ROWS]])
         self.explainer.explain_many(rows, **self.goal, if_none="warn", skip=True)

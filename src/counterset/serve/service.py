@@ -219,7 +219,7 @@ def _explain(served: Served, reader: InstanceReader, asked: Sequence[_Asked]) ->
     tables = [reader.read(each.instances) if rows is None else rows for each, rows in asked]
     ways = first.ways or served.explainer.max_counterfactuals
     goal = _goal(served, first)
-    served.explainer._check_goal(goal.get("target"), goal.get("interval"))
+    served.explainer.check_goal(goal.get("target"), goal.get("interval"))
     found = served.with_ways(ways, anchored=first.anchored).explain_many(
         # Each row keeps the number that it has in its own request.
         pd.concat(tables) if len(tables) > 1 else tables[0],

@@ -1,18 +1,18 @@
-"""The four steps of the paper, and the pipeline that takes them in order.
+"""How options are chosen, and what the strategies have in common.
 
-1. ``pool``, ``nearest`` and ``ranking``: training rows of other classes, ordered by distance.
-2. ``cutoffs``: keep the nearest ones.
-3. ``diversity`` and ``selection``: keep those that differ from the ones already kept.
-4. ``line_search`` along ``paths``: move each towards the input, up to the decision boundary.
+Begin with :mod:`counterset.strategies.strategy`, the seam: a ``Strategy`` learns in ``fit`` and
+returns a ``Finder``, whose ``find`` takes a batch of inputs. The three strategies are ``nearest``
+(with ``recipes``), ``shared`` (with ``regions``) and ``paper``.
 
-Begin with :mod:`counterset.strategies.paper`. ``choosers`` are the ways to take steps 1 to 3,
-``acceptance`` says which rows count as counterfactuals, and ``shortfall`` why there are few.
-A step of your own is an object with the methods of ``Cutoff``, ``Diversity`` or ``Search``.
-
-May import ``constraints``, ``results`` and what lies below them. The four steps do not import each
-other.
+What they share: ``training`` holds the training rows, ``batch`` the inputs and what a
+counterfactual must satisfy. The paper's four steps are ``ranking`` (1 and 2), ``diversity`` and
+``selection`` (3), ``line_search`` (4); ``candidates`` puts steps 1 to 3 together. ``sparsity``
+undoes changes that are not needed. ``admissible`` and ``shortfall`` are for inputs with few options
+or none. ``calls`` runs one call of an explainer. May import ``constraints``, ``explanations`` and
+what lies below them.
 """
 
+from counterset.strategies.batch import QueryBatch, Requirements
 from counterset.strategies.diversity import (
     AngleDiversity,
     DistanceDiversity,
@@ -21,7 +21,12 @@ from counterset.strategies.diversity import (
     View,
 )
 from counterset.strategies.line_search import LineSearch, Search, Segments
+from counterset.strategies.nearest import Nearest
+from counterset.strategies.paper import Paper
 from counterset.strategies.ranking import CandidatesWithin, Cutoff, NearestCandidates, Ranking
+from counterset.strategies.shared import Shared
+from counterset.strategies.strategy import Finder, Found, Strategy
+from counterset.strategies.training import TrainingData
 
 __all__ = [
     "AngleDiversity",
@@ -30,10 +35,19 @@ __all__ = [
     "DistanceDiversity",
     "Diversity",
     "FeatureDiversity",
+    "Finder",
+    "Found",
     "LineSearch",
+    "Nearest",
     "NearestCandidates",
+    "Paper",
+    "QueryBatch",
     "Ranking",
+    "Requirements",
     "Search",
     "Segments",
+    "Shared",
+    "Strategy",
+    "TrainingData",
     "View",
 ]

@@ -15,7 +15,7 @@ import numpy as np
 
 from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset.constraints.rules import Allowed, InRange
-from counterset.strategies.batch import REFUSED, Acceptance, Chosen
+from counterset.strategies.batch import REFUSED, Chosen, QueryBatch
 from counterset.strategies.selection import Selector
 from counterset.strategies.training import CandidatePool
 from counterset.tables.table import changed
@@ -40,17 +40,17 @@ SEED = 0
 MOST_FOUND = 24
 
 
-def search_admissible(selector: Selector, acceptance: Acceptance) -> Chosen:
+def search_admissible(selector: Selector, batch: QueryBatch) -> Chosen:
     """Return rows within the constraints that lead to the goal, the nearest of each input.
 
     They hold changes that are not needed. What an input gets does not depend on the others.
     """
-    found = [Chosen.nothing(acceptance)]
-    for members, eligible in selector.eligible(acceptance):
-        proposals, open_ = Proposals.of(selector.pool, eligible, acceptance), members
+    found = [Chosen.empty(batch)]
+    for members, eligible in selector.eligible(batch):
+        proposals, open_ = Proposals.of(selector.pool, eligible, batch), members
         for draws in [None, *proposals.draws()]:
             count = max(1, proposals.count if draws is None else len(draws.values))
-            at_once = max(1, MOST_NUMBERS // (count * acceptance.inputs.shape[1]))
+            at_once = max(1, MOST_NUMBERS // (count * batch.inputs.shape[1]))
             for start in range(0, len(open_), at_once):
                 found.append(_accepted(proposals, open_[start : start + at_once], draws))
             open_ = np.setdiff1d(open_, np.concatenate([part.owners for part in found]))
@@ -62,23 +62,23 @@ def search_admissible(selector: Selector, acceptance: Acceptance) -> Chosen:
 
 def _accepted(proposals: Proposals, inputs: Indices, draws: Draws | None) -> Chosen:
     """Return the nearest proposals to each input that lead to the goal."""
-    acceptance = proposals.acceptance
+    batch = proposals.batch
     parts = [proposals.rows(int(each), draws) for each in inputs]
     rows, owners = np.concatenate(parts), np.repeat(inputs, [len(part) for part in parts])
-    codes = acceptance.ask(rows, owners)
+    codes = batch.ask(rows, owners)
     kept = np.flatnonzero(codes != REFUSED)
-    lengths = acceptance.lengths_of(rows[kept], owners[kept])
+    lengths = batch.lengths_of(rows[kept], owners[kept])
     order = np.lexsort((lengths, owners[kept]))
     kept, lengths = kept[order], lengths[order]
     nearest = np.arange(len(kept)) - np.searchsorted(owners[kept], owners[kept]) < MOST_FOUND
     kept, lengths = kept[nearest], lengths[nearest]
     return replace(
-        Chosen.nothing(acceptance),
+        Chosen.empty(batch),
         owners=owners[kept],
         pool_index=np.full(len(kept), NO_ROW),
         rows=rows[kept],
         codes=codes[kept],
-        embedded=acceptance.distance.embed(rows[kept]),
+        embedded=batch.distance.embed(rows[kept]),
         lengths=lengths,
         settled=np.zeros(len(kept), dtype=bool),
     )
@@ -114,18 +114,18 @@ class Proposals:
     ----------
     training
         The training rows whose values are used.
-    acceptance
+    batch
         The inputs and their constraints.
     """
 
     training: Matrix
-    acceptance: Acceptance
+    batch: QueryBatch
 
     @classmethod
-    def of(cls, pool: CandidatePool, eligible: Mask, acceptance: Acceptance) -> Proposals:
+    def of(cls, pool: CandidatePool, eligible: Mask, batch: QueryBatch) -> Proposals:
         """Take values of the rows that lead to the goal; if there are none, of all rows."""
         training = pool.matrix[eligible] if eligible.any() else pool.matrix
-        return cls(training, acceptance)
+        return cls(training, batch)
 
     @property
     def count(self) -> int:
@@ -151,7 +151,7 @@ class Proposals:
 
     def rows(self, position: int, draws: Draws | None) -> Matrix:
         """Return rows within the constraints of an input; without draws, one unit changes alone."""
-        x = self.acceptance.inputs[position]
+        x = self.batch.inputs[position]
         single, unit_of = self._single(position)
         if draws is None:
             return single
@@ -166,7 +166,7 @@ class Proposals:
 
     def _single(self, position: int) -> tuple[Matrix, Indices]:
         """Return rows in which one unit is changed, and that unit, ascending."""
-        x = self.acceptance.inputs[position]
+        x = self.batch.inputs[position]
         values, unit_of = self._settings
         is_set = self._unit_of == unit_of[:, None]
         rows = self._within_constraints(np.where(is_set, values, x), position)
@@ -176,12 +176,12 @@ class Proposals:
 
     def _within_constraints(self, rows: Matrix, position: int) -> Matrix:
         owners = np.full(len(rows), position)
-        return self.acceptance.onto_steps(rows, owners)
+        return self.batch.onto_steps(rows, owners)
 
     @cached_property
     def _settings(self) -> tuple[Matrix, Indices]:
         """The values that single units are set to, in rows ``(m, d)``, and the unit of each."""
-        known = self.acceptance.distance.table.without_special(self.training)
+        known = self.batch.distance.table.without_special(self.training)
         most = int(np.clip(SINGLE_ROWS // len(self._units), LEAST_VALUES, MOST_VALUES))
         parts, unit_of = [], []
         for i, unit in enumerate(self._units):
@@ -205,7 +205,7 @@ class Proposals:
     def _allowed(self, feature: int) -> Vector:
         """Return the values that constraints name: allowed ones, and the ends of ranges."""
         values: list[float] = []
-        for rule in self.acceptance.requirements.rules.rules:
+        for rule in self.batch.requirements.rules.rules:
             if isinstance(rule, Allowed) and rule.at == feature:
                 values += rule.codes.tolist()
             if isinstance(rule, InRange) and rule.at == feature:
@@ -216,8 +216,8 @@ class Proposals:
 
     @property
     def _units(self) -> list[Indices]:
-        return self.acceptance.requirements.rules.units
+        return self.batch.requirements.rules.units
 
     @property
     def _unit_of(self) -> Indices:
-        return self.acceptance.requirements.rules.unit_of
+        return self.batch.requirements.rules.unit_of

@@ -1,4 +1,4 @@
-"""Acceptance: which rows count as counterfactuals of the inputs of a batch."""
+"""QueryBatch: which rows count as counterfactuals of the inputs of a batch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from counterset.models.goals import Classes, Goal, is_confident
 from counterset.tables.space import Embedded, TableDistance
 from counterset.tables.table import changed
 
-__all__ = ["REFUSED", "UNASKED", "Acceptance", "Ask", "Chosen", "Requirements", "RowLimit"]
+__all__ = ["REFUSED", "UNASKED", "Ask", "Chosen", "QueryBatch", "Requirements", "RowQuota"]
 
 #: In place of a class code: the row is no counterfactual.
 REFUSED = -1
@@ -58,21 +58,32 @@ class Requirements:
         The constraints.
     support
         What is plausible, or None.
+    count
+        How many counterfactuals are wanted.
+    own_rules
+        The explainer's own constraints, for which strategies learn; None: ``rules`` are those.
     """
 
     goal: Goal
     probability: float | None
     rules: Rules
     support: DataSupport | None
+    count: int = 5
+    own_rules: Rules | None = None
+
+    @property
+    def rules_to_learn_for(self) -> Rules:
+        """The constraints for which strategies learn: what others forbid is passed over later."""
+        return self.rules if self.own_rules is None else self.own_rules
 
 
-class RowLimit:
+class RowQuota:
     """How many rows the model may be asked about on behalf of each input.
 
     Parameters
     ----------
     most
-        The limit of each.
+        How many for each.
     count
         How many inputs there are.
     """
@@ -88,8 +99,8 @@ class RowLimit:
         """Which inputs had more rows to ask about."""
         return self._short[self._place]
 
-    def take(self, which: Indices) -> RowLimit:
-        """Return the limit of some of the inputs, which counts with this one."""
+    def take(self, which: Indices) -> RowQuota:
+        """Return the quota of some of the inputs, which counts with this one."""
         part = copy(self)
         part._place = self._place[which]
         return part
@@ -107,7 +118,7 @@ class RowLimit:
 
 
 @dataclass
-class Acceptance:
+class QueryBatch:
     """Judges rows on behalf of the inputs of a batch.
 
     Attributes
@@ -125,7 +136,7 @@ class Acceptance:
     unseen
         The codes of labels that no training row has. Groups of one call share them, so that a code
         means the same in all.
-    limit
+    quota
         About how many rows the model may be asked, or None: any number.
     """
 
@@ -136,7 +147,7 @@ class Acceptance:
     inputs: Matrix
     input_labels: Labels
     unseen: dict[Any, int] = field(default_factory=dict, repr=False)
-    limit: RowLimit | None = field(default=None, repr=False)
+    quota: RowQuota | None = field(default=None, repr=False)
 
     @cached_property
     def embedded(self) -> Embedded:
@@ -154,22 +165,22 @@ class Acceptance:
         fixed = np.flatnonzero(self.requirements.rules.fixed)
         return np.isin(self.distance.feature_of_coordinate, fixed)
 
-    def take(self, which: Indices) -> Acceptance:
-        """Return the acceptance of some of the inputs; both have the same class codes."""
+    def take(self, which: Indices) -> QueryBatch:
+        """Return the batch of some of the inputs; both have the same class codes."""
         part = replace(self, inputs=self.inputs[which], input_labels=self.input_labels[which])
         part.embedded = self.embedded.take(which)
-        part.limit = None if self.limit is None else self.limit.take(which)
+        part.quota = None if self.quota is None else self.quota.take(which)
         return part
 
-    def alone(self, which: Indices) -> Acceptance:
-        """Return the acceptance of some of the inputs, which shares nothing that is written to."""
+    def alone(self, which: Indices) -> QueryBatch:
+        """Return the batch of some of the inputs, which shares nothing that is written to."""
         return replace(
             self,
             model=self.model.fresh(),
             inputs=self.inputs[which],
             input_labels=self.input_labels[which],
             unseen={},
-            limit=None if self.limit is None else RowLimit(self.limit.most, len(which)),
+            quota=None if self.quota is None else RowQuota(self.quota.most, len(which)),
         )
 
     def codes(self, labels: Labels) -> Codes:
@@ -207,17 +218,17 @@ class Acceptance:
     def ask(self, rows: Matrix, owners: Indices, *, again: bool = False) -> Codes:
         """Return the class codes of acceptable rows, ``REFUSED`` for the others; see ``Ask``.
 
-        Rows beyond the limit of their inputs are refused: what is accepted stays as it was.
+        Rows beyond the quota of their inputs are refused: what is accepted stays as it was.
 
         Parameters
         ----------
         again
-            Whether to ask the model even about rows of which its answer is known, without a limit.
+            Whether to ask the model even about rows of which its answer is known, without a quota.
         """
         ask = self.model.answers if again else self.model.answers_once
         possible = self.is_possible(rows, owners)
-        if self.limit is not None and not again:
-            possible[possible] = self.limit.grant(owners[possible])
+        if self.quota is not None and not again:
+            possible[possible] = self.quota.grant(owners[possible])
         if possible.all() and len(rows):
             return self._read(ask(rows), owners)
         codes = np.full(len(rows), REFUSED, dtype=np.intp)
@@ -346,20 +357,20 @@ class Chosen:
         )
 
     @classmethod
-    def nothing(cls, acceptance: Acceptance) -> Chosen:
+    def empty(cls, batch: QueryBatch) -> Chosen:
         """Return no candidates, for every input of a batch."""
-        none, n = np.empty(0, dtype=np.intp), len(acceptance.inputs)
-        rows = acceptance.inputs[:0]
-        embedded = acceptance.embedded.take(none)
+        none, n = np.empty(0, dtype=np.intp), len(batch.inputs)
+        rows = batch.inputs[:0]
+        embedded = batch.embedded.take(none)
         counts, farthest = np.zeros(n, dtype=np.intp), np.zeros(n)
         return cls(
             none, none, rows, none, embedded, np.empty(0), none.astype(bool), counts, farthest
         )
 
-    def with_rows(self, rows: Matrix, codes: Codes, acceptance: Acceptance) -> Chosen:
+    def with_rows(self, rows: Matrix, codes: Codes, batch: QueryBatch) -> Chosen:
         """Return the candidates with other rows in their place."""
-        embedded = acceptance.distance.embed(rows)
-        lengths = acceptance.lengths(embedded, self.owners)
+        embedded = batch.distance.embed(rows)
+        lengths = batch.lengths(embedded, self.owners)
         return replace(self, rows=rows, codes=codes, embedded=embedded, lengths=lengths)
 
     def nearest_first(self, training_index: Indices | None = None) -> Chosen:

@@ -1,11 +1,11 @@
-"""Workload: how the rows of one call are divided between blocks and workers."""
+"""One call of an explainer: from its rows to their explanations."""
 
 from __future__ import annotations
 
 import math
 import pickle
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from numbers import Integral
@@ -34,8 +34,7 @@ from counterset.explanations.explanations import Explanations, make_explanations
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, check_probability, is_reached, read_goal, why_out_of_reach
 from counterset.strategies.admissible import NO_ROW
-from counterset.strategies.batch import Acceptance, Requirements, RowLimit
-from counterset.strategies.paper import Found, Pipeline, Run, join
+from counterset.strategies.batch import QueryBatch, Requirements, RowQuota
 from counterset.strategies.shortfall import (
     Reasons,
     report_contradictions,
@@ -43,9 +42,10 @@ from counterset.strategies.shortfall import (
     report_shortfall,
     why_fewer,
 )
+from counterset.strategies.strategy import Finder, Found, Run, join
 from counterset.strategies.training import TrainingData
 
-__all__ = ["IfNone", "Request", "Task", "Workload", "explain_batch", "run_tasks"]
+__all__ = ["IfNone", "Request", "Task", "Workload", "explain_rows", "run_tasks"]
 
 #: What the letters after a number of bytes stand for.
 _BYTES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
@@ -160,10 +160,8 @@ class Request:
             raise InvalidInputError(f"skip must be True or False, got {self.skip!r}.")
 
 
-#: What is held of one input at a time: 300 points of its line searches; with constraints, 1000
-#: candidates that are moved onto them, before and after; and where few changes are wanted, 3000
-#: rows that could be asked about, three times while they are sorted.
-POINTS_HELD, CANDIDATES_HELD, ROWS_HELD = 300, 2 * 1000, 3 * 3000
+#: Of one input, 300 points of its line searches are held at a time, beside what its strategy holds.
+POINTS_HELD = 300
 #: A worker gets at least 4 blocks, so that one slow block does not keep the others waiting; a block
 #: has at least 16 inputs, and a progress bar moves at least 20 times.
 BLOCKS_PER_WORKER, LEAST_INPUTS, LEAST_ADVANCES = 4, 16, 20
@@ -182,8 +180,8 @@ class Task:
     """
 
     members: Indices
-    acceptance: Acceptance
-    pipeline: Pipeline
+    batch: QueryBatch
+    finder: Finder
 
     def blocks(self, workload: Workload) -> Iterator[Task]:
         """Yield the parts of the task that are worked on at once."""
@@ -194,19 +192,15 @@ class Task:
             return
         for start in range(0, count, at_once):
             part = np.arange(start, min(start + at_once, count))
-            acceptance = self.acceptance.alone(part)
-            yield replace(self, members=self.members[part], acceptance=acceptance)
+            batch = self.batch.alone(part)
+            yield replace(self, members=self.members[part], batch=batch)
 
     def _inputs_at_once(self, workload: Workload) -> int:
         """Return how many inputs a block has."""
-        acceptance, count = self.acceptance, len(self.members)
-        features = acceptance.inputs.shape[1]
-        of_point = features + 2 * len(acceptance.distance.feature_of_coordinate)
-        each = 8 * POINTS_HELD * of_point
-        if self.pipeline.sparsify:
-            each += 8 * ROWS_HELD * features
-        elif acceptance.requirements.rules:
-            each += 8 * CANDIDATES_HELD * of_point
+        batch, count = self.batch, len(self.members)
+        features = batch.inputs.shape[1]
+        of_point = features + 2 * len(batch.distance.feature_of_coordinate)
+        each = 8 * (POINTS_HELD * of_point + self.finder.numbers_held(batch))
         at_once: int = max(1, workload.bytes // (each * workload.jobs))
         if workload.jobs > 1:
             fair = math.ceil(count / (BLOCKS_PER_WORKER * workload.jobs))
@@ -218,11 +212,11 @@ class Task:
 
     def run(self) -> tuple[Found, Labels | None, int, int]:
         """Explain the inputs; also return unseen labels, and how often the model was asked."""
-        acceptance = self.acceptance
-        calls, rows = acceptance.model.calls, acceptance.model.rows
-        found = self.pipeline.run(acceptance)
-        labels = acceptance.labels(found.counterfactuals.codes) if acceptance.unseen else None
-        return found, labels, acceptance.model.calls - calls, acceptance.model.rows - rows
+        batch = self.batch
+        calls, rows = batch.model.calls, batch.model.rows
+        found = self.finder.find(batch)
+        labels = batch.labels(found.counterfactuals.codes) if batch.unseen else None
+        return found, labels, batch.model.calls - calls, batch.model.rows - rows
 
 
 def run_tasks(tasks: Sequence[Task], workload: Workload) -> tuple[list[Run], int, int]:
@@ -233,15 +227,15 @@ def run_tasks(tasks: Sequence[Task], workload: Workload) -> tuple[list[Run], int
     with Progress(total, "explain", shown=workload.progress) as bar:
         for block, result in zip(blocks, _results(blocks, tasks, workload), strict=True):
             found, labels, more_calls, more_rows = result
-            acceptance = block.acceptance
+            batch = block.batch
             if len(blocks) > 1:
-                acceptance = replace(acceptance, unseen=tasks[0].acceptance.unseen)
-                acceptance.model.forget()
+                batch = replace(batch, unseen=tasks[0].batch.unseen)
+                batch.model.forget()
             if labels is not None:
                 # Blocks number labels that no training row has each for itself.
-                chosen = replace(found.counterfactuals, codes=acceptance.codes(labels))
+                chosen = replace(found.counterfactuals, codes=batch.codes(labels))
                 found = replace(found, counterfactuals=chosen)
-            runs.append(Run(block.members, acceptance, block.pipeline.selector, found))
+            runs.append(Run(block.members, batch, found))
             calls, rows = calls + more_calls, rows + more_rows
             bar.advance(len(block.members))
     return runs, calls, rows
@@ -253,8 +247,7 @@ def _results(blocks: Sequence[Task], tasks: Sequence[Task], workload: Workload) 
         yield from (block.run() for block in blocks)
         return
     for task in tasks:  # what is learned when first needed is learned here, for all workers
-        _, first = np.unique(task.acceptance.input_codes, return_index=True)
-        task.pipeline.run(task.acceptance.alone(first))
+        task.finder.prepare(task.batch.requirements)
     # Processes, also for models that compute outside of Python's lock: what is done around them
     # does not, so that threads wait for each other.
     parallel = joblib.Parallel(n_jobs=workload.n_jobs, return_as="generator")
@@ -270,26 +263,24 @@ def _results(blocks: Sequence[Task], tasks: Sequence[Task], workload: Workload) 
         ) from error
 
 
-def explain_batch(
+def explain_rows(
     training: TrainingData,
+    finder: Finder,
     matrix: Matrix,
     index: pd.Index,
     request: Request,
-    pipeline_of: Callable[[Requirements], Pipeline],
     parameters: Mapping[str, Any],
 ) -> Explanations:
-    """Explain the rows of one call; rows with equal constraints run through the steps together.
+    """Explain the rows of one call; options of rows with equal constraints are found together.
 
     Parameters
     ----------
-    training
-        What was learned from the training rows, and the model.
+    training, finder
+        What was learned from the training rows, and what finds options.
     matrix, index
         The rows, ``(n, d)``, and their index.
     request
         What is asked for.
-    pipeline_of
-        Returns the pipeline for what counterfactuals must satisfy.
     parameters
         The explainer's parameters, to tell later how the explanations were made.
     """
@@ -327,23 +318,24 @@ def explain_batch(
             why_none=nobody,
         )
     unseen: dict[Any, int] = {}
-    tasks = []
+    tasks, count = [], parameters["max_counterfactuals"]
+    own_rules = training.rules(request.own_constraints)
     groups = _groups(training, request, matrix, index, explained)
     for group in groups:
         rows = explained[group.members]
         rules = _rules(training, group, rows, per_row=is_per_row(request.constraints))
-        requirements = Requirements(goal, probability, rules, training.support)
+        requirements = Requirements(goal, probability, rules, training.support, count, own_rules)
         inputs, labels = matrix[rows], answers.labels[rows]
-        limit = None if request.max_rows is None else RowLimit(request.max_rows, len(rows))
-        acceptance = Acceptance(
-            model, training.distance, classes, requirements, inputs, labels, unseen, limit
+        quota = None if request.max_rows is None else RowQuota(request.max_rows, len(rows))
+        batch = QueryBatch(
+            model, training.distance, classes, requirements, inputs, labels, unseen, quota
         )
-        tasks.append(Task(group.members, acceptance, pipeline_of(requirements)))
+        tasks.append(Task(group.members, batch, finder))
     runs, calls, rows_asked = run_tasks(tasks, request.workload)
     found = join(runs)
-    why_none = Reasons(runs, found, explained, request.max_rows)
+    why_none = Reasons(runs, found, explained, training, request.max_rows)
     report_contradictions(found.n_contradicted)
-    fewer = why_fewer(found, runs[0].selector, request.max_rows)
+    fewer = why_fewer(found, count, parameters["strategy"], request.max_rows)
     report_shortfall(why_none, len(explained), request.if_none, told, fewer)
     best, support = found.counterfactuals, training.support
     return make_explanations(
@@ -354,7 +346,7 @@ def explain_batch(
         explained=explained,
         owners=best.owners,
         rows=best.rows,
-        row_labels=runs[0].acceptance.labels(best.codes),
+        row_labels=runs[0].batch.labels(best.codes),
         distances=best.lengths,
         examples=np.where(
             best.pool_index == NO_ROW, NO_ROW, training.pool.training_index[best.pool_index]

@@ -14,6 +14,7 @@ from counterset.distances import ROUNDING, Distance
 from counterset.tables.space import Embedded
 
 __all__ = [
+    "ALLOWED_DIVERSITY",
     "AngleDiversity",
     "DistanceDiversity",
     "Diversity",
@@ -23,6 +24,11 @@ __all__ = [
     "View",
 ]
 
+#: What may be passed, for error messages.
+ALLOWED_DIVERSITY = (
+    "AngleDiversity, DistanceDiversity, FeatureDiversity, an object with differ(view, a, b), "
+    "or None"
+)
 #: Takes one kept candidate of each input, and returns the candidates, ``(n, m)``, that are surely
 #: too much like it, and those that surely differ enough. ``differ`` decides about the others.
 TooAlike: TypeAlias = Callable[[Indices], tuple[Mask, Mask]]
@@ -236,7 +242,7 @@ class FeatureDiversity:
 
     So each counterfactual names something that no other one needs, and where fewer features are
     enough, though by larger changes, those are preferred. It is meant for answers with few changes,
-    ``sparsify=True``: training rows as they are differ from an input in nearly all features.
+    the strategy Nearest: training rows as they are differ from an input in nearly all features.
 
     Examples
     --------

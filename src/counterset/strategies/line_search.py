@@ -14,11 +14,14 @@ from counterset._base.checks import check_positive
 from counterset.constraints.rules import Rules
 from counterset.distances import L1, L2
 from counterset.exceptions import InvalidInputError
-from counterset.strategies.batch import REFUSED, Acceptance, Ask, Chosen
+from counterset.strategies.batch import REFUSED, Ask, Chosen, QueryBatch
 from counterset.tables.space import TableDistance
 from counterset.tables.table import changed
 
-__all__ = ["LineSearch", "Paths", "Search", "Segments", "minimise", "unit_costs"]
+__all__ = ["ALLOWED_SEARCH", "LineSearch", "Paths", "Search", "Segments", "minimise", "unit_costs"]
+
+#: What may be passed, for error messages.
+ALLOWED_SEARCH = "LineSearch, or an object with search(segments, ask) and needs_farthest"
 
 #: Halvings that are asked about in one call of the model: 6 for up to 8 segments, 5 for up to 64
 #: (one input with few changes has about 60), 3 for up to 256, else 1. A call costs more than the
@@ -315,51 +318,51 @@ def unit_costs(distance: TableDistance, starts: Matrix, ends: Matrix, rules: Rul
     return costs
 
 
-def minimise(chosen: Chosen, search: Search, acceptance: Acceptance) -> Chosen:
+def minimise(chosen: Chosen, search: Search, batch: QueryBatch) -> Chosen:
     """Search from the inputs towards all candidates that are not settled."""
     open_ = np.flatnonzero(~chosen.settled)
     if not len(open_):
         return chosen
     everything = len(open_) == len(chosen.owners)
-    moved = on_steps(chosen if everything else chosen.take(open_), acceptance)
-    starts, owners = acceptance.inputs[moved.owners], moved.owners
-    coordinates = acceptance.embedded.coordinates[owners], moved.embedded.coordinates
-    rules = acceptance.requirements.rules
-    paths = Paths(acceptance.distance, starts, moved.rows, coordinates, rules)
+    moved = on_steps(chosen if everything else chosen.take(open_), batch)
+    starts, owners = batch.inputs[moved.owners], moved.owners
+    coordinates = batch.embedded.coordinates[owners], moved.embedded.coordinates
+    rules = batch.requirements.rules
+    paths = Paths(batch.distance, starts, moved.rows, coordinates, rules)
     segments = Segments(
         paths.starts, paths.ends, moved.lengths, moved.codes, moved.farthest[owners]
     )
 
     def ask(points: Matrix, which: Indices) -> Codes:
-        return acceptance.ask(paths.rows(points, which), owners[which])
+        return batch.ask(paths.rows(points, which), owners[which])
 
     done = search.search(segments, ask)
     rows, codes = paths.rows(done.ends, np.arange(len(owners))), done.codes
     if not everything:
         found, rows, codes = (rows, codes), chosen.rows.copy(), chosen.codes.copy()
         rows[open_], codes[open_] = found
-    return chosen.with_rows(rows, codes, acceptance)
+    return chosen.with_rows(rows, codes, batch)
 
 
-def on_steps(chosen: Chosen, acceptance: Acceptance) -> Chosen:
+def on_steps(chosen: Chosen, batch: QueryBatch) -> Chosen:
     """Put candidates onto the steps of the features, where the model still accepts them there.
 
     Candidates are training rows, which have any values. What is proposed to a person should have
     values that people speak of.
     """
-    if acceptance.distance.table.is_plain:
+    if batch.distance.table.is_plain:
         return chosen
     owners, codes = chosen.owners, chosen.codes.copy()
     rows, left = chosen.rows.copy(), np.arange(len(owners))
     # Rounded away from the input, a value stays on the side of the boundary where it was.
     for away in (False, True):
-        proposed = acceptance.onto_steps(chosen.rows[left], owners[left], away=away)
+        proposed = batch.onto_steps(chosen.rows[left], owners[left], away=away)
         apart = changed(proposed, chosen.rows[left]).any(axis=1)
         left, proposed = left[apart], proposed[apart]
         if not len(left):
             break
-        replies = acceptance.ask(proposed, owners[left])
+        replies = batch.ask(proposed, owners[left])
         accepted = replies != REFUSED
         rows[left[accepted]], codes[left[accepted]] = proposed[accepted], replies[accepted]
         left = left[~accepted]
-    return chosen.with_rows(rows, codes, acceptance)
+    return chosen.with_rows(rows, codes, batch)

@@ -1,25 +1,22 @@
-"""Further ways, for inputs that have fewer than were asked for.
-
-A further way is no known way and something more, so it leaves out at least one feature of every
-known way. For each smallest choice of features to leave out, all others are set to values that
-recipes set them to, several at once. If that leads to the goal, a further way is part of it.
-"""
+"""Nearest: options from what other people had to change, as seen from the input."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
-from counterset.constraints.constraints import Constraints
-from counterset.constraints.rules import Rules
-from counterset.strategies.batch import Acceptance, Chosen
-from counterset.strategies.choosers import Chooser, pick_diverse
-from counterset.strategies.line_search import Search, minimise
-from counterset.strategies.paper import Pipeline
+from counterset._base.checks import check_type
+from counterset.strategies.admissible import search_admissible
+from counterset.strategies.batch import Chosen, QueryBatch, Requirements
+from counterset.strategies.candidates import MovedRows, pick_diverse
+from counterset.strategies.diversity import ALLOWED_DIVERSITY, AngleDiversity, Diversity
+from counterset.strategies.line_search import ALLOWED_SEARCH, LineSearch, Search, minimise
+from counterset.strategies.ranking import NearestCandidates
 from counterset.strategies.recipes import (
     RUNGS,
     RecipeBook,
@@ -29,12 +26,23 @@ from counterset.strategies.recipes import (
     in_parts,
 )
 from counterset.strategies.selection import Selector
-from counterset.strategies.sparsity import undo, undo_many
+from counterset.strategies.sparsity import pick_sparse, undo, undo_many
+from counterset.strategies.strategy import Advance, Found, search_further, verified
+from counterset.strategies.training import TrainingData
 from counterset.tables.features.feature import Feature
 from counterset.tables.table import changed
 
-__all__ = ["ROWS_EACH", "RecipeChooser", "further_ways", "left_out", "with_recipes"]
+__all__ = ["Nearest", "NearestFinder", "check_search", "further_options", "left_out"]
 
+#: The search starts from the nearest 60 options that work, or from 4 for each counterfactual asked
+#: for: many turn out to be one when what they do not need is undone.
+OPTIONS, OPTIONS_EACH = 60, 4
+#: Further options are looked for in 3 rounds, for inputs that have too few: each starts from what
+#: the rounds before it found.
+ROUNDS = 3
+#: What is held of one input: 3000 rows that could be asked about, three times while they are
+#: sorted.
+ROWS_HELD = 3 * 3000
 #: 48 rows are tried, in which each feature has its most likely value with a probability of 0.5, the
 #: next one with 0.25, and so on. The draw is the same for all inputs.
 TARGETS, SHARE, SEED = 48, 0.5, 0
@@ -44,9 +52,225 @@ MOST_CHOICES = 24
 ROWS_EACH = MOST_CHOICES * TARGETS
 
 
-def further_ways(
-    known: Chosen, recipes: Recipes, acceptance: Acceptance, inputs: Indices
-) -> Chosen:
+@dataclass(frozen=True)
+class Nearest:
+    """Options from what other people had to change, as seen from the input.
+
+    ``fit`` learns recipes: what a few hundred training rows of each class had to change. An input
+    tries all of them, nearest first. Each option that works is moved up to the decision boundary,
+    and every change that it does not need is undone. The nearest options that differ from each
+    other are returned. An option changes few features.
+
+    Parameters
+    ----------
+    diversity : AngleDiversity, DistanceDiversity, FeatureDiversity, Diversity or None, \
+default=AngleDiversity(0.5)
+        When two options differ; None: whenever they are not equal.
+    search : LineSearch or Search, default=LineSearch(0.001)
+        How far options are moved towards the input.
+
+    Examples
+    --------
+    >>> from counterset import DiverseExplainer, Nearest
+    >>> X = np.random.default_rng(0).random((200, 2))
+    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, strategy=Nearest()).fit(X)
+    >>> explainer.explain([0.25, 0.5]).changed.sum(axis=1)
+    array([1, 1])
+    """
+
+    diversity: Diversity | None = AngleDiversity(0.5)
+    search: Search = LineSearch(0.001)
+
+    def __post_init__(self) -> None:
+        check_type("diversity", self.diversity, Diversity | None, ALLOWED_DIVERSITY)
+        check_search(self.search)
+
+    def learn(
+        self,
+        training: TrainingData,
+        recipes: RecipeBook,
+        requirements: Requirements,
+        advance: Advance,
+    ) -> NearestFinder:
+        """Learn the recipes of every class."""
+        finder = NearestFinder(self.diversity, self.search, training, recipes)
+        finder.prepare(requirements, advance)
+        return finder
+
+
+def check_search(search: Any) -> None:
+    """Check that a search is one: options of recipes need it."""
+    allowed = f"{ALLOWED_SEARCH} (strategy=Paper(search=None) reports training rows as they are)"
+    check_type("search", search, Search, allowed)
+
+
+@dataclass(frozen=True)
+class NearestFinder:
+    """Choose among the recipes that work for each input, as seen from the input.
+
+    Attributes
+    ----------
+    diversity
+        When two options differ.
+    search
+        Takes step 4, before options are compared: only then is it known how near they are.
+    training
+        The training rows.
+    recipes
+        What training rows had to change.
+    """
+
+    diversity: Diversity | None
+    search: Search
+    training: TrainingData
+    recipes: RecipeBook
+
+    def prepare(self, requirements: Requirements, advance: Advance = lambda _: None) -> None:
+        """Learn the recipes of every class that does not have what is wanted."""
+        pool = self.training.pool
+        _, first = np.unique(pool.codes, return_index=True)
+        rows = self.training.without_goal(requirements.goal, first)
+        if self.training.classes.are_measurements:
+            rows = rows[:1]  # the recipes of one serve all
+        for _ in self.recipes.groups(self.training.batch(rows, requirements)):
+            advance(len(rows))
+
+    def find(self, batch: QueryBatch) -> Found:
+        """Find options for every input."""
+        chosen = self.with_further(self.choose(batch), batch)
+        return verified(chosen, batch, chosen.counts, sparse=True)
+
+    def numbers_held(self, batch: QueryBatch) -> int:
+        """Return about how many numbers are held for one input."""
+        return ROWS_HELD * int(batch.inputs.shape[1])
+
+    def selector(self, requirements: Requirements) -> Selector:
+        """Return what compares options, and takes steps 1 to 3 where recipes find too little."""
+        return Selector(
+            self.training.pool,
+            self.training.usable(requirements.probability),
+            NearestCandidates(1000),
+            self.diversity,
+            requirements.count,
+            find_farthest=self.search.needs_farthest,
+        )
+
+    def choose(self, batch: QueryBatch) -> Chosen:
+        """Choose options for every input; some inputs may have none."""
+        selector = self.selector(batch.requirements)
+        training_index = selector.pool.training_index
+        chosen = pick_diverse(selector, self._options(batch).nearest_first(training_index), batch)
+        short = np.flatnonzero(chosen.counts < selector.most)
+        if not len(short):
+            return chosen
+        more = self._from_rows(batch, short)
+        both = Chosen.joined([chosen, more], more.n_candidates, more.farthest)
+        both = self._with_complements(both, batch, short)
+        return pick_diverse(selector, both.nearest_first(training_index), batch)
+
+    def with_further(self, chosen: Chosen, batch: QueryBatch) -> Chosen:
+        """Look further for inputs that have nothing: beyond the cut, then among other rows."""
+        selector = self.selector(batch.requirements)
+        rows = MovedRows(selector, pick_sparse)
+        return search_further(
+            chosen,
+            batch,
+            selector,
+            lambda part: self._settled(undo(rows.choose_beyond_the_cut(part), part), part),
+            lambda part: self._settled(undo(search_admissible(selector, part), part), part),
+        )
+
+    def _with_complements(self, known: Chosen, batch: QueryBatch, inputs: Indices) -> Chosen:
+        """Add options that do not contain a known one, as long as there are such."""
+        for members, _, recipes in self.recipes.groups(batch):
+            open_ = np.intersect1d(members, inputs)
+            for _ in range(ROUNDS):
+                parts = [known]
+                for some in in_parts(open_, ROWS_EACH * recipes.features.shape[1]):
+                    found = undo_many(further_options(known, recipes, batch, some), batch)
+                    parts.append(self._settled(found, batch))
+                known = Chosen.joined(parts, known.n_candidates, known.farthest)
+                open_ = np.unique(np.concatenate([open_[:0], *(part.owners for part in parts[1:])]))
+        return known
+
+    def _from_rows(self, batch: QueryBatch, inputs: Indices) -> Chosen:
+        """Choose among training rows for some of the inputs."""
+        part = batch.take(inputs)
+        rows = MovedRows(self.selector(batch.requirements), pick_sparse)
+        found = self._settled(undo_many(rows.choose(part), part), part)
+        return found.among(inputs, len(batch.inputs))
+
+    def _options(self, batch: QueryBatch) -> Chosen:
+        """Return the recipes that work for each input, with only the changes that are needed."""
+        empty = Chosen.empty(batch)
+        parts = [empty]
+        for inputs, _, recipes in self.recipes.groups(batch):
+            for some in in_parts(inputs, len(RUNGS) * recipes.features.size):
+                parts.append(self._working(recipes, batch, some))
+        found = Chosen.joined(parts, empty.n_candidates, _farthest(parts, empty.farthest))
+        # Near the boundary most of many changes are needed, and each must be asked about.
+        return self._settled(undo_many(found, batch), batch)
+
+    def _working(self, recipes: Recipes, batch: QueryBatch, inputs: Indices) -> Chosen:
+        """Return the nearest recipe that works for each set of features, nearest sets first."""
+        most = max(OPTIONS, OPTIONS_EACH * batch.requirements.count)
+        rows, owners, which = _applied(recipes, batch, inputs)
+        lengths = batch.lengths_of(rows, owners)
+        order = np.lexsort((which, lengths, owners))
+        rows, owners, which, lengths = rows[order], owners[order], which[order], lengths[order]
+        kept, codes = first_accepted(batch.ask, rows, owners, _sets(batch, rows, owners), most)
+        return replace(
+            Chosen.empty(batch),
+            owners=owners[kept],
+            pool_index=recipes.pool_index[which[kept]],
+            rows=rows[kept],
+            codes=codes,
+            embedded=batch.distance.embed(rows[kept]),
+            lengths=lengths[kept],
+            settled=np.zeros(len(kept), dtype=bool),
+        )
+
+    def _settled(self, found: Chosen, batch: QueryBatch) -> Chosen:
+        """Take step 4, and undo what is not needed."""
+        found = undo(minimise(found, self.search, batch), batch)
+        return replace(found, settled=np.ones(len(found.owners), dtype=bool))
+
+
+def _applied(
+    recipes: Recipes, batch: QueryBatch, inputs: Indices
+) -> tuple[Matrix, Indices, Indices]:
+    """Apply recipes to inputs within the constraints: different rows, their inputs and recipes."""
+    rows, owners, which = recipes.apply(batch.inputs[inputs], batch.distance.table)
+    owners = inputs[owners]
+    rows = batch.onto_steps(rows, owners)
+    kept = first_of_equal(np.concatenate([rows, owners[:, None]], axis=1))
+    kept = kept[changed(batch.inputs[owners[kept]], rows[kept]).any(axis=1)]
+    return rows[kept], owners[kept], which[kept]
+
+
+def _farthest(parts: list[Chosen], empty: Vector) -> Vector:
+    """Return the length of the farthest option of each input, which some searches need to know."""
+    farthest = empty.copy()
+    for part in parts:
+        np.maximum.at(farthest, part.owners, part.lengths)
+    return farthest
+
+
+def _sets(batch: QueryBatch, rows: Matrix, owners: Indices) -> Indices:
+    """Return a number for each row, equal where the same features of the same input change."""
+    sets = owners
+    for bits in np.packbits(changed(batch.inputs[owners], rows), axis=1).T:
+        sets = pd.factorize(sets * 256 + bits)[0]
+    return sets
+
+
+# Further options, for inputs that have fewer than were asked for. A further option must not contain
+# a known one, so it leaves out at least one feature of every known option. For each smallest choice
+# of features to leave out, all others are set to values that recipes set them to, several at once.
+# If that leads to the goal, a further option is part of it.
+
+
+def further_options(known: Chosen, recipes: Recipes, batch: QueryBatch, inputs: Indices) -> Chosen:
     """Return for each choice of what to leave out the nearest row that leads to the goal.
 
     Such a row still holds changes that are not needed.
@@ -54,52 +278,50 @@ def further_ways(
     Parameters
     ----------
     known
-        The ways that are known, of which no change can be undone.
+        The options that are known, of which no change can be undone.
     recipes
         Recipes for these inputs.
     inputs
         Which inputs to look at, ascending.
     """
-    nothing = Chosen.nothing(acceptance)
-    owners, kept_features = _choices(known, recipes, acceptance, inputs)
+    empty = Chosen.empty(batch)
+    owners, kept_features = _choices(known, recipes, batch, inputs)
     if not len(owners):
-        return nothing
-    x = acceptance.inputs[owners]
-    targets = _targets(recipes, x, acceptance)
+        return empty
+    x = batch.inputs[owners]
+    targets = _targets(recipes, x, batch)
     count = len(targets)
     rows = np.where(kept_features[None], x[None], targets).reshape(-1, x.shape[1])
     owner_of_row, choice_of_row = np.tile(owners, count), np.tile(np.arange(len(owners)), count)
-    rows = acceptance.onto_steps(rows, owner_of_row)
-    lengths = acceptance.lengths_of(rows, owner_of_row)
+    rows = batch.onto_steps(rows, owner_of_row)
+    lengths = batch.lengths_of(rows, owner_of_row)
     order = np.lexsort((lengths, choice_of_row))
-    first, codes = first_accepted(
-        acceptance.ask, rows[order], owner_of_row[order], choice_of_row[order]
-    )
+    first, codes = first_accepted(batch.ask, rows[order], owner_of_row[order], choice_of_row[order])
     which = order[first]
     return replace(
-        nothing,
+        empty,
         owners=owner_of_row[which],
         # Several recipes have a part in it: the first stands for them.
         pool_index=np.full(len(which), recipes.pool_index[0]),
         rows=rows[which],
         codes=codes,
-        embedded=acceptance.distance.embed(rows[which]),
+        embedded=batch.distance.embed(rows[which]),
         lengths=lengths[which],
         settled=np.zeros(len(which), dtype=bool),
     )
 
 
 def _choices(
-    known: Chosen, recipes: Recipes, acceptance: Acceptance, inputs: Indices
+    known: Chosen, recipes: Recipes, batch: QueryBatch, inputs: Indices
 ) -> tuple[Indices, Mask]:
     """Return what to leave out, and for which input, sorted by input."""
     settable = set(np.flatnonzero(recipes.features.any(axis=0)).tolist())
-    differs = changed(acceptance.inputs[known.owners], known.rows)
+    differs = changed(batch.inputs[known.owners], known.rows)
     bounds = np.searchsorted(known.owners, [inputs, inputs + 1])
     owners, masks = [], []
     for i, start, stop in zip(inputs, *bounds, strict=True):
-        ways = {frozenset(np.flatnonzero(row).tolist()) for row in differs[start:stop]}
-        for choice in left_out(ways):
+        sets = {frozenset(np.flatnonzero(row).tolist()) for row in differs[start:stop]}
+        for choice in left_out(sets):
             if settable - choice:
                 mask = np.zeros(differs.shape[1], dtype=bool)
                 mask[list(choice)] = True
@@ -110,8 +332,8 @@ def _choices(
     return np.array(owners, dtype=np.intp), np.array(masks)
 
 
-def left_out(ways: Iterable[frozenset[int]]) -> list[frozenset[int]]:
-    """Return the smallest sets that have a feature of every way, fewest features first.
+def left_out(sets: Iterable[frozenset[int]]) -> list[frozenset[int]]:
+    """Return the smallest sets that have a feature of every set, fewest features first.
 
     Examples
     --------
@@ -119,9 +341,9 @@ def left_out(ways: Iterable[frozenset[int]]) -> list[frozenset[int]]:
     [[0], [1, 2]]
     """
     choices = [frozenset[int]()]
-    for way in sorted(ways, key=lambda way: (len(way), sorted(way))):
-        touched = {choice for choice in choices if choice & way}
-        more = {choice | {f} for choice in choices if not choice & way for f in way}
+    for each in sorted(sets, key=lambda each: (len(each), sorted(each))):
+        touched = {choice for choice in choices if choice & each}
+        more = {choice | {f} for choice in choices if not choice & each for f in each}
         smallest = touched | {
             each for each in more if not any(one < each for one in touched | more)
         }
@@ -129,9 +351,9 @@ def left_out(ways: Iterable[frozenset[int]]) -> list[frozenset[int]]:
     return choices
 
 
-def _targets(recipes: Recipes, x: Matrix, acceptance: Acceptance) -> Stack:
+def _targets(recipes: Recipes, x: Matrix, batch: QueryBatch) -> Stack:
     """Return rows in which every feature has a value that a recipe sets it to, ``(t, n, d)``."""
-    table = acceptance.distance.table
+    table = batch.distance.table
     random = np.random.default_rng(SEED)
     targets = np.repeat(x[None], TARGETS, axis=0)
     for i in np.flatnonzero(recipes.features.any(axis=0)).tolist():
@@ -151,156 +373,3 @@ def _values(recipes: Recipes, i: int, feature: Feature) -> Vector:
     rises = recipes.trend is None or recipes.trend[i] > 0
     inner = np.quantile(values, [0.75, 0.5, 0.25] if rises else [0.25, 0.5, 0.75])
     return np.array([high, *inner, low] if rises else [low, *inner, high])
-
-
-#: The search starts from the nearest 60 ways that work, or from 4 for each counterfactual asked
-#: for: many ways turn out to be one when what they do not need is undone.
-WAYS, WAYS_EACH = 60, 4
-#: Further ways are looked for in 3 rounds, for inputs that have too few: each starts from what the
-#: rounds before it found.
-ROUNDS = 3
-
-
-def with_recipes(paper: Pipeline, book: RecipeBook, constraints: Constraints | None) -> Pipeline:
-    """Return a pipeline that chooses among recipes first, if its answers are to be sparse.
-
-    Without a search, answers have values of training rows: recipes have others.
-
-    Parameters
-    ----------
-    constraints
-        The explainer's own, for which recipes are learned.
-    """
-    if not paper.sparsify or paper.search is None:
-        return paper
-    own_rules = book.training.rules(constraints)
-    return replace(paper, chooser=RecipeChooser(book, paper.search, own_rules, paper.chooser))
-
-
-@dataclass(frozen=True)
-class RecipeChooser:
-    """Choose among the recipes that work for each input, as seen from the input.
-
-    Attributes
-    ----------
-    book
-        The recipes.
-    search
-        Takes step 4, before options are compared: only then is it known how near they are.
-    own_rules
-        The explainer's constraints, for which recipes are learned.
-    otherwise
-        Chooses among training rows, for inputs that have too few options then.
-    """
-
-    book: RecipeBook
-    search: Search | None
-    own_rules: Rules
-    otherwise: Chooser
-
-    @property
-    def selector(self) -> Selector:
-        """What candidates there are, and how they are cut off and compared."""
-        return self.otherwise.selector
-
-    def choose(self, acceptance: Acceptance) -> Chosen:
-        """Choose options for every input."""
-        selector, training_index = self.selector, self.selector.pool.training_index
-        chosen = pick_diverse(
-            selector, self._options(acceptance).nearest_first(training_index), acceptance
-        )
-        short = np.flatnonzero(chosen.counts < selector.limit)
-        if not len(short):
-            return chosen
-        more = self._otherwise(acceptance, short)
-        both = Chosen.joined([chosen, more], more.n_candidates, more.farthest)
-        both = self._with_further(both, acceptance, short)
-        return pick_diverse(selector, both.nearest_first(training_index), acceptance)
-
-    def _with_further(self, known: Chosen, acceptance: Acceptance, inputs: Indices) -> Chosen:
-        """Add ways that are no known way and something more, as long as there are such."""
-        for members, _, recipes in self.book.groups(acceptance, self.own_rules):
-            open_ = np.intersect1d(members, inputs)
-            for _ in range(ROUNDS):
-                parts = [known]
-                for some in in_parts(open_, ROWS_EACH * recipes.features.shape[1]):
-                    found = further_ways(known, recipes, acceptance, some)
-                    parts.append(self._settled(found, acceptance))
-                known = Chosen.joined(parts, known.n_candidates, known.farthest)
-                open_ = np.unique(np.concatenate([open_[:0], *(part.owners for part in parts[1:])]))
-        return known
-
-    def _otherwise(self, acceptance: Acceptance, inputs: Indices) -> Chosen:
-        """Choose among training rows for some of the inputs."""
-        part = acceptance.take(inputs)
-        found = self._settled(self.otherwise.choose(part), part)
-        return found.among(inputs, len(acceptance.inputs))
-
-    def _options(self, acceptance: Acceptance) -> Chosen:
-        """Return the recipes that work for each input, with only the changes that are needed."""
-        parts = [Chosen.nothing(acceptance)]
-        for inputs, _, recipes in self.book.groups(acceptance, self.own_rules):
-            for some in in_parts(inputs, len(RUNGS) * recipes.features.size):
-                parts.append(self._working(recipes, acceptance, some))
-        nothing = parts[0]
-        found = Chosen.joined(parts, nothing.n_candidates, _farthest(parts, nothing.farthest))
-        return self._settled(found, acceptance)
-
-    def _working(self, recipes: Recipes, acceptance: Acceptance, inputs: Indices) -> Chosen:
-        """Return the nearest recipe that works for each set of features, nearest sets first."""
-        ways = max(WAYS, WAYS_EACH * self.selector.limit)
-        rows, owners, which = _applied(recipes, acceptance, inputs)
-        lengths = acceptance.lengths_of(rows, owners)
-        order = np.lexsort((which, lengths, owners))
-        rows, owners, which, lengths = rows[order], owners[order], which[order], lengths[order]
-        kept, codes = first_accepted(
-            acceptance.ask, rows, owners, _sets(acceptance, rows, owners), ways
-        )
-        nothing = Chosen.nothing(acceptance)
-        return replace(
-            nothing,
-            owners=owners[kept],
-            pool_index=recipes.pool_index[which[kept]],
-            rows=rows[kept],
-            codes=codes,
-            embedded=acceptance.distance.embed(rows[kept]),
-            lengths=lengths[kept],
-            settled=np.zeros(len(kept), dtype=bool),
-        )
-
-    def _settled(self, found: Chosen, acceptance: Acceptance) -> Chosen:
-        """Take step 4, and undo what is not needed."""
-        # Near the boundary most of many changes are needed, and each must be asked about.
-        found = undo_many(found, acceptance)
-        if self.search is not None:
-            found = minimise(found, self.search, acceptance)
-        found = undo(found, acceptance)
-        return replace(found, settled=np.ones(len(found.owners), dtype=bool))
-
-
-def _applied(
-    recipes: Recipes, acceptance: Acceptance, inputs: Indices
-) -> tuple[Matrix, Indices, Indices]:
-    """Apply recipes to inputs within the constraints: different rows, their inputs and recipes."""
-    rows, owners, which = recipes.apply(acceptance.inputs[inputs], acceptance.distance.table)
-    owners = inputs[owners]
-    rows = acceptance.onto_steps(rows, owners)
-    kept = first_of_equal(np.concatenate([rows, owners[:, None]], axis=1))
-    kept = kept[changed(acceptance.inputs[owners[kept]], rows[kept]).any(axis=1)]
-    return rows[kept], owners[kept], which[kept]
-
-
-def _farthest(parts: list[Chosen], nothing: Vector) -> Vector:
-    """Return the length of the longest way of each input, which some searches need to know."""
-    farthest = nothing.copy()
-    for part in parts:
-        np.maximum.at(farthest, part.owners, part.lengths)
-    return farthest
-
-
-def _sets(acceptance: Acceptance, rows: Matrix, owners: Indices) -> Indices:
-    """Return a number for each row, equal where the same features of the same input change."""
-    sets = owners
-    for bits in np.packbits(changed(acceptance.inputs[owners], rows), axis=1).T:
-        sets = pd.factorize(sets * 256 + bits)[0]
-    return sets

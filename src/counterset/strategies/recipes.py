@@ -11,8 +11,8 @@ from counterset._base.arrays import Codes, Counts, Indices, Mask, Matrix, Vector
 from counterset._base.lazy import Memo
 from counterset.constraints.rules import Rules
 from counterset.models.goals import Goal, OneOf
-from counterset.strategies.batch import REFUSED, UNASKED, Acceptance, Ask, Requirements
-from counterset.strategies.choosers import asked, moved_onto_rules
+from counterset.strategies.batch import REFUSED, UNASKED, Ask, QueryBatch, Requirements
+from counterset.strategies.candidates import asked, moved_onto_rules
 from counterset.strategies.line_search import LineSearch, minimise
 from counterset.strategies.ranking import NearestCandidates
 from counterset.strategies.selection import Selector
@@ -266,19 +266,15 @@ class RecipeBook:
         default_factory=lambda: Memo(MOST_LEARNED), init=False, repr=False
     )
 
-    def groups(
-        self, acceptance: Acceptance, own_rules: Rules
-    ) -> Iterator[tuple[Indices, Goal, Recipes]]:
+    def groups(self, batch: QueryBatch) -> Iterator[tuple[Indices, Goal, Recipes]]:
         """Yield groups of inputs, what each wants, and its recipes; some inputs may be in none.
 
-        Parameters
-        ----------
-        own_rules
-            The explainer's own constraints. What is learned for them serves other constraints too:
-            a recipe that breaks those is not accepted.
+        Recipes are learned for the explainer's own constraints. They serve other constraints too:
+        a recipe that breaks those is not accepted.
         """
-        goal, classes = acceptance.requirements.goal, self.training.classes
-        codes = acceptance.input_codes
+        own_rules = batch.requirements.rules_to_learn_for
+        goal, classes = batch.requirements.goal, self.training.classes
+        codes = batch.input_codes
         if classes.are_measurements:  # each prediction is a class of its own: take them together
             codes = np.zeros_like(codes)
         for code in np.unique(codes[codes < len(classes)]):
@@ -311,18 +307,16 @@ def learn_recipes(training: TrainingData, start: Mask, goal: Goal, rules: Rules)
     there = np.flatnonzero(start[pool.codes])
     count = min(ROWS, max(LEAST_ROWS, ROWS * MOST_FEATURES // pool.matrix.shape[1]))
     rows = np.sort(there[np.argsort(pool.lots[there], kind="stable")[:count]])
-    acceptance = training.acceptance(rows, Requirements(goal, None, rules, training.support))
+    batch = training.batch(rows, Requirements(goal, None, rules, training.support))
     selector = Selector(pool, training.usable(None), NearestCandidates(NEAREST), None, NEAREST)
-    owners, pool_index = _candidates(selector, acceptance, pool.lots[rows])
-    found = asked(moved_onto_rules(pool, acceptance, owners, pool_index), acceptance)
-    found = undo(found, acceptance)
-    found = undo(minimise(found, SEARCH, acceptance), acceptance)
-    return Recipes.distinct(acceptance.inputs[found.owners], found.rows, found.pool_index)
+    owners, pool_index = _candidates(selector, batch, pool.lots[rows])
+    found = asked(moved_onto_rules(pool, batch, owners, pool_index), batch)
+    found = undo(found, batch)
+    found = undo(minimise(found, SEARCH, batch), batch)
+    return Recipes.distinct(batch.inputs[found.owners], found.rows, found.pool_index)
 
 
-def _candidates(
-    selector: Selector, acceptance: Acceptance, lots: Vector
-) -> tuple[Indices, Indices]:
+def _candidates(selector: Selector, batch: QueryBatch, lots: Vector) -> tuple[Indices, Indices]:
     """Return the candidates of each row, near ones and ones from anywhere, sorted by row.
 
     Parameters
@@ -330,14 +324,14 @@ def _candidates(
     lots
         A random number of each row, from 0 to 1.
     """
-    x, ignored = acceptance.embedded, acceptance.fixed_coordinates
+    x, ignored = batch.embedded, batch.fixed_coordinates
     parts = [np.empty((2, 0), dtype=np.intp)]
-    for members, eligible in selector.eligible(acceptance):
-        for batch, candidates, ranking in selector.rank(x.take(members), eligible, ignored):
+    for members, eligible in selector.eligible(batch):
+        for some, candidates, ranking in selector.rank(x.take(members), eligible, ignored):
             who, which = ranking.left()
             picked = (np.arange(len(who)) - np.searchsorted(who, who)) % STRIDE == 0
             who, which = who[picked], which[picked]
-            parts.append(np.stack([members[batch[who]], candidates.positions[which]]))
+            parts.append(np.stack([members[some[who]], candidates.positions[which]]))
         there = np.flatnonzero(eligible)
         if len(there):
             # The candidates with the next larger lots: one more training row changes few of them.

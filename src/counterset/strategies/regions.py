@@ -1,22 +1,25 @@
 """Regions: the inputs of each class, divided by the training row that is nearest to them.
 
 Inputs of one region are offered the same list of options. How far an input can move before it
-leaves its region is proved in ``docs/anchors.md``.
+leaves its region is proved in ``docs/shared_lists.md``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans, kmeans_plusplus
 
 from counterset._base.arrays import Codes, Indices, Matrix, Vector
+from counterset._base.checks import check_count
 from counterset.distances import L2, ROUNDING, Distance
-from counterset.strategies.training import CandidatePool
+from counterset.strategies.batch import QueryBatch
+from counterset.strategies.training import TrainingData
 from counterset.tables.space import Embedded
 
-__all__ = ["Regions", "medoids"]
+__all__ = ["Regions", "check_regions", "medoids"]
 
 #: Of a class with more than 12,000 rows, 12,000 are looked at: k-means finds the same regions.
 MOST_ROWS = 12_000
@@ -42,26 +45,28 @@ class Regions:
         The class of each region, ascending.
     distance
         Between points.
+    by_class
+        Whether each class has regions of its own; a model that predicts numbers has one class for
+        each of them, so that they are taken together.
     """
 
     centres: Embedded
     pool_index: Indices
     codes: Codes
     distance: Distance
+    by_class: bool = True
 
     @classmethod
-    def divide(
-        cls, pool: CandidatePool, codes: Codes, count: int, rows: Indices | None = None
-    ) -> Regions:
+    def divide(cls, training: TrainingData, count: int, rows: Indices | None = None) -> Regions:
         """Divide each class into regions, as many as asked for, or fewer if it has fewer rows.
 
         Parameters
         ----------
-        codes
-            The class of each row of the pool.
         rows
             The rows that can be centres, as positions in the pool; None: all.
         """
+        pool, by_class = training.pool, not training.classes.are_measurements
+        codes = pool.codes if by_class else np.zeros_like(pool.codes)
         rows = np.arange(len(pool)) if rows is None else rows
         parts = []
         for code in np.unique(codes[rows]):
@@ -69,14 +74,18 @@ class Regions:
             own = np.sort(own[np.argsort(pool.lots[own], kind="stable")[:MOST_ROWS]])
             parts.append(own[medoids(pool.embedded.directions[own], count)])
         which = np.concatenate(parts)
-        return cls(pool.embedded.take(which), which, codes[which], pool.distance.in_space)
+        return cls(pool.embedded.take(which), which, codes[which], pool.distance.in_space, by_class)
 
     def __len__(self) -> int:
         return len(self.pool_index)
 
-    def of(self, x: Embedded, codes: Codes) -> Indices:
+    def of(self, batch: QueryBatch) -> Indices:
         """Return the region of each input: the nearest of its class, -1 for a class without any."""
-        regions = np.full(len(x), -1, dtype=np.intp)
+        return self.of_points(batch.embedded, batch.input_codes)
+
+    def of_points(self, x: Embedded, codes: Codes) -> Indices:
+        """Return the region of each point, given the class of each."""
+        regions, codes = np.full(len(x), -1, dtype=np.intp), self._known(codes)
         for code in np.unique(codes):
             start, stop = np.searchsorted(self.codes, [code, code + 1])
             if stop > start:
@@ -85,13 +94,17 @@ class Regions:
                 regions[here] = start + away.argmin(axis=1)
         return regions
 
-    def radius(self, x: Embedded, codes: Codes) -> Vector:
-        """Return how far each input is at least from the border of its region.
+    def radius(self, batch: QueryBatch) -> Vector:
+        """Return how far each input is at least from the border of its region."""
+        return self.radius_of_points(batch.embedded, batch.input_codes)
+
+    def radius_of_points(self, x: Embedded, codes: Codes) -> Vector:
+        """Return how far each point is at least from the border of its region.
 
         Infinite where the class has one region, NaN where the distance is not known to be a metric
         or the class has no region.
         """
-        radius = np.full(len(x), np.nan)
+        radius, codes = np.full(len(x), np.nan), self._known(codes)
         if not (self.distance.triangle_inequality and self.distance.symmetric):
             return radius
         for code in np.unique(codes):
@@ -100,6 +113,9 @@ class Regions:
                 here = codes == code
                 radius[here] = self._radius(x.coordinates[here], slice(start, stop))
         return radius
+
+    def _known(self, codes: Codes) -> Codes:
+        return codes if self.by_class else np.zeros_like(codes)
 
     def _radius(self, x: Matrix, own: slice) -> Vector:
         centres = self.centres.coordinates[own]
@@ -142,3 +158,9 @@ def medoids(points: Matrix, count: int) -> Indices:
     centres = means.fit(distinct)
     squared, _ = L2().scores(centres.cluster_centers_, distinct)
     return np.unique(first[squared.argmin(axis=1)])
+
+
+def check_regions(regions: Any) -> None:
+    """Check a number of regions."""
+    if regions != "auto":
+        check_count(regions, "regions")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
-from counterset.strategies.batch import Acceptance
+from counterset.strategies.batch import QueryBatch
 from counterset.strategies.diversity import Diversity, FeatureDiversity, TooAlike, View
 from counterset.strategies.ranking import Cutoff, NearestCandidates, Ranking
 from counterset.strategies.training import CandidatePool, Candidates
@@ -82,7 +82,7 @@ class Selector:
         Which of them are plausible and probable enough to be candidates; None: all.
     cutoff, diversity
         Steps 2 and 3.
-    limit
+    most
         The most candidates to choose for one input.
     find_farthest
         Whether to look for the distance of the farthest candidate that step 2 leaves.
@@ -92,21 +92,21 @@ class Selector:
     usable: Mask | None
     cutoff: Cutoff
     diversity: Diversity | None
-    limit: int
+    most: int
     find_farthest: bool = False
 
     @property
     def capacity(self) -> int:
         """The most candidates that can be chosen for one input: no more than there are."""
-        return min(self.limit, len(self.pool))
+        return min(self.most, len(self.pool))
 
-    def eligible(self, acceptance: Acceptance) -> Iterator[tuple[Indices, Mask]]:
+    def eligible(self, batch: QueryBatch) -> Iterator[tuple[Indices, Mask]]:
         """Yield groups of inputs, and which rows of the pool each group may move towards."""
-        goal, labels = acceptance.requirements.goal, acceptance.classes.labels
-        codes = acceptance.input_codes if goal.per_label else np.zeros_like(acceptance.input_codes)
+        goal, labels = batch.requirements.goal, batch.classes.labels
+        codes = batch.input_codes if goal.per_label else np.zeros_like(batch.input_codes)
         for code in np.flatnonzero(np.bincount(codes)):
             members = np.flatnonzero(codes == code)
-            own = np.repeat(acceptance.input_labels[members[:1]], len(labels))
+            own = np.repeat(batch.input_labels[members[:1]], len(labels))
             eligible = self.pool.of_classes(goal.accepts(labels, own))
             yield members, eligible if self.usable is None else eligible & self.usable
 
@@ -121,20 +121,20 @@ class Selector:
             Which rows of the pool can be chosen.
         """
         parts = []
-        for batch, candidates, ranking in self.rank(x, eligible):
+        for some, candidates, ranking in self.rank(x, eligible):
             n_candidates, farthest = ranking.count(), self.farthest(ranking)
             if 0 < FEW_LEFT * n_candidates.sum() < len(candidates):
                 few, kept = ranking.narrowed()
                 left = candidates.take(kept)
-                chosen = self._choose(few, x.take(batch), left.embedded)
+                chosen = self._choose(few, x.take(some), left.embedded)
                 pool_index = np.where(chosen == NONE_LEFT, NONE_LEFT, left.positions[chosen])
             else:
-                chosen = self._choose(ranking.uncut(), x.take(batch), candidates.embedded)
+                chosen = self._choose(ranking.uncut(), x.take(some), candidates.embedded)
                 # What is chosen comes nearest first: without the candidates that are too far, the
                 # same would have been chosen up to there.
                 positions = candidates.positions[chosen]
                 pool_index = np.where(ranking.has(chosen), positions, NONE_LEFT)
-            parts.append((batch, Selection(pool_index, n_candidates, farthest)))
+            parts.append((some, Selection(pool_index, n_candidates, farthest)))
         return Selection.joined(parts, len(x))
 
     def view(
@@ -171,7 +171,7 @@ class Selector:
 
         Yields
         ------
-        batch, candidates, ranking
+        some, candidates, ranking
             Which inputs, their candidates, and the ranking of these.
         """
         if not eligible.any():
@@ -185,7 +185,7 @@ class Selector:
         else:
             ignored = None
         among = None if eligible[start:stop].all() else eligible[start:stop]
-        for batch, candidates in self._near(inputs, part, among, ignored):
+        for some, candidates in self._near(inputs, part, among, ignored):
             embedded, squared = candidates.embedded, None
             points = embedded.coordinates
             if ignored is not None:
@@ -193,11 +193,11 @@ class Selector:
             elif embedded.directions is points:
                 squared = embedded.squared
             rows, distance = candidates.training_index, self.pool.distance.in_space
-            ranking = Ranking(inputs[batch], points, rows, distance, squared)
+            ranking = Ranking(inputs[some], points, rows, distance, squared)
             if among is not None:
                 ranking.drop(~eligible[candidates.positions])
             self.cutoff.cut(ranking)
-            yield batch, candidates, ranking
+            yield some, candidates, ranking
 
     def _near(
         self, inputs: Matrix, part: Candidates, eligible: Mask | None, ignored: Mask | None
@@ -208,14 +208,14 @@ class Selector:
         if search is None or not search.pays(count):
             least = min(LEAST_BATCH, MOST_DISTANCES // len(part))
             at_once = max(1, least, BATCH_DISTANCES // len(part))
-            yield from ((batch, part) for batch in _batches(len(inputs), at_once))
+            yield from ((some, part) for some in _batches(len(inputs), at_once))
             return
         near = search.find(inputs, count, eligible, ignored)
         # Inputs that are ranked together share their candidates; at worst, each has its own.
         at_once = max(1, math.isqrt(OWN_DISTANCES // count))
-        for batch in _batches(len(inputs), at_once):
-            own = [next(near) for _ in batch]
-            yield batch, part.take(np.unique(np.concatenate(own)))
+        for some in _batches(len(inputs), at_once):
+            own = [next(near) for _ in some]
+            yield some, part.take(np.unique(np.concatenate(own)))
 
     def _choose(self, ranking: Ranking, x: Embedded, candidates: Embedded) -> Indices:
         """Choose greedily: the nearest, then the next that differs from all chosen ones.
@@ -288,7 +288,7 @@ class Selector:
         open_ = np.arange(len(owners))
         if isinstance(self.diversity, FeatureDiversity):
             open_ = np.flatnonzero(self.diversity.minimal(view, owners))
-        while len(open_) and len(chosen) < self.limit:
+        while len(open_) and len(chosen) < self.most:
             who, first = np.unique(owners[open_], return_index=True)
             kept[who] = open_[first]
             chosen.append(kept[who])

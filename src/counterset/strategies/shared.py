@@ -1,4 +1,4 @@
-"""The list of a region: recipes in a fixed order, each in several strengths."""
+"""Shared: the input's own nearest options, then the list that the people of its region share."""
 
 from __future__ import annotations
 
@@ -9,44 +9,222 @@ from typing import Literal
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Indices, Mask, Matrix, Stack, Vector
+from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
+from counterset._base.checks import check_count, check_type
 from counterset._base.lazy import Lazy, Memo
-from counterset._base.progress import Progress
-from counterset.constraints.constraints import Constraints
-from counterset.constraints.rules import Rules
-from counterset.models.goals import AnyOther, Goal
-from counterset.strategies.batch import REFUSED, Acceptance, Chosen, Requirements
-from counterset.strategies.choosers import MovedChooser, PoolChooser, pick_diverse, without_inputs
-from counterset.strategies.diversity import Diversity, View
+from counterset.models.goals import Goal
+from counterset.strategies.batch import REFUSED, Chosen, QueryBatch, Requirements
+from counterset.strategies.candidates import pick_diverse
+from counterset.strategies.diversity import ALLOWED_DIVERSITY, AngleDiversity, Diversity, View
 from counterset.strategies.line_search import LineSearch, Search
-from counterset.strategies.nearest import RecipeChooser, with_recipes
-from counterset.strategies.paper import Pipeline
+from counterset.strategies.nearest import NearestFinder, check_search
 from counterset.strategies.recipes import RecipeBook, Recipes, in_parts
-from counterset.strategies.regions import Regions
+from counterset.strategies.regions import Regions, check_regions
 from counterset.strategies.selection import Selector
+from counterset.strategies.strategy import Advance, Found, verified
 from counterset.strategies.training import TrainingData
-from counterset.tables.space import Embedded
 from counterset.tables.table import Table, changed
 
 __all__ = [
-    "RUNGS",
-    "Anchors",
-    "ListChooser",
-    "NothingMore",
+    "NoSuperset",
     "OptionList",
-    "SetChooser",
-    "ViewChooser",
-    "anchored",
-    "find_anchors",
+    "Shared",
+    "SharedFinder",
     "in_order",
     "in_sets",
     "learn_list",
 ]
 
+#: ``regions="auto"``: 16 regions of a class, whatever the data.
+REGIONS = 16
+#: What was learned is kept for the last 10,000 regions and goals.
+MOST_KEPT = 10_000
 #: A recipe is tried in four strengths: its numbers are set to points at half the way from the
 #: region's median to the recipe's values, to these, and beyond. An input takes the weakest that
 #: works for it.
 RUNGS = (0.5, 1.0, 1.5, 2.0)
+
+
+#: The order of a list is learned from 12 rows of the region, and from 500 recipes: twice as many of
+#: either take twice as long and change the figures by less than 5 %.
+ROWS, MOST_RECIPES = 12, 500
+#: The first 150 recipes are kept, in four strengths each. Fewer run out for one input in five.
+LENGTH = 150
+#: Recipes are ordered by mean distance / share ** 0.7: one that works for a quarter of the rows
+#: counts as 2.6 times as far as one that works for all. What just works here does not work next
+#: door: with 0.5 the sets of near inputs differ more, with 1 options are farther away.
+POWER = 0.7
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The input's own nearest options first, then the list that people alike share.
+
+    ``fit`` divides the inputs of each class into regions and learns a list of options for each
+    region. An input is offered its own nearest options, as :class:`Nearest` finds them. Then it
+    goes down the list of its region and takes what works for it and differs. Where the list runs
+    out, more of its own options follow. A person of the same region goes down the same list.
+
+    Parameters
+    ----------
+    own : int, default=2
+        How many of the input's own nearest options come before the list.
+    regions : int or "auto", default="auto"
+        How many regions each class of inputs is divided into; ``"auto"``: 16.
+    diversity : AngleDiversity, DistanceDiversity, FeatureDiversity, Diversity or None, \
+default=AngleDiversity(0.5)
+        When two options differ; None: whenever neither contains the other.
+    search : LineSearch or Search, default=LineSearch(0.001)
+        How far the input's own options are moved towards it.
+
+    Examples
+    --------
+    >>> from counterset import DiverseExplainer, Shared
+    >>> X = np.random.default_rng(0).random((200, 2))
+    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, strategy=Shared()).fit(X)
+    >>> len(explainer.explain([0.25, 0.5]))
+    2
+    """
+
+    own: int = 2
+    regions: int | Literal["auto"] = "auto"
+    diversity: Diversity | None = AngleDiversity(0.5)
+    search: Search = LineSearch(0.001)
+
+    def __post_init__(self) -> None:
+        check_count(self.own, "own", least=0)
+        check_regions(self.regions)
+        check_type("diversity", self.diversity, Diversity | None, ALLOWED_DIVERSITY)
+        check_search(self.search)
+
+    def learn(
+        self,
+        training: TrainingData,
+        recipes: RecipeBook,
+        requirements: Requirements,
+        advance: Advance,
+    ) -> SharedFinder:
+        """Divide the inputs into regions, and learn the list of each."""
+        count = REGIONS if self.regions == "auto" else self.regions
+        nearest = NearestFinder(self.diversity, self.search, training, recipes)
+        finder = SharedFinder(self.own, nearest, Regions.divide(training, count))
+        finder.prepare(requirements, advance)
+        return finder
+
+
+@dataclass(frozen=True)
+class SharedFinder:
+    """Let each input go down the list of its region, after its own nearest options.
+
+    What is learned depends on the training data, the settings and the goal only, not on who asks
+    first. Threads may share it.
+
+    Attributes
+    ----------
+    own
+        How many of the input's own nearest options come first.
+    nearest
+        Finds the input's own options.
+    regions
+        The regions of each class.
+    """
+
+    own: int
+    nearest: NearestFinder
+    regions: Regions
+    _lists: Memo[OptionList] = field(
+        default_factory=lambda: Memo(MOST_KEPT), init=False, repr=False, compare=False
+    )
+
+    def prepare(self, requirements: Requirements, advance: Advance = lambda _: None) -> None:
+        """Learn the lists of all regions whose inputs do not have what is wanted."""
+        training = self.nearest.training
+        centres = training.without_goal(requirements.goal, self.regions.pool_index)
+        for _ in self.lists(training.batch(centres, requirements)):
+            advance(len(centres))
+
+    def find(self, batch: QueryBatch) -> Found:
+        """Find options for every input."""
+        chosen = self.nearest.with_further(self._choose(batch), batch)
+        return verified(chosen, batch, chosen.counts, sparse=True)
+
+    def numbers_held(self, batch: QueryBatch) -> int:
+        """Return about how many numbers are held for one input."""
+        return self.nearest.numbers_held(batch)
+
+    def lists(self, batch: QueryBatch) -> Iterator[tuple[Indices, OptionList]]:
+        """Yield the inputs of each region, and its list; inputs without a list are left out.
+
+        Lists are learned for the explainer's own constraints: what others forbid is passed over.
+        """
+        regions, requirements = self.regions.of(batch), batch.requirements
+        for inputs, goal, recipes in self.nearest.recipes.groups(batch):
+            for region in np.unique(regions[inputs]):
+                options = self._list(int(region), goal, recipes, requirements)
+                if len(options):
+                    yield inputs[regions[inputs] == region], options
+
+    def _choose(self, batch: QueryBatch) -> Chosen:
+        """Choose options for every input: its own first, then the list's, then more of its own."""
+        selector = self.nearest.selector(batch.requirements)
+        selector = replace(selector, diversity=NoSuperset(selector.diversity))
+        listed = self._listed(batch)
+        if not self.own:
+            chosen = pick_diverse(selector, listed, batch)
+            short = np.flatnonzero(chosen.counts < selector.most)
+        else:
+            chosen, short = listed, np.arange(len(batch.inputs))
+        if len(short):
+            found = self.nearest.choose(batch.take(short))
+            own = _mark_shared(found, False).among(short, len(batch.inputs))
+            rank = np.arange(len(own.owners)) - np.searchsorted(own.owners, own.owners)
+            # Joining keeps the order of the parts for each input.
+            parts = [own.take(np.flatnonzero(rank < self.own)), chosen]
+            parts.append(own.take(np.flatnonzero(rank >= self.own)))
+            both = Chosen.joined(parts, own.n_candidates, own.farthest)
+            filled = pick_diverse(selector, both, batch)
+            # What is on the list may leave little that differs from it: then it helps nobody.
+            alone = own.counts > filled.counts
+            chosen = Chosen.joined(
+                [
+                    filled.take(np.flatnonzero(~alone[filled.owners])),
+                    own.take(np.flatnonzero(alone[own.owners])),
+                ],
+                own.n_candidates,
+                own.farthest,
+            )
+        return replace(chosen, list_radius=Lazy(lambda: self.regions.radius(batch)))
+
+    def _listed(self, batch: QueryBatch) -> Chosen:
+        """Return what works of the lists for each input, in the list's order."""
+        parts = [_mark_shared(Chosen.empty(batch), True)]
+        for inputs, options in self.lists(batch):
+            for some in in_parts(inputs, len(RUNGS) * options.recipes.features.size):
+                parts.append(_mark_shared(_working(options, batch, some), True))
+        return Chosen.joined(parts, parts[0].n_candidates, parts[0].farthest)
+
+    def _list(
+        self, region: int, goal: Goal, recipes: Recipes, requirements: Requirements
+    ) -> OptionList:
+        training, rules = self.nearest.training, requirements.rules_to_learn_for
+        selector = self.nearest.selector(requirements)
+
+        def learn() -> OptionList:
+            rows = np.flatnonzero(self._region_of_row == region)
+            labels = training.classes.labels[training.pool.codes[rows]]
+            rows = rows[~goal.accepts(labels, labels)]
+            centre = self.regions.pool_index[[region]]
+            wanted = Requirements(goal, None, rules, training.support)
+            return learn_list(recipes, rows, centre, wanted, training, selector)
+
+        step_3 = repr(selector.diversity), selector.most
+        return self._lists.get((region, repr(goal), rules.texts, step_3), learn)
+
+    @cached_property
+    def _region_of_row(self) -> Indices:
+        """The region of each row of the pool."""
+        pool = self.nearest.training.pool
+        return self.regions.of_points(pool.embedded, pool.codes)
 
 
 @dataclass(frozen=True)
@@ -92,7 +270,7 @@ class OptionList:
 
 
 @dataclass(frozen=True)
-class NothingMore:
+class NoSuperset:
     """Two options differ if another step says so, and neither is the other and something more."""
 
     inner: Diversity | None
@@ -105,17 +283,6 @@ class NothingMore:
         holds_second = ~(apart & (options[b] != x)).any(axis=1)
         differ: Mask = ~(holds_first | holds_second)
         return differ if self.inner is None else differ & self.inner.differ(view, a, b)
-
-
-#: The order of a list is learned from 12 rows of the region, and from 500 recipes: twice as many of
-#: either take twice as long and change the figures by less than 5 %.
-ROWS, MOST_RECIPES = 12, 500
-#: The first 150 recipes are kept, in four strengths each. Fewer run out for one input in five.
-LENGTH = 150
-#: Recipes are ordered by mean distance / share ** 0.7: one that works for a quarter of the rows
-#: counts as 2.6 times as far as one that works for all. What just works here does not work next
-#: door: with 0.5 the sets of near inputs differ more, with 1 options are farther away.
-POWER = 0.7
 
 
 def learn_list(
@@ -144,9 +311,9 @@ def learn_list(
     start = _medians(training.table.without_special(pool.matrix[rows]))
     options = OptionList(recipes.take(np.arange(min(len(recipes), MOST_RECIPES))), start)
     drawn = np.sort(rows[np.argsort(pool.lots[rows], kind="stable")[:ROWS]])
-    acceptance = training.acceptance(drawn, requirements)
-    options = options.take(in_order(_distances(options, acceptance)))
-    sets = in_sets(options, training.acceptance(centre, requirements), selector)
+    batch = training.batch(drawn, requirements)
+    options = options.take(in_order(_distances(options, batch)))
+    sets = in_sets(options, training.batch(centre, requirements), selector)
     return options.take(sets[:LENGTH])
 
 
@@ -175,7 +342,7 @@ def in_order(distances: Matrix) -> Indices:
     return working
 
 
-def in_sets(options: OptionList, centre: Acceptance, selector: Selector) -> Indices:
+def in_sets(options: OptionList, centre: QueryBatch, selector: Selector) -> Indices:
     """Return the recipes in sets: the first that differ as seen from the centre, and so on.
 
     Each set holds as many as an input is to get. Recipes of one set do not stand in each other's
@@ -184,7 +351,7 @@ def in_sets(options: OptionList, centre: Acceptance, selector: Selector) -> Indi
     Parameters
     ----------
     centre
-        The acceptance of one input, the row at the centre of the region.
+        The batch of one input, the row at the centre of the region.
     """
     rows = options.apply(centre.inputs, centre.distance.table)[0, RUNGS.index(1.0) :: len(RUNGS)]
     owners = np.zeros(len(rows), dtype=np.intp)
@@ -194,7 +361,7 @@ def in_sets(options: OptionList, centre: Acceptance, selector: Selector) -> Indi
     left, parts = np.flatnonzero(moves), [np.empty(0, dtype=np.intp)]
     embedded = centre.distance.embed(rows)
     nearest = centre.lengths(embedded.take(left), owners[left]).min(initial=np.inf)
-    selector = replace(selector, diversity=NothingMore(selector.diversity))
+    selector = replace(selector, diversity=NoSuperset(selector.diversity))
     while len(left) and sum(map(len, parts)) < LENGTH:
         view = selector.view(centre.embedded, embedded.take(left), np.array([nearest]))
         chosen = np.sort(selector.choose_from_own(view, owners[left]))
@@ -203,17 +370,17 @@ def in_sets(options: OptionList, centre: Acceptance, selector: Selector) -> Indi
     return np.concatenate([*parts, left, np.flatnonzero(~moves)])
 
 
-def _distances(options: OptionList, acceptance: Acceptance) -> Matrix:
+def _distances(options: OptionList, batch: QueryBatch) -> Matrix:
     """Return how far each recipe is from each row on its nearest rung, infinite if none works."""
-    n, count = len(acceptance.inputs), len(options)
+    n, count = len(batch.inputs), len(options)
     if not n or not count:
         return np.full((n, count), np.inf)
-    rows = options.apply(acceptance.inputs, acceptance.distance.table)
+    rows = options.apply(batch.inputs, batch.distance.table)
     owners = np.repeat(np.arange(n), count * len(RUNGS))
-    rows = acceptance.onto_steps(rows.reshape(len(owners), -1), owners)
-    embedded = acceptance.distance.embed(rows)
-    accepted = acceptance.ask(rows, owners) != REFUSED
-    lengths = np.where(accepted, acceptance.lengths(embedded, owners), np.inf)
+    rows = batch.onto_steps(rows.reshape(len(owners), -1), owners)
+    embedded = batch.distance.embed(rows)
+    accepted = batch.ask(rows, owners) != REFUSED
+    lengths = np.where(accepted, batch.lengths(embedded, owners), np.inf)
     nearest: Matrix = lengths.reshape(n, count, len(RUNGS)).min(axis=2)
     return nearest
 
@@ -224,269 +391,19 @@ def _medians(matrix: Matrix) -> Vector:
     return np.array([np.median(each) if len(each) else np.nan for each in known])
 
 
-#: What was learned is kept for the last 10,000 regions and goals.
-MOST_KEPT = 10_000
-
-
-@dataclass
-class Anchors:
-    """The regions of inputs, and what is offered to each, found when it is first needed.
-
-    What is found depends on the training data, the settings and the goal only, not on who asks
-    first. Threads may share it.
-
-    Attributes
-    ----------
-    regions
-        The regions of each class.
-    book
-        The recipes that lists are made of, and the training data.
-    """
-
-    regions: Regions
-    book: RecipeBook
-    _lists: Memo[OptionList] = field(
-        default_factory=lambda: Memo(MOST_KEPT), init=False, repr=False
-    )
-    _sets: Memo[Chosen] = field(default_factory=lambda: Memo(MOST_KEPT), init=False, repr=False)
-
-    def __len__(self) -> int:
-        return len(self.regions)
-
-    def regions_of(self, acceptance: Acceptance) -> Indices:
-        """Return the region of each input, -1 for a class that no training row has."""
-        return self.regions.of(acceptance.embedded, self._codes(acceptance))
-
-    def radius(self, acceptance: Acceptance) -> Vector:
-        """Return how far each input is at least from the border of its region."""
-        return self.regions.radius(acceptance.embedded, self._codes(acceptance))
-
-    def set_of(self, region: int, chooser: PoolChooser, requirements: Requirements) -> Chosen:
-        """Return what steps 1 to 3 choose for the row at the centre of a region."""
-        selector, training = chooser.selector, self.book.training
-        centre = self.regions.pool_index[[region]]
-
-        def choose() -> Chosen:
-            return chooser.choose(training.acceptance(centre, requirements))
-
-        steps = repr(selector.cutoff), repr(selector.diversity), selector.limit
-        wanted = repr(requirements.goal), requirements.probability, selector.find_farthest
-        return self._sets.get((region, steps, wanted), choose)
-
-    def lists(
-        self, acceptance: Acceptance, own_rules: Rules, selector: Selector
-    ) -> Iterator[tuple[Indices, OptionList]]:
-        """Yield the inputs of each region, and its list; inputs without a list are left out.
-
-        Parameters
-        ----------
-        own_rules
-            The explainer's own constraints. Lists for others are the same: what they forbid is
-            passed over.
-        selector
-            Says how many options are wanted, and when two of them differ.
-        """
-        regions = self.regions_of(acceptance)
-        for inputs, goal, recipes in self.book.groups(acceptance, own_rules):
-            for region in np.unique(regions[inputs]):
-                options = self._list(int(region), goal, recipes, own_rules, selector)
-                if len(options):
-                    yield inputs[regions[inputs] == region], options
-
-    def _list(
-        self, region: int, goal: Goal, recipes: Recipes, rules: Rules, selector: Selector
-    ) -> OptionList:
-        training = self.book.training
-
-        def learn() -> OptionList:
-            rows = np.flatnonzero(self._region_of_row == region)
-            labels = training.classes.labels[training.pool.codes[rows]]
-            rows = rows[~goal.accepts(labels, labels)]
-            centre = self.regions.pool_index[[region]]
-            wanted = Requirements(goal, None, rules, training.support)
-            return learn_list(recipes, rows, centre, wanted, training, selector)
-
-        step_3 = repr(selector.diversity), selector.limit
-        return self._lists.get((region, repr(goal), rules.texts, step_3), learn)
-
-    @cached_property
-    def _region_of_row(self) -> Indices:
-        """The region of each row of the pool."""
-        pool = self.book.training.pool
-        return self.regions.of(pool.embedded, self._known(pool.codes))
-
-    def _codes(self, acceptance: Acceptance) -> Codes:
-        return self._known(acceptance.input_codes)
-
-    def _known(self, codes: Codes) -> Codes:
-        # A model that predicts numbers has one class for each of them: take them together.
-        return np.zeros_like(codes) if self.book.training.classes.are_measurements else codes
-
-
-#: With anchors, the line search is 16 times more accurate than asked for: that makes up for the
-#: distance that choosing for a region costs.
-CLOSING_IN = 16
-
-
-def anchored(paper: Pipeline, anchors: Anchors, constraints: Constraints | None) -> Pipeline:
-    """Return a pipeline whose choices are made for regions in place of inputs.
-
-    Parameters
-    ----------
-    constraints
-        The explainer's own, for which recipes are learned.
-    """
-    own_view = with_recipes(paper, anchors.book, constraints).chooser
-    if isinstance(own_view, RecipeChooser):
-        return replace(paper, chooser=ListChooser(anchors, own_view))
-    search = _closed_in(paper.search)
-    if isinstance(paper.chooser, PoolChooser):
-        return replace(paper, chooser=SetChooser(anchors, paper.chooser), search=search)
-    assert isinstance(paper.chooser, MovedChooser), "made by paper_pipeline"
-    return replace(paper, chooser=ViewChooser(anchors, paper.chooser), search=search)
-
-
-def _closed_in(search: Search | None) -> Search | None:
-    if not isinstance(search, LineSearch):
-        return search
-    return replace(search, gamma=search.gamma / CLOSING_IN, first_crossing=True)
-
-
-@dataclass(frozen=True)
-class SetChooser:
-    """Return each input what steps 1 to 3 choose for the centre of its region.
-
-    Nothing here depends on the input but its region, so the same training rows are chosen for
-    all inputs of a region.
-    """
-
-    anchors: Anchors
-    from_pool: PoolChooser
-
-    @property
-    def selector(self) -> Selector:
-        """What candidates there are, and how they are cut off and compared."""
-        return self.from_pool.selector
-
-    def choose(self, acceptance: Acceptance) -> Chosen:
-        """Choose candidates for every input."""
-        regions = self.anchors.regions_of(acceptance)
-        strange = np.flatnonzero(regions < 0)
-        parts = [Chosen.nothing(acceptance)]
-        n_candidates, farthest = parts[0].n_candidates.copy(), parts[0].farthest.copy()
-        if len(strange):
-            found = self.from_pool.choose(acceptance.take(strange))
-            parts.append(found.among(strange, len(regions)))
-            n_candidates[strange], farthest[strange] = found.n_candidates, found.farthest
-        for region in np.unique(regions[regions >= 0]):
-            inputs = np.flatnonzero(regions == region)
-            of_centre = self.anchors.set_of(int(region), self.from_pool, acceptance.requirements)
-            parts.append(_for_all(of_centre, inputs, acceptance))
-            n_candidates[inputs] = of_centre.n_candidates[0]
-            farthest[inputs] = of_centre.farthest[0]
-        chosen = without_inputs(Chosen.joined(parts, n_candidates, farthest), acceptance)
-        return replace(chosen, stable_radius=Lazy(lambda: self.anchors.radius(acceptance)))
-
-
-def _for_all(of_centre: Chosen, inputs: Indices, acceptance: Acceptance) -> Chosen:
-    """Return the candidates of a centre as those of each input of its region."""
-    count = len(of_centre.owners)
-    chosen = of_centre.take(np.tile(np.arange(count), len(inputs)))
-    owners = np.repeat(inputs, count)
-    lengths = acceptance.lengths(chosen.embedded, owners)
-    return replace(chosen, owners=owners, lengths=lengths)
-
-
-@dataclass(frozen=True)
-class ViewChooser:
-    """Choose as steps 1 to 3 do, but rank candidates as seen from the centre of the region.
-
-    Candidates are moved onto the constraints of the input and compared from there, so it is the
-    list of candidates that is the same for all inputs of a region.
-    """
-
-    anchors: Anchors
-    moved: MovedChooser
-
-    @property
-    def selector(self) -> Selector:
-        """What candidates there are, and how they are cut off and compared."""
-        return self.moved.selector
-
-    def choose(self, acceptance: Acceptance) -> Chosen:
-        """Choose candidates for every input."""
-        chosen = replace(self.moved, viewpoints=self._centres).choose(acceptance)
-        return replace(chosen, list_radius=Lazy(lambda: self.anchors.radius(acceptance)))
-
-    def _centres(self, acceptance: Acceptance) -> Embedded:
-        """Return the centre of each input's region, or the input itself if it has none."""
-        x, regions = acceptance.embedded, self.anchors.regions_of(acceptance)
-        known, centres = (regions >= 0)[:, None], self.anchors.regions.centres.take(regions)
-        coordinates = np.where(known, centres.coordinates, x.coordinates)
-        if x.directions is x.coordinates:
-            return Embedded(coordinates, coordinates)
-        return Embedded(coordinates, np.where(known, centres.directions, x.directions))
-
-
-@dataclass(frozen=True)
-class ListChooser:
-    """Let each input go down the list of its region, and take what works and differs.
-
-    The order does not depend on the input. Where the list runs out, options are added that are
-    chosen as seen from the input.
-    """
-
-    anchors: Anchors
-    own_view: RecipeChooser
-
-    @property
-    def selector(self) -> Selector:
-        """What candidates there are, and how they are cut off and compared."""
-        return self.own_view.selector
-
-    def choose(self, acceptance: Acceptance) -> Chosen:
-        """Choose options for every input."""
-        parts = [_from_list(Chosen.nothing(acceptance), True)]
-        lists = self.anchors.lists(acceptance, self.own_view.own_rules, self.selector)
-        for inputs, options in lists:
-            for some in in_parts(inputs, len(RUNGS) * options.recipes.features.size):
-                parts.append(_from_list(_working(options, acceptance, some), True))
-        listed = Chosen.joined(parts, parts[0].n_candidates, parts[0].farthest)
-        selector = replace(self.selector, diversity=NothingMore(self.selector.diversity))
-        chosen = pick_diverse(selector, listed, acceptance)
-        short = np.flatnonzero(chosen.counts < self.selector.limit)
-        if len(short):
-            found = self.own_view.choose(acceptance.take(short))
-            more = _from_list(found, False).among(short, len(acceptance.inputs))
-            # The list comes first: joining keeps the order of the parts.
-            both = Chosen.joined([chosen, more], more.n_candidates, more.farthest)
-            filled = pick_diverse(selector, both, acceptance)
-            # What is on the list may leave little that differs from it: then it helps nobody.
-            alone = more.counts > filled.counts
-            chosen = Chosen.joined(
-                [
-                    filled.take(np.flatnonzero(~alone[filled.owners])),
-                    more.take(np.flatnonzero(alone[more.owners])),
-                ],
-                more.n_candidates,
-                more.farthest,
-            )
-        return replace(chosen, list_radius=Lazy(lambda: self.anchors.radius(acceptance)))
-
-
-def _working(options: OptionList, acceptance: Acceptance, inputs: Indices) -> Chosen:
+def _working(options: OptionList, batch: QueryBatch, inputs: Indices) -> Chosen:
     """Return the recipes that work for each input on their nearest rung, in the list's order."""
-    rows = options.apply(acceptance.inputs[inputs], acceptance.distance.table)
+    rows = options.apply(batch.inputs[inputs], batch.distance.table)
     owners = np.repeat(inputs, rows.shape[1])
-    rows = acceptance.onto_steps(rows.reshape(len(owners), -1), owners)
-    codes = acceptance.ask(rows, owners)
-    embedded = acceptance.distance.embed(rows)
-    lengths = np.where(codes != REFUSED, acceptance.lengths(embedded, owners), np.inf)
+    rows = batch.onto_steps(rows.reshape(len(owners), -1), owners)
+    codes = batch.ask(rows, owners)
+    embedded = batch.distance.embed(rows)
+    lengths = np.where(codes != REFUSED, batch.lengths(embedded, owners), np.inf)
     rungs = lengths.reshape(-1, len(RUNGS))
     works = np.flatnonzero(np.isfinite(rungs).any(axis=1))
     which = works * len(RUNGS) + rungs[works].argmin(axis=1)
     return replace(
-        Chosen.nothing(acceptance),
+        Chosen.empty(batch),
         owners=owners[which],
         pool_index=options.recipes.pool_index[works % len(options)],
         rows=rows[which],
@@ -497,84 +414,6 @@ def _working(options: OptionList, acceptance: Acceptance, inputs: Indices) -> Ch
     )
 
 
-def _from_list(chosen: Chosen, from_list: bool) -> Chosen:
+def _mark_shared(chosen: Chosen, from_list: bool) -> Chosen:
     """Mark options as those of a list, or as found for the input alone."""
     return replace(chosen, from_list=np.full(len(chosen.owners), from_list))
-
-
-#: Options that change few features: 16 regions of a class, whatever the data.
-SPARSE_REGIONS = 16
-#: Training rows as they are: from 16 regions on, twice as many each time, up to 4096, until 300
-#: rows that are held out find options at most 1.08 times as far as the paper's selection does.
-FEWEST, MOST, HELD_OUT, FARTHEST = 16, 4096, 300, 1.08
-
-
-def find_anchors(
-    count: int | Literal["auto"],
-    paper: Pipeline,
-    book: RecipeBook,
-    constraints: Constraints | None,
-    *,
-    progress: bool,
-) -> Anchors:
-    """Divide the inputs of each class into regions, and find what is offered to each.
-
-    Parameters
-    ----------
-    count
-        How many regions to divide each class into.
-    paper
-        The paper's method, with the settings of the explainer.
-    book
-        The recipes and the training data.
-    constraints
-        The explainer's own.
-    """
-    training, pool = book.training, book.training.pool
-    codes = np.zeros_like(pool.codes) if training.classes.are_measurements else pool.codes
-    if count == "auto" and not paper.sparsify:
-        count = _enough(paper, book, codes)
-    wanted = SPARSE_REGIONS if count == "auto" else count
-    anchors = Anchors(Regions.divide(pool, codes, wanted), book)
-    rules = training.rules(constraints)
-    # A model that predicts numbers has no lists yet: the wanted interval is not known.
-    if paper.sparsify and paper.search is not None and not training.classes.are_measurements:
-        with Progress(len(anchors), "anchors", shown=progress) as bar:
-            centres = _acceptance(book, anchors.regions.pool_index, rules)
-            for _ in anchors.lists(centres, rules, paper.selector):
-                bar.advance()
-    return anchors
-
-
-def _enough(paper: Pipeline, book: RecipeBook, codes: Codes) -> int:
-    """Return how many regions are enough for options to be about as near as the paper's."""
-    pool = book.training.pool
-    held_out = np.argsort(pool.lots, kind="stable")[: min(HELD_OUT, len(pool) // 2)]
-    others = np.setdiff1d(np.arange(len(pool)), held_out)
-    acceptance = _acceptance(book, np.sort(held_out), book.training.no_rules)
-    of_paper = _mean_distance(paper, acceptance)
-    best, nearest = FEWEST, np.inf
-    count = FEWEST
-    while count <= max(FEWEST, min(MOST, len(others) // 2)):
-        anchors = Anchors(Regions.divide(pool, codes, count, others), book)
-        distance = _mean_distance(anchored(paper, anchors, None), acceptance)
-        if distance < nearest:
-            best, nearest = count, distance
-        if distance <= FARTHEST * of_paper:
-            return count
-        count *= 2
-    return best
-
-
-def _mean_distance(pipeline: Pipeline, acceptance: Acceptance) -> float:
-    """Return the mean distance of the counterfactuals of all inputs, each input counting once."""
-    found = pipeline.run(acceptance).counterfactuals
-    sums = np.bincount(found.owners, found.lengths, minlength=len(acceptance.inputs))
-    some = found.counts > 0
-    return float((sums[some] / found.counts[some]).mean()) if some.any() else np.inf
-
-
-def _acceptance(book: RecipeBook, rows: Indices, rules: Rules) -> Acceptance:
-    """Return the acceptance of rows of the pool that want any other class."""
-    requirements = Requirements(AnyOther(), None, rules, book.training.support)
-    return book.training.acceptance(rows, requirements)

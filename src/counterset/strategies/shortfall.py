@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from counterset._base.arrays import Counts, Indices, Labels, Mask, to_python
-from counterset._base.callers import warn_caller
+from counterset._base.progress import warn_caller
 from counterset.constraints.rules import NothingLost, Rules
 from counterset.exceptions import (
     FewerCounterfactualsWarning,
@@ -18,12 +18,13 @@ from counterset.exceptions import (
     NoCounterfactualError,
 )
 from counterset.strategies.admissible import Proposals
-from counterset.strategies.batch import REFUSED, Acceptance
-from counterset.strategies.choosers import moved_onto_rules
+from counterset.strategies.batch import REFUSED, QueryBatch
+from counterset.strategies.candidates import moved_onto_rules
 from counterset.strategies.diversity import AngleDiversity
-from counterset.strategies.paper import Found, Run
 from counterset.strategies.ranking import NearestCandidates
 from counterset.strategies.selection import Selector
+from counterset.strategies.strategy import Found, Run, Strategy
+from counterset.strategies.training import TrainingData
 
 __all__ = [
     "Reasons",
@@ -104,15 +105,19 @@ def report_shortfall(
         warn_caller(message, FewerCounterfactualsWarning)
 
 
-def why_fewer(found: Found, selector: Selector, max_rows: int | None = None) -> str:
+def why_fewer(found: Found, wanted: int, strategy: Strategy, max_rows: int | None = None) -> str:
     """Return why some inputs have too few counterfactuals; nothing if none have.
 
     Parameters
     ----------
+    wanted
+        How many were asked for.
+    strategy
+        How they were looked for.
     max_rows
         About how many rows the model could be asked for one input; None: any number.
     """
-    return " ".join(filter(None, [_cut_short(found, max_rows), _few(found, selector)]))
+    return " ".join(filter(None, [_cut_short(found, max_rows), _few(found, wanted, strategy)]))
 
 
 def _cut_short(found: Found, max_rows: int | None) -> str:
@@ -126,20 +131,20 @@ def _cut_short(found: Found, max_rows: int | None) -> str:
     )
 
 
-def _few(found: Found, selector: Selector) -> str:
-    wanted, counts = selector.limit, found.counterfactuals.counts
+def _few(found: Found, wanted: int, strategy: Strategy) -> str:
+    counts = found.counterfactuals.counts
     short = (counts < wanted) & (counts > 0)
     if found.cut_short is not None:
         short &= ~found.cut_short
     if not short.any():
         return ""
-    few_ways = short & found.sparse & (found.n_chosen < wanted)
-    few_candidates = short & ~few_ways & (found.counterfactuals.n_candidates < wanted)
-    few_different = short & ~few_ways & ~few_candidates & (found.n_chosen < wanted)
-    diversity, candidates = _set_by_the_user(selector)
+    few_options = short & found.sparse & (found.n_chosen < wanted)
+    few_candidates = short & ~few_options & (found.counterfactuals.n_candidates < wanted)
+    few_different = short & ~few_options & ~few_candidates & (found.n_chosen < wanted)
+    diversity, candidates = _set_by_the_user(strategy)
     reasons = (
         (
-            few_ways,
+            few_options,
             f"no more options were found: nothing else that is allowed leads to what is wanted and "
             f"differs enough from these{diversity}; let more features change, or ask for fewer or "
             f"less different ones",
@@ -155,7 +160,7 @@ def _few(found: Found, selector: Selector) -> str:
             f"different ones{candidates and ', or for more candidates'}",
         ),
         (
-            short & ~few_ways & ~few_candidates & ~few_different,
+            short & ~few_options & ~few_candidates & ~few_different,
             "the model did not confirm all of them"
             if found.n_contradicted
             else "the search moved several candidates to the same point",
@@ -168,13 +173,15 @@ def _few(found: Found, selector: Selector) -> str:
     )
 
 
-def _set_by_the_user(selector: Selector) -> tuple[str, str]:
+def _set_by_the_user(strategy: Strategy) -> tuple[str, str]:
     """Return how steps 3 and 2 are set, if they are not set as they are without a word."""
-    diversity, cutoff = selector.diversity, selector.cutoff
-    return (
-        "" if diversity in (None, AngleDiversity(0.5)) else f" (diversity={diversity!r})",
-        "" if cutoff == NearestCandidates(1000) else f" (candidates={cutoff!r})",
-    )
+    given = {"diversity": AngleDiversity(0.5), "candidates": NearestCandidates(1000)}
+    texts = []
+    for name, usual in given.items():
+        step = getattr(strategy, name, None)
+        texts.append("" if step in (None, usual) else f" ({name}={step!r})")
+    diversity, candidates = texts
+    return diversity, candidates
 
 
 class Reasons(Mapping[int, str]):
@@ -188,6 +195,8 @@ class Reasons(Mapping[int, str]):
         What was found for each group of inputs, and for all of them.
     positions
         Where the inputs stand in the table that the user passed.
+    training
+        The training rows.
     max_rows
         About how many rows the model could be asked for one input; None: any number.
     """
@@ -197,9 +206,10 @@ class Reasons(Mapping[int, str]):
         runs: Sequence[Run],
         found: Found,
         positions: Indices,
+        training: TrainingData,
         max_rows: int | None = None,
     ) -> None:
-        self._runs, self._known = runs, dict[int, str]()
+        self._runs, self._known, self._training = runs, dict[int, str](), training
         nothing = np.flatnonzero(found.counterfactuals.counts == 0)
         self._place = {int(positions[each]): int(each) for each in nothing}
         if found.cut_short is not None:
@@ -224,7 +234,7 @@ class Reasons(Mapping[int, str]):
                 if each >= position and each not in self._known and self._place[each] in members
             ][: INPUTS_AT_ONCE if self._known else 1]
             which = np.searchsorted(run.members, [self._place[each] for each in open_])
-            found = why_nothing(run.selector, run.acceptance, which)
+            found = why_nothing(self._training, run.batch, which)
             self._known |= zip(open_, found, strict=True)
         return self._known[position]
 
@@ -232,7 +242,7 @@ class Reasons(Mapping[int, str]):
         return dict, (dict(self),)
 
 
-def why_nothing(selector: Selector, acceptance: Acceptance, which: Indices) -> list[str]:
+def why_nothing(training: TrainingData, batch: QueryBatch, which: Indices) -> list[str]:
     """Find out what stands in the way of inputs that have no counterfactual.
 
     Each constraint is lifted alone: it is named if some row that breaks it, and no other, leads to
@@ -243,7 +253,10 @@ def why_nothing(selector: Selector, acceptance: Acceptance, which: Indices) -> l
     which
         The positions of the inputs, ascending.
     """
-    part = acceptance.take(which)
+    part = batch.take(which)
+    candidates = training.usable(batch.requirements.probability)
+    cutoff = NearestCandidates(NEAREST_ASKED)
+    selector = Selector(training.pool, candidates, cutoff, None, batch.requirements.count)
     rules, usable = part.requirements.rules, np.zeros(len(which), dtype=bool)
     for members, eligible in selector.eligible(part):
         usable[members] = eligible.any()
@@ -264,21 +277,21 @@ def _without(rules: Rules, text: str) -> Rules:
     return replace(rules, rules=tuple(rule for rule in rules.rules if rule.text != text))
 
 
-def _opens(selector: Selector, acceptance: Acceptance, rules: Rules, lifted: int) -> Counts:
+def _opens(selector: Selector, batch: QueryBatch, rules: Rules, lifted: int) -> Counts:
     """Count the rows that lead to the goal within some of the rules, for each input."""
-    required, pool = acceptance.requirements, selector.pool
-    looser = replace(acceptance, requirements=replace(required, rules=rules), limit=None)
+    required, pool = batch.requirements, selector.pool
+    looser = replace(batch, requirements=replace(required, rules=rules), quota=None)
     most = min(ASKED_EACH, MOST_ASKED // lifted)
     nearest = replace(selector, cutoff=NearestCandidates(min(NEAREST_ASKED, most)))
-    rows, owners = [acceptance.inputs[:0]], [np.empty(0, dtype=np.intp)]
+    rows, owners = [batch.inputs[:0]], [np.empty(0, dtype=np.intp)]
     for members, eligible in selector.eligible(looser):
         proposals = Proposals.of(pool, eligible, looser)
         draws = next(proposals.draws())
         ignored = looser.fixed_coordinates
         x = looser.embedded.take(members)
-        for batch, candidates, ranking in nearest.rank(x, eligible, ignored):
+        for some, candidates, ranking in nearest.rank(x, eligible, ignored):
             who, at = ranking.left()
-            own, at = members[batch[who]], candidates.positions[at]
+            own, at = members[some[who]], candidates.positions[at]
             moved = moved_onto_rules(pool, looser, own, at)
             rows.append(moved.rows)
             owners.append(moved.owners)
@@ -290,13 +303,13 @@ def _opens(selector: Selector, acceptance: Acceptance, rules: Rules, lifted: int
     tried, whose = np.concatenate(rows), np.concatenate(owners)
     accepted = looser.ask(tried, whose) != REFUSED
     # What keeps the lifted constraint too is no evidence that it stands in the way.
-    accepted &= ~required.rules.hold(acceptance.inputs[whose], tried)
-    return np.bincount(whose[accepted], minlength=len(acceptance.inputs))
+    accepted &= ~required.rules.hold(batch.inputs[whose], tried)
+    return np.bincount(whose[accepted], minlength=len(batch.inputs))
 
 
-def _no_training_row(acceptance: Acceptance) -> str:
+def _no_training_row(batch: QueryBatch) -> str:
     """Say that no training row is a candidate, and which setting is the reason."""
-    required = acceptance.requirements
+    required = batch.requirements
     settings = {
         "plausible": ("plausibility=", required.support),
         "probable": ("target_probability=", required.probability),
@@ -307,7 +320,7 @@ def _no_training_row(acceptance: Acceptance) -> str:
     return f"no training row of an acceptable class{enough or ' is known'}. {loosen} on more rows."
 
 
-def _reason(opening: list[str], acceptance: Acceptance) -> str:
+def _reason(opening: list[str], batch: QueryBatch) -> str:
     """Say what stands in the way of an input.
 
     Parameters
@@ -315,8 +328,8 @@ def _reason(opening: list[str], acceptance: Acceptance) -> str:
     opening
         The constraints without which there is an option, each alone.
     """
-    rules, plausible = acceptance.requirements.rules, acceptance.requirements.support is not None
-    may_change = _what_may_change(acceptance)
+    rules, plausible = batch.requirements.rules, batch.requirements.support is not None
+    may_change = _what_may_change(batch)
     if len(opening) == 1:
         loosen = "" if opening[0] == NothingLost.text else " Loosen it."
         return (
@@ -343,9 +356,9 @@ def _reason(opening: list[str], acceptance: Acceptance) -> str:
     )
 
 
-def _what_may_change(acceptance: Acceptance) -> str:
+def _what_may_change(batch: QueryBatch) -> str:
     """Return which features may change, if that is less than half of them."""
-    fixed, names = acceptance.requirements.rules.fixed, acceptance.distance.table.names
+    fixed, names = batch.requirements.rules.fixed, batch.distance.table.names
     free = [repr(name) for name, stays in zip(names, fixed, strict=True) if not stays]
     if 2 * len(free) >= len(names):
         return ""

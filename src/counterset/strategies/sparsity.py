@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from counterset._base.arrays import Codes, Counts, Indices, Mask, Matrix
-from counterset.strategies.batch import REFUSED, UNASKED, Acceptance, Ask, Chosen
-from counterset.strategies.choosers import pick_diverse
+from counterset.strategies.batch import REFUSED, UNASKED, Ask, Chosen, QueryBatch
+from counterset.strategies.candidates import pick_diverse
 from counterset.strategies.line_search import unit_costs
 from counterset.strategies.selection import Selector
 from counterset.tables.table import changed
@@ -205,17 +205,17 @@ NEAREST, LANDMARK_STRIDE, MOST_LANDMARKS = 15, 16, 40
 FEW_INPUTS, MOST_CHANGES = 4, 6
 
 
-def pick_sparse(selector: Selector, found: Chosen, acceptance: Acceptance) -> Chosen:
+def pick_sparse(selector: Selector, found: Chosen, batch: QueryBatch) -> Chosen:
     """Undo the changes that are not needed, then take step 3.
 
     The nearest candidates lead to the same few changes, so some from farther away are tried too.
     """
     training_index = selector.pool.training_index
-    sparse = undo(_near_and_far(found, training_index, acceptance), acceptance)
-    return pick_diverse(selector, sparse.nearest_first(training_index), acceptance)
+    sparse = undo(_near_and_far(found, training_index, batch), batch)
+    return pick_diverse(selector, sparse.nearest_first(training_index), batch)
 
 
-def _near_and_far(found: Chosen, training_index: Indices, acceptance: Acceptance) -> Chosen:
+def _near_and_far(found: Chosen, training_index: Indices, batch: QueryBatch) -> Chosen:
     """Pick acceptable candidates of each input: the nearest, and landmarks among all of them.
 
     Landmarks are fixed training rows, so that nearly equal inputs share them, and one more training
@@ -231,7 +231,7 @@ def _near_and_far(found: Chosen, training_index: Indices, acceptance: Acceptance
         factor *= 2
         wider = _first_ones(found.owners, landmark, codes != REFUSED, factor)
         unknown = wider[codes[wider] == UNASKED]
-        codes[unknown] = acceptance.ask(found.rows[unknown], found.owners[unknown])
+        codes[unknown] = batch.ask(found.rows[unknown], found.owners[unknown])
 
 
 def _first_ones(owners: Indices, landmark: Mask, open_: Mask, factor: int) -> Indices:
@@ -255,35 +255,35 @@ def _count_before(owners: Indices, counted: Mask) -> Counts:
     return before - before[np.searchsorted(owners, owners)]
 
 
-def undo_many(found: Chosen, acceptance: Acceptance) -> Chosen:
+def undo_many(found: Chosen, batch: QueryBatch) -> Chosen:
     """Undo what is not needed of candidates that have many changes."""
-    differs = changed(acceptance.inputs[found.owners], found.rows)
+    differs = changed(batch.inputs[found.owners], found.rows)
     many = np.flatnonzero(differs.sum(axis=1) > MANY_CHANGES)
     if not len(many):
         return found
     rows, codes = found.rows.copy(), found.codes.copy()
-    undone = undo(found.take(many), acceptance)
+    undone = undo(found.take(many), batch)
     rows[many], codes[many] = undone.rows, undone.codes
-    return found.with_rows(rows, codes, acceptance)
+    return found.with_rows(rows, codes, batch)
 
 
-def undo(found: Chosen, acceptance: Acceptance) -> Chosen:
+def undo(found: Chosen, batch: QueryBatch) -> Chosen:
     """Undo the changes of candidates that are not needed, until no single one can be undone."""
     if not len(found.owners):
         return found
-    starts, rules = acceptance.inputs[found.owners], acceptance.requirements.rules
-    if len(acceptance.inputs) <= FEW_INPUTS and acceptance.model.remembers:
+    starts, rules = batch.inputs[found.owners], batch.requirements.rules
+    if len(batch.inputs) <= FEW_INPUTS and batch.model.remembers:
         # All that the rounds below may ask, in one call.
         tried, which = partly_undone(starts, found.rows, MOST_CHANGES)
         if len(tried):
-            acceptance.ask(tried, found.owners[which])
-    from_, to = acceptance.embedded.coordinates[found.owners], found.embedded.coordinates
+            batch.ask(tried, found.owners[which])
+    from_, to = batch.embedded.coordinates[found.owners], found.embedded.coordinates
     rows, codes = undo_needless_changes(
         starts,
         found.rows,
         found.codes,
         rules.units,
-        unit_costs(acceptance.distance, from_, to, rules),
-        lambda tried, which: acceptance.ask(tried, found.owners[which]),
+        unit_costs(batch.distance, from_, to, rules),
+        lambda tried, which: batch.ask(tried, found.owners[which]),
     )
-    return found.with_rows(rows, codes, acceptance)
+    return found.with_rows(rows, codes, batch)

@@ -20,8 +20,8 @@ from counterset.exceptions import NoCounterfactualError
 from counterset.explanations.context import TrainingSummary, hash_rows
 from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers
-from counterset.models.goals import Classes, is_confident
-from counterset.strategies.batch import Acceptance, Requirements
+from counterset.models.goals import AnyOther, Classes, Goal, is_confident
+from counterset.strategies.batch import QueryBatch, Requirements
 from counterset.strategies.ranking import NearestSearch
 from counterset.tables.scaling import ScaleLike, count_costs, read_costs
 from counterset.tables.schema import Schema
@@ -237,12 +237,12 @@ class TrainingData:
 
     @cached_property
     def no_rules(self) -> Rules:
-        """The rules without any constraint: anchors are found for all that may be asked later."""
+        """The rules without any constraint: regions are found for all that may be asked later."""
         return Constraints().compile(self.table, self.pool.matrix)
 
-    def acceptance(self, rows: Indices, requirements: Requirements) -> Acceptance:
-        """Return what judges counterfactuals of rows of the pool."""
-        return Acceptance(
+    def batch(self, rows: Indices, requirements: Requirements) -> QueryBatch:
+        """Return rows of the pool as inputs."""
+        return QueryBatch(
             ModelAdapter(self.model, self.table),
             self.distance,
             self.classes,
@@ -250,6 +250,17 @@ class TrainingData:
             self.pool.matrix[rows],
             self.classes.labels[self.pool.codes[rows]],
         )
+
+    def without_goal(self, goal: Goal, rows: Indices) -> Indices:
+        """Return the rows of the pool, of some, for which a strategy can learn.
+
+        These are the rows that do not have what is wanted. For a model that predicts numbers there
+        are none before an interval is known.
+        """
+        if self.classes.are_measurements and isinstance(goal, AnyOther):
+            return rows[:0]
+        labels = self.classes.labels[self.pool.codes[rows]]
+        return rows[~goal.accepts(labels, labels)]
 
     def usable(self, probability: float | None) -> Mask | None:
         """Return which rows of the pool are plausible and probable enough; None: all."""

@@ -56,13 +56,28 @@ class ChangeWriter:
         last = "list.and" if all(len(items) == 1 for items in groups.values()) else "list.last"
         return capitalised(self.templates.join(clauses, last=last))
 
+    def headline(self, before: Vector, after: Vector) -> str:
+        """Return what the option changes: the sentence, or only the number of many changes."""
+        count = int(changed(before, after).sum())
+        if not count:
+            return self.templates("option.unchanged")
+        if count > MOST_IN_ONE_SENTENCE:
+            return self.templates("option.changes", count=count)
+        return self.sentence(before, after)
+
     def lines(self, before: Vector, after: Vector) -> list[str]:
-        """Return each change as a line of its own."""
+        """Return each change as an item of a list."""
+        return [
+            self.templates("change.line", clause=clause) for clause in self.clauses(before, after)
+        ]
+
+    def clauses(self, before: Vector, after: Vector) -> list[str]:
+        """Return each change as a text of its own, such as "raise x0 from 3 to 5"."""
         clauses = []
         for i in np.flatnonzero(changed(before, after)):
             verb, item = self._change(self.table.features[i], before[i], after[i])
             clauses.append(self.templates(verb, items=item))
-        return [self.templates("change.line", clause=clause) for clause in clauses]
+        return clauses
 
     def instead(self, before: Vector, after: Vector) -> list[str]:
         """Return each change as what would be different: "the age being 35 instead of 31"."""

@@ -1,4 +1,4 @@
-"""How far options are, how steady they are, and what is proved, checked or only measured."""
+"""Description: an explanation in sentences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from counterset.exceptions import InvalidInputError
 from counterset.explanations.certificate import Certificate, rounded_down, rounded_up
 from counterset.explanations.context import Context
 from counterset.explanations.explanation import Explanation
-from counterset.explanations.stability import Steadiness
+from counterset.explanations.option import Option
+from counterset.explanations.stability import Stability
 from counterset.tables.features.feature import Feature
 from counterset.tables.table import Table
 from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter, capitalised
@@ -26,12 +27,21 @@ from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.templates import Templates, TemplatesLike
 from counterset.words.values import Writer, percent
 
-__all__ = ["Description", "folded", "how_far", "how_sure", "limits_kept", "measured", "what_stays"]
+__all__ = [
+    "Description",
+    "constraints_kept",
+    "folded",
+    "heading",
+    "how_far",
+    "how_sure",
+    "measured",
+    "what_stays",
+]
 
 #: The distances and scales in which 1 is one feature moved across its usual range.
 DISTANCES = re.compile(r"l1|l2|linf|(L1|L2|LInf)\((weights=None)?\)")
 SCALES = ("robust", "range")
-#: What ``evaluate`` returns, as far as it is told.
+#: The columns of ``evaluate`` that are written.
 MEASURED = ("input_distance", "set_distance_mean", "k_distance")
 
 
@@ -94,46 +104,46 @@ def _nearest(explanation: Explanation, certificate: Certificate, templates: Temp
 
 
 def _safe(certificate: Certificate, templates: Templates) -> list[str]:
-    """Return within what radius each option stays one; ways of equal radius together."""
+    """Return within what radius each option stays one; options of equal radius together."""
     if certificate.radii is None or certificate.epsilon is None or certificate.nothing_proved:
         return []
-    told = []
+    sentences = []
     for radius, ranks in _by_radius(certificate.radii).items():
         if radius > 0:
-            ways = _ways(ranks, ("sure.safe_one", "sure.safe_many"), templates)
+            options = _options(ranks, ("sure.safe_one", "sure.safe_many"), templates)
             epsilon, within = f"{certificate.epsilon:g}", rounded_down(radius)
             name = "sure.safe_same" if certificate.constrained else "sure.safe"
-            told.append(templates(name, ways=ways, epsilon=epsilon, radius=within))
-    return told
+            sentences.append(templates(name, options=options, epsilon=epsilon, radius=within))
+    return sentences
 
 
 def _works(certificate: Certificate, templates: Templates) -> list[str]:
-    """Return how near others must be for whom each way works; ways of equal radius together."""
+    """Return for whom else each option works; options of equal radius together."""
     if certificate.option_radii is None:
         return []
-    told = []
+    sentences = []
     for radius, ranks in _by_radius(certificate.option_radii).items():
-        ways = _ways(ranks, ("sure.works_one", "sure.works_many"), templates)
+        options = _options(ranks, ("sure.works_one", "sure.works_many"), templates)
         if math.isinf(radius):
-            told.append(templates("sure.works_all", ways=ways))
+            sentences.append(templates("sure.works_all", options=options))
         elif radius > 0:
-            told.append(templates("sure.works", ways=ways, radius=rounded_down(radius)))
+            sentences.append(templates("sure.works", options=options, radius=rounded_down(radius)))
         else:
-            told.append(templates("sure.works_unproved", ways=ways))
-    return told
+            sentences.append(templates("sure.works_unproved", options=options))
+    return sentences
 
 
 def _by_radius(radii: Vector) -> dict[float, list[str]]:
-    """Return the ranks of the ways of each radius, rounded down."""
+    """Return the ranks of the options of each radius, rounded down."""
     ranks: dict[float, list[str]] = {}
     for rank, radius in enumerate(radii.tolist(), start=1):
-        told = float(rounded_down(radius)) if 0 < radius < math.inf else radius
-        ranks.setdefault(told, []).append(str(rank))
+        shown = float(rounded_down(radius)) if 0 < radius < math.inf else radius
+        ranks.setdefault(shown, []).append(str(rank))
     return ranks
 
 
-def _ways(ranks: list[str], names: tuple[str, str], templates: Templates) -> str:
-    """Return "way 1 works" or "ways 1 and 2 work", by the templates for one and for many."""
+def _options(ranks: list[str], names: tuple[str, str], templates: Templates) -> str:
+    """Return "option 1 works" or "options 1 and 2 work": the names of both templates are given."""
     one, many = names
     if len(ranks) == 1:
         return templates(one, rank=ranks[0])
@@ -151,51 +161,50 @@ def _same(certificate: Certificate, templates: Templates) -> list[str]:
 
 def _listed(certificate: Certificate, templates: Templates) -> list[str]:
     """Return what is certain about the list that the options come from."""
-    told, radius, alone = [], certificate.list_radius, certificate.alone
+    sentences, radius, alone = [], certificate.list_radius, certificate.alone
     if radius is not None and math.isinf(radius):
-        told.append(templates("sure.list_all"))
+        sentences.append(templates("sure.list_all"))
     elif radius is not None and radius > 0:
-        told.append(templates("sure.list_within", radius=rounded_down(radius)))
+        sentences.append(templates("sure.list_within", radius=rounded_down(radius)))
     if len(alone) == 1:
-        told.append(templates("sure.alone_one", rank=alone[0]))
+        sentences.append(templates("sure.alone_one", rank=alone[0]))
     elif alone:
-        told.append(templates("sure.alone_many", ranks=templates.join(list(map(str, alone)))))
-    return told
+        sentences.append(templates("sure.alone_many", ranks=templates.join(list(map(str, alone)))))
+    return sentences
 
 
 def measured(
-    stability: pd.DataFrame | Steadiness | None, templates: Templates, ways: int, table: Table
+    stability: pd.DataFrame | Stability | None, templates: Templates, count: int, table: Table
 ) -> list[str]:
-    """Return what was measured on noisy copies of the input; nothing if nothing was.
+    """Return what was measured on noisy copies of the input; no sentence if nothing was.
 
     Parameters
     ----------
     stability
-        What ``evaluate`` or ``steadiness`` returned for this input.
-    ways
-        How many ways the explanation has.
+        What ``evaluate`` or ``stability`` returned for this input.
+    count
+        How many options the explanation has.
     table
         The features, to say how different the copies are.
     """
     if stability is None:
         return []
-    if isinstance(stability, Steadiness):
-        if len(stability.kept) != ways:
+    if isinstance(stability, Stability):
+        if len(stability.kept) != count:
             raise InvalidInputError(
-                f"stability was measured on {len(stability.kept)} ways, but this explanation has "
-                f"{ways}. Pass what steadiness returns for this explanation."
+                f"stability was measured on {len(stability.kept)} options, but this explanation "
+                f"has {count}. Pass what stability returns for this explanation."
             )
         return [*_kept(stability, templates), *_slightly(stability.differences, table, templates)]
     columns = getattr(stability, "columns", ())
     if any(name not in columns for name in MEASURED) or not len(stability):
         raise InvalidInputError(
-            f"stability takes what steadiness returns, or the table that evaluate returns, for "
+            f"stability takes what stability returns, or the table that evaluate returns, for "
             f"this input, with the columns {', '.join(MEASURED)}, got {type(stability).__name__}."
         )
     near, differ, far = (rounded(np.nanmean(stability[name]), 2) for name in MEASURED)
-    count = len(stability)
     return [
-        templates("sure.measured", count=count, near=near, differ=differ, far=far),
+        templates("sure.measured", count=len(stability), near=near, differ=differ, far=far),
         *_slightly(stability.attrs.get("differences", {}), table, templates),
     ]
 
@@ -206,30 +215,30 @@ def _slightly(differences: Mapping[str, float], table: Table, templates: Templat
     return [templates("sure.slightly", differences=text)] if text else []
 
 
-def _kept(steadiness: Steadiness, templates: Templates) -> list[str]:
-    """Return for how many copies each way is found again; ways of equal numbers together."""
-    if not steadiness.copies:
+def _kept(stability: Stability, templates: Templates) -> list[str]:
+    """Return for how many copies each option is found again; equal numbers together."""
+    if not stability.copies:
         return [templates("sure.kept_unknown")]
     ranks: dict[int, list[str]] = {}
-    for rank, kept in enumerate(steadiness.kept.tolist(), start=1):
+    for rank, kept in enumerate(stability.kept.tolist(), start=1):
         ranks.setdefault(kept, []).append(str(rank))
     found = [
         templates(
             "sure.kept_one" if len(which) == 1 else "sure.kept_many",
             ranks=templates.join(which),
             kept=kept,
-            copies=steadiness.copies,
+            copies=stability.copies,
         )
         for kept, which in ranks.items()
     ]
-    told = templates(
+    sentence = templates(
         "sure.kept",
-        near=rounded(steadiness.moved, 2),
-        ways=templates("list.comma").join(found),
-        same=steadiness.same,
-        copies=steadiness.copies,
+        near=rounded(stability.moved, 2),
+        options=templates("list.comma").join(found),
+        same=stability.same,
+        copies=stability.copies,
     )
-    return [told, templates("sure.kept_means")]
+    return [sentence, templates("sure.kept_means")]
 
 
 def what_stays(context: Context, templates: Templates) -> str:
@@ -255,26 +264,26 @@ def what_stays(context: Context, templates: Templates) -> str:
     return capitalised(templates(name, features=named))
 
 
-def limits_kept(context: Context, templates: Templates) -> list[str]:
-    """Return the other limits that were kept, a sentence each."""
-    limits, told = _Limits(context, templates), context.constraints
+def constraints_kept(context: Context, templates: Templates) -> list[str]:
+    """Return the other constraints that were kept, a sentence each."""
+    writer, given = _ConstraintWriter(context, templates), context.constraints
     sentences = [
-        *limits.one_way("kept.increase_only", "kept.later_only", told.get("increase_only", ())),
-        *limits.one_way("kept.decrease_only", "kept.earlier_only", told.get("decrease_only", ())),
-        *(limits.range(name, *ends) for name, ends in told.get("ranges", {}).items()),
-        *limits.moves("kept.max_increase", "kept.max_later", told.get("max_increase", {})),
-        *limits.moves("kept.max_decrease", "kept.max_earlier", told.get("max_decrease", {})),
-        *(limits.allowed(name, values) for name, values in told.get("allowed", {}).items()),
-        *(limits.features("kept.together", names) for names in told.get("together", ())),
+        *writer.one_way("kept.increase_only", "kept.later_only", given.get("increase_only", ())),
+        *writer.one_way("kept.decrease_only", "kept.earlier_only", given.get("decrease_only", ())),
+        *(writer.range(name, *ends) for name, ends in given.get("ranges", {}).items()),
+        *writer.moves("kept.max_increase", "kept.max_later", given.get("max_increase", {})),
+        *writer.moves("kept.max_decrease", "kept.max_earlier", given.get("max_decrease", {})),
+        *(writer.allowed(name, values) for name, values in given.get("allowed", {}).items()),
+        *(writer.features("kept.together", names) for names in given.get("together", ())),
     ]
-    if told.get("relations"):
-        relations = templates("list.comma").join(told["relations"])
+    if given.get("relations"):
+        relations = templates("list.comma").join(given["relations"])
         sentences.append(templates("kept.relations", relations=relations))
     return [capitalised(sentence) for sentence in sentences if sentence]
 
 
-class _Limits:
-    """Write single limits."""
+class _ConstraintWriter:
+    """Write single constraints."""
 
     def __init__(self, context: Context, templates: Templates) -> None:
         self._table, self._templates, self._writer = context.table, templates, Writer(templates)
@@ -296,32 +305,32 @@ class _Limits:
             return ""
         if ends[1] is None:
             name = "label.or_later" if feature.is_time else "label.at_least"
-            told = self._templates(name, low=ends[0])
+            text = self._templates(name, low=ends[0])
         elif ends[0] is None:
             name = "label.or_earlier" if feature.is_time else "label.at_most"
-            told = self._templates(name, high=ends[1])
+            text = self._templates(name, high=ends[1])
         else:
             first, last = self._writer.pair(feature, feature.code_of(low), feature.code_of(high))
-            told = self._templates("label.between", low=first, high=last)
+            text = self._templates("label.between", low=first, high=last)
         named = self._writer.feature(feature)
-        return self._templates("kept.range", feature=named, range=told)
+        return self._templates("kept.range", feature=named, range=text)
 
     def moves(self, template: str, of_times: str, amounts: dict[Any, Any]) -> Iterable[str]:
         for column, amount in amounts.items():
             feature = self._feature(column)
-            told = _span(amount) if isinstance(amount, timedelta) else str(amount)
+            text = _span(amount) if isinstance(amount, timedelta) else str(amount)
             if isinstance(amount, int | float) and feature.values is None:
-                told = self._writer.value(feature, float(amount))
+                text = self._writer.value(feature, float(amount))
             named = self._writer.feature(feature)
             name = of_times if feature.is_time else template
-            yield self._templates(name, feature=named, amount=told)
+            yield self._templates(name, feature=named, amount=text)
 
     def allowed(self, name: Any, values: Iterable[Any]) -> str:
         feature = self._feature(name)
         each = dict.fromkeys(self._value(feature, value) for value in values)
-        told = self._templates("list.comma").join(each)
+        texts = self._templates("list.comma").join(each)
         named = self._writer.feature(feature)
-        return self._templates("kept.allowed", feature=named, values=told)
+        return self._templates("kept.allowed", feature=named, values=texts)
 
     def _feature(self, name: Any) -> Feature:
         return self._table.features[self._table.position(name)]
@@ -352,20 +361,20 @@ class Description:
     Attributes
     ----------
     heading
-        What the model says about the input, and how many ways there are.
-    ways
-        The ways, nearest first: each is one sentence with its figures, or a heading and a line for
-        each change.
+        What the model says about the input, and how many options there are.
+    options
+        The options, nearest first: each is one sentence with its figures, or a heading and a line
+        for each change.
     kept
-        What stays as it is, and the other limits that were kept.
+        What stays as it is, and the other constraints that were kept.
     far
-        How far the nearest way is.
+        How far the nearest option is.
     sure
         What is checked, proved and measured.
     """
 
     heading: str
-    ways: tuple[tuple[str, ...], ...]
+    options: tuple[tuple[str, ...], ...]
     kept: tuple[str, ...]
     far: tuple[str, ...]
     sure: tuple[str, ...]
@@ -376,7 +385,7 @@ class Description:
         explanation: Explanation,
         templates: TemplatesLike = None,
         outcomes: Mapping[Any, str] | None = None,
-        stability: pd.DataFrame | Steadiness | None = None,
+        stability: pd.DataFrame | Stability | None = None,
     ) -> Description:
         """Describe an explanation.
 
@@ -389,73 +398,91 @@ class Description:
         outcomes
             From labels to how people call them, such as ``{"good": "approved"}``.
         stability
-            What ``steadiness`` or ``evaluate`` returns for this input.
+            What ``stability`` or ``evaluate`` returns for this input.
         """
         texts = Templates.read(templates)
-        told = Outcomes(explanation, texts, outcomes or {})
+        labels = Outcomes(explanation, texts, outcomes or {})
         stays = what_stays(explanation.context, texts)
         return cls(
-            heading=_heading(explanation, texts, told),
-            ways=tuple(_way(explanation, i, texts, told) for i in range(len(explanation))),
-            kept=(*([stays] if stays else []), *limits_kept(explanation.context, texts)),
+            heading=heading(explanation, texts, labels),
+            options=tuple(
+                _option(explanation, option, texts, labels) for option in explanation.options
+            ),
+            kept=(*([stays] if stays else []), *constraints_kept(explanation.context, texts)),
             far=tuple(how_far(explanation, texts)),
             sure=(
-                *how_sure(explanation, texts, told),
+                *how_sure(explanation, texts, labels),
                 *measured(stability, texts, len(explanation), explanation.context.table),
             ),
         )
 
     def text(self, width: int | None = 88) -> str:
         """Return the description as text, in lines of at most ``width`` letters; None: unbroken."""
-        ways = [folded(line, width, hang) for way in self.ways for line, hang in _hanging(way)]
+        options = [
+            folded(line, width, hang) for each in self.options for line, hang in _hanging(each)
+        ]
         rest = [folded(" ".join(part), width) for part in (self.kept, self.far, self.sure) if part]
-        parts = [folded(self.heading, width), "\n".join(ways), "\n".join(rest)]
+        parts = [folded(self.heading, width), "\n".join(options), "\n".join(rest)]
         return "\n\n".join(part for part in parts if part)
 
     def __str__(self) -> str:
         return self.text()
 
 
-def _heading(explanation: Explanation, templates: Templates, outcomes: Outcomes) -> str:
+def heading(
+    explanation: Explanation, templates: Templates, outcomes: Outcomes, *, of_table: bool = False
+) -> str:
+    """Return what the model says about the input, and how many options there are.
+
+    Parameters
+    ----------
+    of_table
+        Whether the options follow as a table, which shows what stays as it is.
+    """
     index = explanation.index
     index = tuple(map(to_python, index)) if isinstance(index, tuple) else to_python(index)
     classified = outcomes.classified(explanation.label)
     sentences = [templates("heading.input", index=index, classified=classified)]
     count, wanted = len(explanation), outcomes.aim()
-    asked = explanation.context.wanted_count
     if explanation.status == "already_reached":
         sentences.append(templates("heading.already_reached"))
     elif not count:
         sentences.append(templates("heading.none_found", wanted=wanted))
+    elif of_table:
+        name = "heading.table_of_one" if count == 1 else "heading.table"
+        sentences.append(templates(name, count=count, wanted=wanted))
     else:
+        asked = explanation.context.wanted_count
         is_few = asked is not None and count < asked and explanation.context.training is not None
         fewer = templates("heading.fewer", asked=asked) if is_few else ""
-        name = "heading.one_way" if count == 1 else "heading.ways"
+        name = "heading.one_option" if count == 1 else "heading.options"
         sentences.append(templates(name, count=count, wanted=wanted, fewer=fewer))
     return " ".join(sentences)
 
 
-def _way(
-    explanation: Explanation, i: int, templates: Templates, outcomes: Outcomes
+def _option(
+    explanation: Explanation, option: Option, templates: Templates, outcomes: Outcomes
 ) -> tuple[str, ...]:
-    """Return one way: its number, its changes and its figures."""
-    before, after = explanation._input, explanation._matrix[i]
-    figures = [templates("way.distance", distance=rounded(explanation.distances[i], 2))]
+    """Return one option: its number, its changes and its figures."""
+    figures = [templates("option.distance", distance=rounded(option.distance, 2))]
     if outcomes.differ:
-        name = "label.of_way_number" if outcomes.is_number else "label.of_way"
-        figures.insert(0, templates(name, label=outcomes.told(explanation.labels[i])))
-    told = templates("list.comma").join(figures)
-    writer = ChangeWriter(explanation._table, templates)
-    lines = writer.lines(before, after)
+        name = "label.of_option_number" if outcomes.is_number else "label.of_option"
+        figures.insert(0, templates(name, label=outcomes.text(option.label)))
+    writer, before = ChangeWriter(explanation.coded.table, templates), explanation.coded.input
+    lines = writer.lines(before, option.codes)
+    texts: dict[str, Any] = {
+        "rank": option.rank,
+        "sentence": writer.headline(before, option.codes),
+        "figures": templates("list.comma").join(figures),
+    }
     if len(lines) > MOST_IN_ONE_SENTENCE:
-        return templates("way.many", rank=i + 1, count=len(lines), figures=told), *lines
-    sentence = writer.sentence(before, after)
-    return (templates("way.line", rank=i + 1, sentence=sentence, figures=told),)
+        return templates("option.many", **texts), *lines
+    return (templates("option.line", **texts),)
 
 
-def _hanging(way: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the lines of a way, each with the indent of what follows its first line."""
-    first, *lines = way
+def _hanging(option: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the lines of an option, each with the indent of what follows its first line."""
+    first, *lines = option
     return [(first, "   "), *((f"   {line}", "     ") for line in lines)]
 
 

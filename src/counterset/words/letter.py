@@ -1,4 +1,4 @@
-"""Letters: reasons and variations for an applicant, and all figures for a reviewer."""
+"""Letters: reasons and options for an applicant, and all figures for a reviewer."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class Letter:
 
     Examples
     --------
-    >>> letter = Letter("en", "About it", (Section("", ("Two ways:", ("1. a", "2. b"))),))
+    >>> letter = Letter("en", "About it", (Section("", ("Two options:", ("1. a", "2. b"))),))
     >>> print(letter.text())
     About it
     <BLANKLINE>
-    Two ways:
+    Two options:
       1. a
       2. b
     """
@@ -139,86 +139,86 @@ class _Writer:
         self._language: str = templates.texts["language.code"]
 
     def to_applicant(self, contact: str | None) -> Letter:
-        told, outcomes = self._templates, self._outcomes
+        texts, outcomes = self._templates, self._outcomes
         name = "letter.result_number" if outcomes.is_number else "letter.result_class"
-        label = outcomes.told(self._explanation.label)
-        sections = [Section("", (told(name, label=label),))]
+        label = outcomes.text(self._explanation.label)
+        sections = [Section("", (texts(name, label=label),))]
         if self._reasons:
             heading = "letter.one_reason" if len(self._reasons) == 1 else "letter.reasons"
             reasons = tuple(self._short(reason) for reason in self._reasons)
-            sections.append(Section("", (told(heading), reasons)))
-        sections.append(self._variations())
-        contact = told("letter.contact_missing") if contact is None else contact
+            sections.append(Section("", (texts(heading), reasons)))
+        sections.append(self._options())
+        contact = texts("letter.contact_missing") if contact is None else contact
         sections.append(
-            Section(told("letter.contact_title"), (told("letter.contact", contact=contact),))
+            Section(texts("letter.contact_title"), (texts("letter.contact", contact=contact),))
         )
         if len(self._explanation):
             details = (*self._description.kept, *self._description.far, *self._description.sure)
-            sections.append(Section(told("letter.details"), details, folded=True))
-        return Letter(self._language, told("letter.title"), tuple(sections))
+            sections.append(Section(texts("letter.details"), details, folded=True))
+        return Letter(self._language, texts("letter.title"), tuple(sections))
 
-    def _variations(self) -> Section:
-        """Return which variations would have led to another result."""
-        told, explanation, wanted = self._templates, self._explanation, self._outcomes.wanted()
+    def _options(self) -> Section:
+        """Return which options would have led to another result."""
+        texts, explanation, wanted = self._templates, self._explanation, self._outcomes.wanted()
         if explanation.status == "already_reached":
-            return Section("", (told("letter.reached"),))
+            return Section("", (texts("letter.reached"),))
         if not len(explanation):
             aim = self._outcomes.aim()
-            return Section("", (told("letter.no_variation", wanted=aim),))
-        writer = ChangeWriter(explanation._table, told)
+            return Section("", (texts("letter.no_option", wanted=aim),))
+        writer, coded = ChangeWriter(explanation.coded.table, texts), explanation.coded
         items: list[str] = []
-        for rank, after in enumerate(explanation._matrix, start=1):
-            changes = writer.instead(explanation._input, after)
+        for option in explanation.options:
+            changes = writer.instead(coded.input, option.codes)
             if len(changes) <= MOST_IN_ONE_SENTENCE:
-                items.append(told("letter.variation", rank=rank, changes=told.join(changes)))
+                items.append(texts("letter.option", rank=option.rank, changes=texts.join(changes)))
             else:
-                lines = [told("change.line", clause=change) for change in changes]
-                title = told("letter.variation_many", rank=rank, count=len(changes))
+                lines = [texts("change.line", clause=change) for change in changes]
+                title = texts("letter.option_many", rank=option.rank, count=len(changes))
                 items.append("\n".join([title, *lines]))
-        heading = "letter.one_variation" if len(explanation) == 1 else "letter.variations"
-        return Section("", (told(heading, wanted=wanted), tuple(items), told("letter.example")))
+        heading = "letter.one_option" if len(explanation) == 1 else "letter.options"
+        return Section("", (texts(heading, wanted=wanted), tuple(items), texts("letter.example")))
 
     def to_reviewer(self) -> Letter:
-        told, description = self._templates, self._description
-        ways = tuple("\n".join(way) for way in description.ways)
-        sections = [Section("", (description.heading, *([ways] if ways else [])))]
-        reasons = tuple(self._long(reason) for reason in self._reasons)
+        texts, description = self._templates, self._description
+        options = tuple("\n".join(option) for option in description.options)
+        sections = [Section("", (description.heading, *([options] if options else [])))]
+        reasons = tuple(self.reason_lines())
         for title, lines in (
             ("letter.review_reasons", reasons),
-            ("letter.review_limits", description.kept),
+            ("letter.review_constraints", description.kept),
             ("letter.review_sure", (*description.far, *description.sure)),
         ):
-            sections.append(Section(told(title), (lines or told("letter.nothing"),)))
-        sections.append(Section(told("letter.review_how"), tuple(self._how())))
-        sections.append(Section("", (told("letter.review_note"),)))
+            sections.append(Section(texts(title), (lines or texts("letter.nothing"),)))
+        sections.append(Section(texts("letter.review_how"), tuple(self._how())))
+        sections.append(Section("", (texts("letter.review_note"),)))
         index = to_python(self._explanation.index)
-        return Letter(self._language, told("letter.review_title", index=index), tuple(sections))
+        return Letter(self._language, texts("letter.review_title", index=index), tuple(sections))
 
     def _how(self) -> list[str | tuple[str, ...]]:
         """Return how the explanation was made: settings, data, model and versions."""
-        told, context = self._templates, self._explanation.context
+        texts, context = self._templates, self._explanation.context
         settings = tuple(
-            told("letter.setting", name=name, value=value)
+            texts("letter.setting", name=name, value=value)
             for name, value in context.settings.value.items()
-            if name != "constraints"  # those of the call stand among the limits
+            if name != "constraints"  # those of the call stand among the constraints
         )
         blocks: list[str | tuple[str, ...]] = [
-            told("letter.review_settings", explainer=context.explainer),
+            texts("letter.review_settings", explainer=context.explainer),
             settings,
         ]
         if context.training is not None:
             data = context.training.value
-            blocks.append(told("letter.review_data", rows=f"{data.rows:,}", hash=data.hash))
+            blocks.append(texts("letter.review_data", rows=f"{data.rows:,}", hash=data.hash))
             if data.labels is not None:
-                counts = [f"{self._outcomes.told(label)} {n:,}" for label, n in data.labels.items()]
-                blocks.append(told("letter.review_labels", labels=", ".join(counts)))
+                counts = [f"{self._outcomes.text(label)} {n:,}" for label, n in data.labels.items()]
+                blocks.append(texts("letter.review_labels", labels=", ".join(counts)))
             elif data.low is not None and data.high is not None:
                 low, high = rounded(data.low), rounded(data.high)
-                blocks.append(told("letter.review_range", low=low, high=high))
+                blocks.append(texts("letter.review_range", low=low, high=high))
         model, digest = type(context.model_to_ask()).__name__, context.fingerprint().digest
-        blocks.append(told("letter.review_model", model=model, digest=digest))
+        blocks.append(texts("letter.review_model", model=model, digest=digest))
         shown = ", ".join(f"{name} {version}" for name, version in versions().items())
-        blocks.append(told("letter.review_versions", versions=shown))
+        blocks.append(texts("letter.review_versions", versions=shown))
         return blocks
 
     def _short(self, reason: Reason) -> str:
@@ -226,27 +226,31 @@ class _Writer:
         label, value = self._named(reason)
         return self._templates("reason.line", label=label, value=value)
 
+    def reason_lines(self) -> list[str]:
+        """Return each reason with what its change alone does."""
+        return [self._long(reason) for reason in self._reasons]
+
     def _long(self, reason: Reason) -> str:
         """Return a reason with what its change alone does."""
-        told, outcomes = self._templates, self._outcomes
+        texts, outcomes = self._templates, self._outcomes
         label, value = self._named(reason)
-        feature = self._explanation._table.features[reason.at]
-        after = Writer(told).value(feature, reason.other_code)
+        feature = self._explanation.coded.table.features[reason.at]
+        after = Writer(texts).value(feature, reason.other_code)
         parts: dict[str, Any] = {"label": label, "value": value, "after": after}
         if reason.before is not None and reason.after is not None:
             if outcomes.is_number:
                 now, then = outcomes.predicted(reason.after), outcomes.predicted(reason.before)
-                return told("reason.predicted", prediction=now, prediction_before=then, **parts)
-            now, then = percents(reason.after, reason.before, told)
+                return texts("reason.predicted", prediction=now, prediction_before=then, **parts)
+            now, then = percents(reason.after, reason.before, texts)
             parts |= {"probability": now, "probability_before": then}
-            return told("reason.probability", wanted=outcomes.goal(), **parts)
+            return texts("reason.probability", wanted=outcomes.goal(), **parts)
         if reason.flips:
-            return told("reason.flips", wanted=outcomes.goal(), **parts)
-        ways = len(self._explanation)
-        return told("reason.with_others", count=reason.count, ways=ways, **parts)
+            return texts("reason.flips", wanted=outcomes.goal(), **parts)
+        options = len(self._explanation)
+        return texts("reason.with_others", count=reason.count, options=options, **parts)
 
     def _named(self, reason: Reason) -> tuple[str, str]:
-        feature = self._explanation._table.features[reason.at]
+        feature = self._explanation.coded.table.features[reason.at]
         value = Writer(self._templates).own(feature, reason.code)
         return isolated(capitalised(feature.label)), value
 
@@ -285,4 +289,4 @@ def reason_lines(
 ) -> list[str]:
     """Return the main reasons, each with the person's value and what its change alone does."""
     writer = _Writer(explanation, Templates.read(templates), outcomes or {})
-    return [writer._long(reason) for reason in writer._reasons]
+    return writer.reason_lines()

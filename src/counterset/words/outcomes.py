@@ -1,4 +1,4 @@
-"""What a model answers, and what was wanted, in words."""
+"""Outcomes: labels, predictions and goals in words; everything that shows them reads it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import numpy as np
 from counterset._base.arrays import to_python
 from counterset._base.bidi import isolated
 from counterset.exceptions import InvalidInputError
+from counterset.explanations.context import Context
 from counterset.explanations.explanation import Explanation
 from counterset.models.goals import InInterval, OneOf
 from counterset.tables.features.number import format_number, rounded
 from counterset.words.templates import Templates
 from counterset.words.values import exact_percent
 
-__all__ = ["Outcomes", "between", "rounded"]
+__all__ = ["Outcomes", "between", "rounded", "wanted_text"]
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,14 @@ class Outcomes:
     texts
         From labels to how people call them; a label that is not there is written as it is. One
         that is no class of the model is an error.
+    quoted
+        Whether classes that are texts stand in quotes, as sentences need it.
     """
 
     explanation: Explanation
     templates: Templates
     texts: Mapping[Any, str]
+    quoted: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.texts, Mapping):
@@ -68,16 +72,16 @@ class Outcomes:
         context = self.explanation.context
         return context.is_regression or isinstance(context.goal, InInterval)
 
-    def told(self, label: Any) -> str:
+    def text(self, label: Any) -> str:
         """Return a label, or a predicted number."""
         label = to_python(label)
         if label in self.texts:
             return isolated(self.texts[label])
         if self.is_number:
             return self.predicted(label)
-        if isinstance(label, str):
-            return self.templates("label.class", label=isolated(label))
-        return str(label)
+        if not isinstance(label, str):
+            return str(label)
+        return self.templates("label.class", label=isolated(label)) if self.quoted else label
 
     def predicted(self, number: float) -> str:
         """Return a predicted number, on the side of the goal's ends where it is."""
@@ -88,19 +92,14 @@ class Outcomes:
     def classified(self, label: Any) -> str:
         """Return what the model says: "is classified as 'good'", "is predicted to be 175.9"."""
         name = "label.predicted" if self.is_number else "label.classified"
-        return self.templates(name, label=self.told(label))
+        return self.templates(name, label=self.text(label))
 
     def wanted(self) -> str:
-        """Return what the options lead to."""
-        wanted, probability = self.goal(), self.explanation.context.probability
-        if probability is None:
-            return wanted
-        return self.templates(
-            "label.probable", wanted=wanted, probability=exact_percent(probability)
-        )
+        """Return what the options lead to, with the probability that was asked for."""
+        return _with_probability(self.goal(), self.explanation.context, self.templates)
 
     def aim(self) -> str:
-        """Return what ways lead to: "'good'", "a prediction between 80 and 120"."""
+        """Return what options lead to: "'good'", "a prediction between 80 and 120"."""
         goal = self.explanation.context.goal
         if not isinstance(goal, InInterval):
             return self.wanted()
@@ -114,20 +113,39 @@ class Outcomes:
         if isinstance(goal, InInterval):
             return between(self.templates, goal.low, goal.high)
         labels = goal.wanted if isinstance(goal, OneOf) else self.explanation.labels
-        told = list(dict.fromkeys(self.told(label) for label in labels))
-        return self.templates.join(told, last="list.or") or self.other()
+        texts = list(dict.fromkeys(self.text(label) for label in labels))
+        return self.templates.join(texts, last="list.or") or self.other()
 
     def other(self) -> str:
         """Return the classes that differ from the input's."""
         classes = self.explanation.context.classes
         labels = [] if classes is None else classes.labels.tolist()
-        others = [self.told(label) for label in labels if label != self.explanation.label]
+        others = [self.text(label) for label in labels if label != self.explanation.label]
         return self.templates.join(others, last="list.or") or self.templates("label.other")
 
     @property
     def differ(self) -> bool:
-        """Whether the options lead to different labels, so that each is told."""
+        """Whether the options lead to different labels, so that each has to be named."""
         return self.is_number or len({to_python(label) for label in self.explanation.labels}) > 1
+
+
+def wanted_text(context: Context, templates: Templates) -> str:
+    """Return what the options of any input lead to: classes, an interval, or another result."""
+    goal = context.goal
+    text = templates("label.other")
+    if isinstance(goal, InInterval):
+        text = between(templates, goal.low, goal.high)
+    elif isinstance(goal, OneOf):
+        labels = [repr(to_python(label)) for label in goal.wanted]
+        text = templates.join(labels, last="list.or")
+    return _with_probability(text, context, templates)
+
+
+def _with_probability(text: str, context: Context, templates: Templates) -> str:
+    if context.probability is None:
+        return text
+    shown = exact_percent(context.probability)
+    return templates("label.probable", wanted=text, probability=shown)
 
 
 def between(templates: Templates, low: float, high: float) -> str:

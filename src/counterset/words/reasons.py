@@ -78,10 +78,10 @@ def find_reasons(explanation: Explanation, most: int = MOST_REASONS) -> list[Rea
     """
     if not len(explanation):
         return []
-    context = explanation.context
+    context, coded = explanation.context, explanation.coded
     options, features = np.nonzero(explanation.changed)
-    rows = np.repeat(explanation._input[None, :], len(options) + 1, axis=0)
-    rows[np.arange(len(options)), features] = explanation._matrix[options, features]
+    rows = np.repeat(coded.input[None, :], len(options) + 1, axis=0)
+    rows[np.arange(len(options)), features] = coded.matrix[options, features]
     effect = _Effect.of(context, rows, explanation.label)
     reasons = []
     for at in np.unique(features):
@@ -90,7 +90,7 @@ def find_reasons(explanation: Explanation, most: int = MOST_REASONS) -> list[Rea
         reason = Reason(
             feature=context.table.features[at].name,
             at=int(at),
-            code=float(explanation._input[at]),
+            code=float(coded.input[at]),
             other_code=float(rows[best, at]),
             before=effect.figure(-1),
             after=effect.figure(best),

@@ -1,5 +1,7 @@
 """Trees behind scalers and encoders, and mixed tables: against every combination of values."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -35,13 +37,12 @@ from threadpoolctl import threadpool_limits
 from counterset import Constraints, DiverseExplainer, ExhaustiveExplainer, Schema
 from counterset.distances import L1
 from counterset.exact import Box, counterfactual_distance, counterfactual_distances
-from counterset.exact.trees.pipelines import read_tree_pipeline
+from counterset.exact.trees.pipelines import last_at_most, read_tree_pipeline
 from counterset.exceptions import UnsupportedModelError
 
 KINDS = ["gower", "l0", "l1", "l2", "linf"]
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 1000),
     kind=st.sampled_from(KINDS),
@@ -193,7 +194,7 @@ def test_cuts_are_where_the_scaler_puts_them(scaler: Any, dtype: Any) -> None:
                 assert model.predict(back)[0] == own
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 1000), distance=st.sampled_from(["l1", "l2", "linf", "l0"]))
 def test_scaled_forests_are_as_far_as_their_twins_without(seed: int, distance: str) -> None:
     # Powers of two scale without rounding, so that both forests have the same cells.
@@ -333,3 +334,23 @@ def test_a_forest_without_splits() -> None:
         frame, frame["rooms"] > 9
     )
     assert counterfactual_distance(model, frame.iloc[[0]], "gower", Box.of(frame)).none_exists
+
+
+# The last number at most a limit ------------------------------------------------------------------
+
+
+@given(
+    limit=st.floats(-50, 50),
+    factor=st.floats(1e-3, 1e3),
+    shift=st.floats(-10, 10),
+    whole=st.booleans(),
+)
+def test_the_last_number_at_most(limit: float, factor: float, shift: float, whole: bool) -> None:
+    def scaled(values: np.ndarray) -> np.ndarray:
+        return values * factor + shift
+
+    low, high = np.array([-1e6]), np.array([1e6])
+    last = last_at_most(scaled, np.array([limit]), low, high, np.array([whole]))
+    after = last + 1 if whole else np.nextafter(last, np.inf)
+    assert scaled(last)[0] <= limit < scaled(after)[0]
+    assert not whole or last[0] == np.floor(last[0])

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from counterset.paper.classifiers import Network
-from counterset.paper.data import Split
 from counterset.paper.peers import find_peer
+from counterset.paper.setups import Network, Split
 
 
 def test_every_input_of_a_class_gets_the_same_rows_of_the_other(

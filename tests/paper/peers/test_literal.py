@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from counterset.paper.classifiers import Network
-from counterset.paper.data import Split
 from counterset.paper.peers import find_peer
+from counterset.paper.setups import Network, Split
 
 
 @pytest.mark.parametrize("norm", [1, 2])

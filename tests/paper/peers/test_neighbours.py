@@ -7,9 +7,8 @@ import pandas as pd
 
 from counterset import DiverseExplainer
 from counterset._base.arrays import Labels
-from counterset.paper.classifiers import Network
-from counterset.paper.data import Split
 from counterset.paper.peers import find_peer
+from counterset.paper.setups import Network, Split
 
 
 def test_the_nearest_rows_are_the_nearest_of_the_other_class(

@@ -12,9 +12,8 @@ import pytest
 
 from counterset._base.arrays import Matrix
 from counterset.exceptions import MissingExtraError
-from counterset.paper.classifiers import Network
-from counterset.paper.data import Split
 from counterset.paper.peers import find_peer
+from counterset.paper.setups import Network, Split
 
 
 def test_nice_gives_a_set_of_one(

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from counterset import DiverseExplainer
-from counterset.paper.classifiers import Network
-from counterset.paper.data import Split
 from counterset.paper.peers import find_peer
+from counterset.paper.setups import Network, Split
 
 
 @pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")

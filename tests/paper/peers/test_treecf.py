@@ -16,9 +16,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from counterset import InvalidInputError
 from counterset.exceptions import MissingExtraError
-from counterset.paper.classifiers import Network
-from counterset.paper.data import Split
 from counterset.paper.peers import find_peer
+from counterset.paper.setups import Network, Split
 
 
 class FakeTreecf:

@@ -2,7 +2,7 @@
 
 Begin with :mod:`counterset.paper.peers.protocol`: what a peer must offer, and the names of the
 known ones. Each other module is one peer. A peer may import
-:mod:`counterset.paper.classifiers` and what lies below ``benchmark``.
+:mod:`counterset.paper.setups` and what lies below ``benchmark``.
 """
 
 from counterset.paper.peers.protocol import PEERS, Peer, find_peer

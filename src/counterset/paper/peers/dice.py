@@ -15,8 +15,8 @@ from pandas.api.types import is_integer_dtype, is_numeric_dtype
 
 from counterset._base.arrays import Labels, Matrix, Vector
 from counterset.exceptions import MissingExtraError
-from counterset.paper.classifiers import Network
 from counterset.paper.peers.protocol import LIMIT
+from counterset.paper.setups import Network
 
 __all__ = ["Dice"]
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from counterset._base.arrays import Matrix
 from counterset.distances import ROUNDING
-from counterset.paper.classifiers import Network
 from counterset.paper.peers.protocol import LIMIT
+from counterset.paper.setups import Network
 from counterset.strategies.diversity import AngleDiversity, DistanceDiversity
 from counterset.strategies.line_search import LineSearch
 from counterset.strategies.ranking import CandidatesWithin, NearestCandidates

@@ -15,8 +15,8 @@ from counterset import distances
 from counterset._base.arrays import Matrix
 from counterset.exceptions import FewerCounterfactualsWarning
 from counterset.explainer import DiverseExplainer
-from counterset.paper.classifiers import Network
 from counterset.paper.peers.protocol import LIMIT
+from counterset.paper.setups import Network
 from counterset.tables.schema import Schema
 from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
