@@ -29,9 +29,7 @@ def test_the_page_names_only_files_that_are_there() -> None:
     named = re.findall(r"`((?:tests/)?[a-z_/]+(?:\.py|/))`", text)
     assert len(named) > 30
     missing = [
-        each
-        for each in named
-        if not any((root / each).exists() for root in (SOURCE, TESTS.parent))
+        each for each in named if not any((root / each).exists() for root in (SOURCE, TESTS.parent))
     ]
     assert missing == []
 

@@ -122,7 +122,7 @@ class Box:
         """
         _refuse_may_change(may_change, "Box.of")
         if hasattr(data, "schema_"):  # a fitted explainer
-            return range_of_rows(data.distance_.table, data.pool_.matrix)
+            return range_of_rows(data.training_.table, data.training_.pool.matrix)
         if hasattr(data, "explain"):
             raise NotFittedError(
                 "This explainer is not fitted yet, so its data has no range. Call fit first."
