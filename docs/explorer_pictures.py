@@ -15,7 +15,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-#: The lists for people alike are made when they are first needed, which takes some seconds.
+#: The server learns before it prints its address, which takes some seconds.
 PATIENCE = 120
 
 
@@ -42,11 +42,11 @@ def desktop(address: str, file: Path) -> None:
 
 
 def phone(address: str, file: Path) -> None:
-    """The nearest way tried out, on a phone, in the dark."""
+    """The nearest option tried out, on a phone, in the dark."""
     driver = open_page(address, 390, 844, "dark")
-    driver.find_element(By.CSS_SELECTOR, ".card .try").click()
+    driver.find_element(By.CSS_SELECTOR, ".option .try").click()
     settle(driver)
-    driver.execute_script("document.getElementById('ways').scrollIntoView()")
+    driver.execute_script("document.getElementById('options').scrollIntoView()")
     driver.execute_script("window.scrollBy(0, -62)")  # the badges stay above
     driver.save_screenshot(str(file))
     driver.quit()

@@ -28,6 +28,7 @@ from counterset import (
 )
 from counterset.distances import L0, L1, L2, Distance, LInf
 from counterset.exceptions import NotFittedError
+from counterset.strategies.shared import SharedFinder
 
 INFINITE = float("inf")
 
@@ -281,10 +282,11 @@ def test_other_costs_ask_the_model_nothing_and_leave_the_explainer_as_it_is() ->
     assert explainer.explain(FRAME.iloc[0]).distances.tolist() == before.distances.tolist()
 
 
-def test_anchors_are_found_anew_for_other_costs() -> None:
+def test_shared_lists_are_found_anew_for_other_costs() -> None:
     explainer = fitted(FRAME, sparse=True, regions=2).with_costs({"age": 4.0})
-    assert explainer.anchors_ is not None
-    assert explainer.anchors_.book.training.distance.space.costs.tolist() == [4.0, 1.0]
+    finder = explainer.strategy_
+    assert isinstance(finder, SharedFinder)
+    assert finder.nearest.training.distance.space.costs.tolist() == [4.0, 1.0]
     assert explainer.explain(FRAME.iloc[0]).certificate is not None
 
 

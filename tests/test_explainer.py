@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from counterset import (
     FewerCounterfactualsWarning,
     LineSearch,
     NearestCandidates,
+    Paper,
 )
 
 
@@ -41,7 +43,9 @@ def test_the_papers_picture_of_the_four_steps() -> None:
         scale=None,
     ).fit(training)
 
-    without_search = explainer.set_params(search=None).explain(x)
+    assert isinstance(explainer.strategy, Paper)
+    rows = explainer.with_strategy(replace(explainer.strategy, search=None))
+    without_search = rows.explain(x)
     assert without_search.values.tolist() == [one, two, four]
     assert without_search.examples.tolist() == [3, 5, 4]
     lengths = np.sqrt([0.8**2 + 0.1**2, 0.7**2 + 0.5**2, 0.7**2 + 1.2**2])
@@ -49,7 +53,7 @@ def test_the_papers_picture_of_the_four_steps() -> None:
 
     # All three are longer than 16 * 0.05 and at most 32 * 0.05: five halvings. The boundary is
     # at the shares 0.54/0.76, 0.54/0.9 and 0.54/1.18 of the ways: within 23/32, 20/32, 15/32.
-    found = explainer.set_params(search=LineSearch(0.05)).explain(x)
+    found = explainer.explain(x)
     shares = np.array([20, 23, 15]) / 32
     ends = np.array([two, one, four])
     np.testing.assert_allclose(found.values, x + shares[:, None] * (ends - x))
@@ -97,8 +101,9 @@ def test_scaling_by_the_median_absolute_deviation() -> None:
     assert explainer.explain([3.0]).distances.tolist() == [1.0, 97.0]
     # A feature of which most values are equal is scaled by its range.
     mostly = np.array([[0.0], [0.0], [0.0], [10.0]])
-    explainer = fitted(mostly, lambda rows: rows[:, 0] > 5, scale="mad", max_counterfactuals=1)
-    assert explainer.set_params(search=None).explain([0.0]).distances.tolist() == [1.0]
+    settings: dict[str, Any] = {"scale": "mad", "search": None, "max_counterfactuals": 1}
+    explainer = fitted(mostly, lambda rows: rows[:, 0] > 5, **settings)
+    assert explainer.explain([0.0]).distances.tolist() == [1.0]
 
 
 def test_weights_by_name() -> None:

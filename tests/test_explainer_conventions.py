@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,18 @@ import sklearn
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
-from support.settings import paper_by_steps
 from support.toys import FRAME, X, approve, fitted
 
 from counterset import (
     AngleDiversity,
     CountersetError,
     DiverseExplainer,
+    FeatureDiversity,
     InvalidInputError,
     LineSearch,
+    Nearest,
     NearestCandidates,
+    Paper,
     Schema,
 )
 from counterset.exceptions import ModelError, NotFittedError
@@ -33,7 +36,10 @@ from counterset.exceptions import ModelError, NotFittedError
 
 def test_all_parameters_but_the_model_are_keyword_only() -> None:
     parameters = inspect.signature(DiverseExplainer).parameters
+    assert parameters["moved"].kind == inspect.Parameter.VAR_KEYWORD  # refused, see below
     for name, parameter in parameters.items():
+        if name == "moved":
+            continue
         positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
         expected = positional if name == "model" else inspect.Parameter.KEYWORD_ONLY
         assert parameter.kind == expected, name
@@ -54,17 +60,20 @@ def test_parameters_can_be_read_and_set() -> None:
 
 def test_the_settings_of_the_paper_are_one_call_away() -> None:
     explainer = DiverseExplainer.paper(approve)
-    assert explainer.candidates == NearestCandidates() == NearestCandidates(1000)
-    assert explainer.diversity == AngleDiversity() == AngleDiversity(0.5)
-    assert explainer.search == LineSearch() == LineSearch(0.1)
+    assert explainer.strategy == Paper()
+    steps = NearestCandidates(1000), AngleDiversity(0.5), LineSearch(0.1), None
+    assert explainer.strategy == Paper(*steps)
+    assert (NearestCandidates(), AngleDiversity(), LineSearch()) == steps[:3]
     assert (explainer.max_counterfactuals, explainer.distance) == (5, "l1")
-    assert (explainer.sparsify, explainer.scale) == (False, "range")
+    assert explainer.scale == "range"
     assert explainer.schema == Schema(step=0)
 
 
 def test_parameters_of_ones_own_take_the_place_of_the_papers() -> None:
-    explainer = paper_by_steps(approve, search=None, schema=Schema(categorical=["x1"]), sparse=True)
-    assert (explainer.search, explainer.sparsify, explainer.scale) == (None, True, "range")
+    schema = Schema(categorical=["x1"])
+    explainer = DiverseExplainer.paper(approve, search=None, regions=3, schema=schema)
+    assert explainer.strategy == Paper(search=None, regions=3)
+    assert explainer.scale == "range"
     assert explainer.schema == Schema(categorical=["x1"], step=0)
     own_step = DiverseExplainer.paper(approve, schema=Schema(step={"x0": 2.0}))
     assert own_step.schema == Schema(step={"x0": 2.0})
@@ -72,11 +81,32 @@ def test_parameters_of_ones_own_take_the_place_of_the_papers() -> None:
         DiverseExplainer.paper(approve, schema=3).fit(X)
     with pytest.raises(TypeError, match="unknown"):
         DiverseExplainer.paper(approve, unknown=3)
+    with pytest.raises(InvalidInputError, match="has the strategy Paper"):
+        DiverseExplainer.paper(approve, strategy=Nearest())
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"sparsify": True}, "strategy=Nearest()"),
+        ({"diversity": FeatureDiversity()}, "strategy=Nearest(diversity=FeatureDiversity())"),
+        ({"sparsify": False, "search": LineSearch(0.2)}, "strategy=Paper(search=LineSearch("),
+        ({"candidates": NearestCandidates(20)}, "strategy=Paper(candidates=NearestCandidates("),
+        ({"search": None}, "strategy=Paper(search=None)"),
+        ({"anchors": "auto"}, "strategy=Shared(own=0, regions='auto')"),
+        ({"anchors": 4, "sparsify": False}, "strategy=Paper(regions=4)"),
+    ],
+)
+def test_parameters_that_moved_to_a_strategy_are_refused_with_the_new_line(
+    given: dict[str, Any], line: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=re.escape(line)):
+        DiverseExplainer(approve, **given)
 
 
 def test_the_defaults_change_few_features_and_search_finely() -> None:
     explainer = DiverseExplainer(approve)
-    assert (explainer.sparsify, explainer.search) == (True, LineSearch(0.001))
+    assert explainer.strategy == Nearest(AngleDiversity(0.5), LineSearch(0.001))
     assert (explainer.scale, explainer.schema, explainer.costs) == ("robust", None, None)
 
 

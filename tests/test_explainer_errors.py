@@ -10,7 +10,15 @@ import pandas as pd
 import pytest
 from support.toys import FRAME, Rows, X, approve, fitted
 
-from counterset import CountersetError, DiverseExplainer, InvalidInputError, NoCounterfactualError
+from counterset import (
+    CountersetError,
+    DiverseExplainer,
+    InvalidInputError,
+    Nearest,
+    NoCounterfactualError,
+    Paper,
+    Shared,
+)
 from counterset.distances import L0, L1, L2, Distance, Gower, LInf
 from counterset.exceptions import ModelError
 
@@ -119,10 +127,8 @@ def test_a_target_that_is_already_reached_is_refused() -> None:
     [
         ("distance", "l3", r"Unknown distance 'l3'\. Choose one of"),
         ("distance", 2, r"A distance is .*, got int"),
-        ("candidates", 50, r"candidates must be NearestCandidates, .*, got 50"),
-        ("candidates", None, r"candidates must be .*, got None"),
-        ("diversity", 0.5, r"diversity must be AngleDiversity.*, got 0\.5"),
-        ("search", 0.1, r"search must be LineSearch, .* or None, got 0\.1"),
+        ("strategy", "nearest", r"strategy must be Nearest\(\.\.\.\), .*, got 'nearest'"),
+        ("strategy", Nearest, r"strategy must be Nearest\(\.\.\.\), .*, got <class"),
         ("max_counterfactuals", 0, r"max_counterfactuals must be .* at least 1, got 0"),
         ("max_counterfactuals", 2.5, r"max_counterfactuals must be .* at least 1, got 2\.5"),
         ("scale", "z", r"Unknown scale 'z'\. Choose 'robust'"),
@@ -137,6 +143,30 @@ def test_unusable_parameters_are_refused_in_fit(parameter: str, value: Any, mess
     explainer = DiverseExplainer.paper(approve).set_params(**{parameter: value})
     with pytest.raises(InvalidInputError, match=message):
         explainer.fit(X)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "given", "message"),
+    [
+        (Paper, {"candidates": 50}, r"candidates must be NearestCandidates, .*, got 50"),
+        (Paper, {"candidates": None}, r"candidates must be .*, got None"),
+        (Paper, {"search": 0.1}, r"search must be LineSearch, .*, or None, got 0\.1"),
+        (Nearest, {"search": None}, r"search must be .*Paper\(search=None\).*, got None"),
+        (Shared, {"search": None}, r"search must be .*Paper\(search=None\).*, got None"),
+        (Shared, {"own": -1}, r"own must be a whole number of at least 0, got -1"),
+        (Shared, {"regions": None}, r"regions must be a whole number .* or 'auto', got None"),
+        (Paper, {"regions": "many"}, r"regions must be a whole number .* or 'auto', got 'many'"),
+        *(
+            (each, {"diversity": 0.5}, r"diversity must be AngleDiversity.*, got 0\.5")
+            for each in (Paper, Nearest, Shared)
+        ),
+    ],
+)
+def test_unusable_parameters_of_a_strategy_are_refused_when_it_is_made(
+    strategy: Any, given: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        strategy(**given)
 
 
 def test_unusable_parameters_set_after_fit_are_refused_too() -> None:

@@ -86,12 +86,12 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
-# With anchors a LineSearch is refined, and a search of one's own is used as it is.
+# With regions a LineSearch is refined, and a search of one's own is used as it is.
 CASES = [
     pytest.param(*pair, setting, id=f"{pair[0]}, {' '.join(setting) or 'plain'}")
     for pair in PAIRS
     for setting in SETTINGS
-    if not (pair[0] == "search" and "anchors" in setting)
+    if not (pair[0] == "search" and "regions" in setting)
 ]
 
 
@@ -107,7 +107,7 @@ def test_a_step_of_ones_own_gives_what_the_built_in_one_gives(
     pd.testing.assert_frame_equal(explain(own), explain(built_in))
 
 
-def test_a_search_of_ones_own_works_with_anchors() -> None:
+def test_a_search_of_ones_own_works_with_regions() -> None:
     explainer = paper_by_steps(model, search=OwnSearch(0.02), regions=3).fit(X)
     explanations = explainer.explain_many(X[:20])
     assert (model(np.vstack([e.values for e in explanations])) != np.repeat(

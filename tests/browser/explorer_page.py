@@ -24,6 +24,7 @@ PATIENCE = 90
 @contextmanager
 def serving(served: Served, token: str | None = None) -> Iterator[str]:
     """Serve the page on a free port of this machine, and yield its address."""
+    served.warm_up()
     with socket.create_server(("127.0.0.1", 0)) as listening:
         config = uvicorn.Config(create_app(served, token=token), log_config=None, access_log=False)
         server = uvicorn.Server(config)
@@ -48,7 +49,7 @@ class Page:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": wanted})
         self.driver.get("about:blank")  # an address that differs after its # is no new page
         self.driver.get(self.address + link)
-        self.wait(lambda: self.all(".card") and not self.all(".card.empty"))
+        self.wait(lambda: self.all("#options .option") and not self.all(".option.empty"))
         return self.settle()
 
     def wait(self, holds: Callable[[], Any]) -> None:
@@ -63,7 +64,7 @@ class Page:
         with_nearby
             Also wait for the people almost like this one: explaining 40 of them takes longest.
         """
-        passed = [] if with_nearby else ["own", "anchored"]
+        passed = [] if with_nearby else ["nearest", "shared"]
         script = (
             "return document.body.dataset.busy.split(' ')"
             ".every((each) => each === '' || arguments[0].includes(each))"
@@ -95,10 +96,10 @@ class Page:
         """Return the text of an element; empty if it is not there."""
         return next((str(each.text) for each in self.all(selector)), "")
 
-    def ways(self) -> list[dict[str, Any]]:
-        """Return what each card changes."""
-        cards = self.all("#ways ol.cards > .card")
-        return [json.loads(each.get_attribute("data-way")) for each in cards]
+    def options(self) -> list[dict[str, Any]]:
+        """Return what each option changes."""
+        items = self.all("#options ol.options > .option")
+        return [json.loads(each.get_attribute("data-option")) for each in items]
 
     def lock(self, name: str) -> Page:
         """Lock a feature, or unlock it."""

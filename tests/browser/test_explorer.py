@@ -36,11 +36,9 @@ def address() -> Iterator[str]:
             "german_credit",
             credit.explainer,
             cases=credit.X_test,
-            training=credit.X_train,
             goal={"target": "good"},
             outcomes=OUTCOMES,
         )
-        _ = served.anchored  # fitted now, and not while somebody waits
         with serving(served) as found:
             yield found
 
@@ -65,13 +63,13 @@ def phone(page: Page) -> Iterator[Page]:
     page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_five_ways_are_there_at_once(page: Page) -> None:
+def test_five_options_are_there_at_once(page: Page) -> None:
     page.open().settle(with_nearby=True)
     assert page.text("#decision").startswith("The case\n✗ declined")
-    assert page.text("#ways h2") == "5 ways to approved"
-    assert len(page.ways()) == 5
-    assert page.text(".card .steady").startswith("kept by")
-    assert "nearest" in page.text(".card .facts")
+    assert page.text("#options h2") == "5 options to approved"
+    assert len(page.options()) == 5
+    assert page.text(".option .stability").startswith("kept by")
+    assert "nearest" in page.text(".option .facts")
 
 
 def test_it_weighs_little(page: Page) -> None:
@@ -102,12 +100,12 @@ def test_a_case_is_picked_by_its_number_or_leafed_to(page: Page) -> None:
     assert "declined" in page.text("#decision")
 
 
-def test_locked_features_stay_in_all_ways(page: Page) -> None:
+def test_locked_features_stay_in_all_options(page: Page) -> None:
     page.open()
-    used = next(iter(page.ways()[0]))
+    used = next(iter(page.options()[0]))
     page.lock(used)
-    assert len(page.ways()) >= 1
-    assert all(used not in way for way in page.ways())
+    assert len(page.options()) >= 1
+    assert all(used not in option for option in page.options())
 
 
 def test_what_is_typed_is_explained_and_marked(page: Page) -> None:
@@ -132,86 +130,86 @@ def test_a_field_that_is_no_number_yet_is_marked_and_not_asked_about(page: Page)
     assert page.asked() == []
 
 
-def test_directions_ranges_and_difficulties_limit_the_ways(page: Page) -> None:
+def test_directions_ranges_and_difficulties_restrict_the_options(page: Page) -> None:
     page.open()
     row = '[data-name="credit_amount"]'
     own = 6289
-    assert any(way.get("credit_amount", own) < own for way in page.ways())
-    page.click(f"{row} .limits > summary")
+    assert any(option.get("credit_amount", own) < own for option in page.options())
+    page.click(f"{row} .constraints > summary")
     page.click(f'{row} .choices input[value="up"]').settle()
-    assert all(way.get("credit_amount", own) >= own for way in page.ways())
+    assert all(option.get("credit_amount", own) >= own for option in page.options())
     most = page.one(f'{row} .ends input[aria-label$="to"]')
     most.send_keys("7000")
     page.settle()
-    assert all(own <= way.get("credit_amount", own) <= 7000 for way in page.ways())
+    assert all(own <= option.get("credit_amount", own) <= 7000 for option in page.options())
     page.click(f'{row} .choices input[value="5"]').settle()
-    assert page.text(f"{row} .limits > summary") == "only up · at most 7,000 DM · hard: 5 of 5"
+    assert page.text(f"{row} .constraints > summary") == "only up · at most 7,000 DM · hard: 5 of 5"
 
 
 def test_a_nudge_shows_two_columns(page: Page) -> None:
     page.open().settle(with_nearby=True)
-    for view in ("own", "anchored"):
+    for view in ("nearest", "shared"):
         assert len(page.all(f"#view-{view} .line")) == 5
         assert len(page.all(f"#view-{view} .line:first-child i")) == 20
         assert float(page.text(f"#view-{view} .differ strong")) >= 0
-    before = page.text("#view-own .grid")
+    before = page.text("#view-nearest .grid")
     page.script(
         "const s = document.getElementById('noise'); s.value = 15;"
         "s.dispatchEvent(new Event('input'))"
     )
     page.settle(with_nearby=True)
-    assert page.text("#view-own .grid") != before
+    assert page.text("#view-nearest .grid") != before
     assert "15 %" in page.text(".controls output")
 
 
-def test_taking_a_way_over_flips_the_badge(page: Page) -> None:
+def test_taking_an_option_over_changes_the_badge(page: Page) -> None:
     page.open()
-    ways = page.ways()
-    page.click(".card .try").settle()
+    options = page.options()
+    page.click(".option .try").settle()
     assert page.text("#trial").startswith("What if\n✓ approved")
     assert page.text("#decision").startswith("The case\n✗ declined")
     assert page.text("#case h2") == "What if"
     assert page.text(".feature .own").startswith("in the case:")
-    assert page.ways() == ways
+    assert page.options() == options
     page.click("#back").settle()
     assert page.all("#trial") == []
-    page.click(".card .try").settle()
+    page.click(".option .try").settle()
     page.click("#take").settle()
     assert page.text("#decision").startswith("The case\n✓ approved")
-    assert page.text("#ways h2") == "Nothing to change"
+    assert page.text("#options h2") == "Nothing to change"
 
 
 def test_a_link_shows_the_same_page(page: Page) -> None:
     page.open()
     page.lock("savings_status")
-    page.click(".card .keep").settle()
+    page.click(".option .keep").settle()
     page.click("#picture-menu")
-    kept, ways = page.text(".kept h3"), page.ways()
-    assert page.one(".card .keep").get_attribute("aria-pressed") == "true"
+    kept, options = page.text(".kept h3"), page.options()
+    assert page.one(".option .keep").get_attribute("aria-pressed") == "true"
     link = page.script("return location.hash")
     page.open(link)
     assert page.text(".kept h3") == kept
-    # Cards keep their place while a person works; a page that is opened has the nearest first.
-    assert sorted(map(str, page.ways())) == sorted(map(str, ways))
+    # Options keep their place while a person works; a page that is opened has the nearest first.
+    assert sorted(map(str, page.options())) == sorted(map(str, options))
     assert page.one('[data-name="savings_status"] .lock input').is_selected()
     assert page.all("table.menu")
-    page.click(".kept .card button:last-child").settle()
+    page.click(".kept .option button:last-child").settle()
     assert page.all(".kept") == []
 
 
 def test_a_broken_link_starts_anew(page: Page) -> None:
     page.open("#%7Bbroken")
-    assert len(page.ways()) == 5
+    assert len(page.options()) == 5
 
 
-def test_the_pictures_show_every_way(page: Page) -> None:
+def test_the_pictures_show_every_option(page: Page) -> None:
     page.open()
-    assert len(page.all(".dumbbells li")) == sum(len(way) for way in page.ways())
+    assert len(page.all(".dumbbells li")) == sum(len(option) for option in page.options())
     page.click("#picture-map").settle()
     page.wait(lambda: page.all(".map svg"))
     assert len(page.all(".map g.mark")) == 5
     page.click("#picture-menu")
-    assert len(page.all(".menu td.changed")) == sum(len(way) for way in page.ways())
+    assert len(page.all(".menu td.changed")) == sum(len(option) for option in page.options())
 
 
 def test_the_report_is_saved(page: Page, tmp_path: Path) -> None:
@@ -225,7 +223,7 @@ def test_the_report_is_saved(page: Page, tmp_path: Path) -> None:
     assert "counterset-record" in file.read_text(encoding="utf-8")
 
 
-def test_what_stands_in_the_way_is_named_and_lifted(page: Page) -> None:
+def test_the_constraint_that_prevents_options_is_named_and_lifted(page: Page) -> None:
     page.open()
     Select(page.one("#count")).select_by_visible_text("10")
     page.settle()
@@ -234,26 +232,26 @@ def test_what_stands_in_the_way_is_named_and_lifted(page: Page) -> None:
         if page.all(".short-of"):
             break
     assert page.all(".short-of")
-    page.wait(lambda: page.all("#lift") or "No limit" in page.text(".short-of"))
-    before = len(page.ways())
+    page.wait(lambda: page.all("#lift") or "not the reason" in page.text(".short-of"))
+    before = len(page.options())
     if page.all("#lift"):
         page.click("#lift").settle()
-        assert len(page.ways()) > before
+        assert len(page.options()) > before
 
 
-def test_a_server_that_is_gone_is_told_and_asked_again(page: Page) -> None:
+def test_a_server_that_is_gone_is_reported_and_asked_again(page: Page) -> None:
     page.open()
     network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
     command = "Network.emulateNetworkConditions"
     page.driver.execute_cdp_cmd(command, {"offline": True, **network})
     page.click('[data-name="duration"] .lock input')
-    page.wait(lambda: "cannot be reached" in page.text("#ways .failure"))
-    assert len(page.ways()) == 5, "the old answer stays"
+    page.wait(lambda: "cannot be reached" in page.text("#options .failure"))
+    assert len(page.options()) == 5, "the old answer stays"
     page.driver.execute_cdp_cmd(command, {"offline": False, **network})
     page.faults()  # the browser itself complains of being offline
-    page.click("#ways .failure button").settle()
-    assert page.all("#ways .failure") == []
-    assert all("duration" not in way for way in page.ways())
+    page.click("#options .failure button").settle()
+    assert page.all("#options .failure") == []
+    assert all("duration" not in option for option in page.options())
 
 
 def test_a_slow_server_is_waited_for_in_words(page: Page) -> None:
@@ -262,21 +260,21 @@ def test_a_slow_server_is_waited_for_in_words(page: Page) -> None:
     network = {"offline": False, "downloadThroughput": -1, "uploadThroughput": -1}
     page.driver.execute_cdp_cmd(command, {"latency": 4000, **network})
     page.click('[data-name="duration"] .lock input')
-    page.wait(lambda: "Looking for ways" in page.text("#ways .waiting"))
-    assert len(page.all("#ways .old .card")) == 5
+    page.wait(lambda: "Looking for options" in page.text("#options .waiting"))
+    assert len(page.all("#options .old .option")) == 5
     page.driver.execute_cdp_cmd(command, {"latency": 0, **network})
     page.settle()
-    assert page.all("#ways .waiting") == []
+    assert page.all("#options .waiting") == []
 
 
-def test_cards_keep_their_place(page: Page) -> None:
+def test_options_keep_their_place(page: Page) -> None:
     page.open()
     placed = page.driver.execute_async_script(
         """
         const done = arguments[arguments.length - 1];
-        const way = (...names) => ({changes: names.map((name) => ({name, value: 1}))});
+        const option = (name) => ({changes: [{name, after: 1}]});
         import("./asking.js").then(({inPlace}) => done(
-            inPlace([way("a"), way("b"), way("c")], [way("d"), way("c"), way("a")])
+            inPlace(["a", "b", "c"].map(option), ["d", "c", "a"].map(option))
                 .map((each) => each.changes[0].name)));
         """
     )
@@ -288,15 +286,60 @@ def test_numbers_and_times_are_written_as_people_write_them(page: Page) -> None:
     written = page.driver.execute_async_script(
         """
         const done = arguments[arguments.length - 1];
-        import("./format.js").then(({number, distance, told, readMoment, moment}) => {
+        import("./format.js").then(({number, distance, codeText, readMoment, moment}) => {
             const noon = 1704110400000000, day = {is_time: true, step: 86400000000};
             const hour = {is_time: true, step: 3600000000};
-            done([number(0.1 + 0.2), number(1234567.5), distance(0.123), told(day, noon),
-                told(hour, noon), readMoment(hour, moment(hour, noon)) === noon]);
+            done([number(0.1 + 0.2), number(1234567.5), distance(0.123), codeText(day, noon),
+                codeText(hour, noon), readMoment(hour, moment(hour, noon)) === noon]);
         });
         """
     )
     assert written == ["0.3", "1,234,567.5", "0.12", "2024-01-01", "2024-01-01 12:00:00", True]
+
+
+def test_values_become_numbers_and_come_back(page: Page) -> None:
+    page.open()
+    values = page.driver.execute_async_script(
+        """
+        const done = arguments[arguments.length - 1];
+        import("./format.js").then(({codeOf, valueOf}) => {
+            const time = (example) => ({is_time: true, choices: null, example});
+            const each = [
+                [{choices: null}, 1.5],
+                [{choices: [{value: "a"}, {value: {type: "date", value: "2024-02-29"}}]},
+                    {type: "date", value: "2024-02-29"}],
+                [{choices: [{value: false}, {value: true}]}, true],
+                [time({type: "date", value: "2020-01-01"}), {type: "date", value: "2024-02-29"}],
+                [time({type: "time", value: "2020-01-01T00:00:00"}),
+                    {type: "time", value: "2024-02-29T12:00:01"}],
+                [time({type: "time", value: "2020-01-01T00:00:00+01:00", zone: "Europe/Berlin"}),
+                    {type: "time", value: "2024-02-29T12:00:01+00:00", zone: "Europe/Berlin"}],
+                [{choices: null}, null],
+            ];
+            done(each.map(([feature, value]) => [value, valueOf(feature, codeOf(feature, value))]));
+        });
+        """
+    )
+    assert len(values) == 7
+    for value, again in values:
+        assert value == again
+
+
+def test_a_case_with_times_is_edited(visitor: Any) -> None:
+    X = pd.DataFrame({"since": pd.date_range("2020-01-01", periods=200), "n": range(200)})
+    explainer = DiverseExplainer(lambda rows: rows["since"] > "2020-04-01").fit(X)
+    with serving(Served("toy", explainer, X, goal={"target": True})) as found:
+        page = Page(visitor, found).open()
+        assert page.one("#value-since").get_attribute("value") == "2020-01-01"
+        assert page.text("#options h3").endswith("to 2020-04-02")
+        page.script(
+            "const s = document.querySelector('[data-name=since] input[type=range]');"
+            "s.value = Date.parse('2020-05-01') * 1000; s.dispatchEvent(new Event('input'))"
+        )
+        page.settle()
+        assert page.text("#decision").startswith("The case\n✓ True")
+        assert page.text(".feature .own") == "as picked: 2020-01-01"
+        assert page.faults() == []
 
 
 def test_the_keyboard_is_enough(page: Page) -> None:
@@ -315,23 +358,23 @@ def test_the_keyboard_is_enough(page: Page) -> None:
         seen.append(focus[1])
         if focus[0] == "try":
             break
-    assert seen[-1] == "Try way 1"
-    # The order of tabs follows the eye: the head, the case, the ways.
-    places = [seen.index(each) for each in ("target", "number", "value-duration", "Try way 1")]
+    assert seen[-1] == "Try option 1"
+    # The order of tabs follows the eye: the head, the case, the options.
+    places = [seen.index(each) for each in ("target", "number", "value-duration", "Try option 1")]
     assert places == sorted(places)
     ActionChains(page.driver).send_keys(Keys.ENTER).perform()
     page.settle()
     assert page.text("#trial").startswith("What if\n✓ approved")
     page.one('[aria-label="Lock: Duration"]').send_keys(Keys.SPACE)
     page.settle()
-    assert all("duration" not in way for way in page.ways())
+    assert all("duration" not in option for option in page.options())
     assert page.text("#announce") == "" or page.one("#announce").get_attribute("aria-live")
 
 
 def test_changes_are_announced(page: Page) -> None:
     page.open()
-    told = page.script("return document.getElementById('announce').textContent")
-    assert told == "declined. 5 ways to approved."
+    notice = page.script("return document.getElementById('announce').textContent")
+    assert notice == "declined. 5 options to approved."
 
 
 def test_it_fits_a_phone_with_the_badge_in_sight(phone: Page) -> None:
@@ -352,8 +395,8 @@ def test_axe_finds_no_fault(page: Page, scheme: str) -> None:
     page.open(scheme=scheme).settle(with_nearby=True)
     page.script("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     assert page.axe() == []
-    page.click(".card .try").settle()
-    page.click(".card .keep").settle()
+    page.click(".option .try").settle()
+    page.click(".option .keep").settle()
     for picture in ("map", "menu"):
         page.click(f"#picture-{picture}").settle(with_nearby=True)
         assert page.axe() == []
@@ -370,7 +413,7 @@ def test_the_colours_follow_the_reader(page: Page) -> None:
     assert seen == ["rgb(255, 255, 255)", "rgb(20, 23, 27)"]
 
 
-def test_two_people_with_different_locks_see_their_own_ways(
+def test_two_people_with_different_locks_see_their_own_options(
     page: Page, address: str, tmp_path: Path
 ) -> None:
     driver = start_browser(tmp_path)
@@ -380,10 +423,10 @@ def test_two_people_with_different_locks_see_their_own_ways(
         page.click('[data-name="savings_status"] .lock input')
         other.click('[data-name="credit_amount"] .lock input')
         page.settle(), other.settle()
-        assert all("savings_status" not in way for way in page.ways())
-        assert any("credit_amount" in way for way in page.ways())
-        assert all("credit_amount" not in way for way in other.ways())
-        assert any("savings_status" in way for way in other.ways())
+        assert all("savings_status" not in option for option in page.options())
+        assert any("credit_amount" in option for option in page.options())
+        assert all("credit_amount" not in option for option in other.options())
+        assert any("savings_status" in option for option in other.options())
     finally:
         driver.quit()
 
@@ -397,13 +440,13 @@ def test_names_and_values_are_never_read_as_html(visitor: Any) -> None:
         return np.where(rows[evil] + (rows["kind"] == "b") > 1, evil, "no")
 
     explainer = DiverseExplainer(classify, schema=Schema(labels={"kind": evil})).fit(X)
-    served = Served("toy", explainer, X, X, goal={"target": evil}, title=evil)
+    served = Served("toy", explainer, X, goal={"target": evil}, title=evil)
     with serving(served) as found:
         page = Page(visitor, found).open()
-        page.click(".card .keep").settle()
+        page.click(".option .keep").settle()
         for picture in ("map", "menu"):
             page.click(f"#picture-{picture}").settle()
-        assert evil in page.text("#ways h2")
+        assert evil in page.text("#options h2")
         assert page.all("img") == []
         assert page.driver.title == "counterset explorer"
 
@@ -411,13 +454,13 @@ def test_names_and_values_are_never_read_as_html(visitor: Any) -> None:
 def test_a_server_with_a_token_asks_for_it(visitor: Any) -> None:
     X = pd.DataFrame(np.random.default_rng(0).random((200, 2)), columns=["a", "b"])
     explainer = DiverseExplainer(lambda rows: (rows.sum(axis=1) > 1).to_numpy()).fit(X)
-    with serving(Served("toy", explainer, X, X, goal={"target": True}), token="secret") as found:
+    with serving(Served("toy", explainer, X, goal={"target": True}), token="secret") as found:
         page = Page(visitor, found)
         visitor.get(found)
         page.wait(lambda: page.all(".token input"))
         assert "token" in page.text(".failure")
         page.one(".token input").send_keys("secret", Keys.ENTER)
-        page.wait(lambda: page.all(".card") and not page.all(".card.empty"))
-        assert page.text("#ways h2").endswith("to True")
+        page.wait(lambda: page.all(".option") and not page.all(".option.empty"))
+        assert page.text("#options h2").endswith("to True")
         page.script("sessionStorage.clear()")
     page.faults()  # the browser complains of the first, refused, request

@@ -16,7 +16,7 @@ from support.cli_files import write_loans
 from support.slow_server import WAITS, slow_server
 
 from counterset.cli import main, serve
-from counterset.serve.limits import Limits
+from counterset.serve.quotas import Quotas
 from counterset.serve.served import Served
 
 
@@ -45,8 +45,8 @@ def test_a_model_is_served_with_its_rows(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["model.skops"], "MODEL and DATA, or neither"),
-        (["--host", "0.0.0.0"], "lets other machines ask"),
-        (["--host", "example.org"], "lets other machines ask"),
+        (["--host", "0.0.0.0"], "lets other machines send requests"),
+        (["--host", "example.org"], "lets other machines send requests"),
         (["--token-file", "nowhere"], "nowhere cannot be read"),
         (["--token-file", "empty"], "empty is empty"),
         (["--token-file", "noise"], "noise cannot be read"),
@@ -140,17 +140,17 @@ def test_a_signal_loses_no_request_that_was_accepted(end: signal.Signals, tmp_pa
 
 def test_the_page_tells_the_options_for_which_the_help_has_no_lines() -> None:
     page = (Path(__file__).parents[2] / "docs" / "deploying.md").read_text(encoding="utf-8")
-    for name in serve.LIMITS:
-        default = getattr(Limits(), name)
+    for name in serve.QUOTAS:
+        default = getattr(Quotas(), name)
         assert f"| `--{name.replace('_', '-')}` | {default:g} |" in page
 
 
-def test_limits_are_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[Limits] = []
+def test_quotas_are_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Quotas] = []
     monkeypatch.setattr(serve, "run_server", lambda *arguments: given.append(arguments[-1]))
     model, data = write_loans(tmp_path)
     times = ["--transfer-seconds", "5", "--work-seconds", "6", "--shutdown-seconds", "7"]
     assert main(["serve", model, data, "--trust", "--connections", "40", *times]) == 0
     assert main(["serve", model, data, "--trust"]) == 0
-    changed = Limits(connections=40, transfer_seconds=5, work_seconds=6, shutdown_seconds=7)
-    assert given == [changed, Limits()]
+    changed = Quotas(connections=40, transfer_seconds=5, work_seconds=6, shutdown_seconds=7)
+    assert given == [changed, Quotas()]

@@ -14,8 +14,10 @@ from counterset.serve.served import Served
 
 @pytest.fixture(scope="session")
 def served() -> Served:
-    """Loans, of two numbers and two categories."""
-    return serve_loans()
+    """Loans, of two numbers and two categories; everything is learned."""
+    loans = serve_loans()
+    loans.warm_up()
+    return loans
 
 
 @pytest.fixture

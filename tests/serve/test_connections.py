@@ -13,12 +13,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from counterset import InvalidInputError
-from counterset.serve.connections import PART, Connection, limits_within
-from counterset.serve.limits import Limits
+from counterset.serve.connections import PART, Connection, quotas_within
+from counterset.serve.quotas import Quotas
 
 
 class Impatient(Connection):
-    limits = Limits()
+    quotas = Quotas()
 
 
 async def no_app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -79,11 +79,11 @@ def test_there_are_as_many_connections_as_files_may_be_opened(
     most: int, connections: int, waiting: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (most, most))
-    limits = limits_within(Limits())
-    assert (limits.connections, limits.waiting) == (connections, waiting)
+    quotas = quotas_within(Quotas())
+    assert (quotas.connections, quotas.waiting) == (connections, waiting)
 
 
 def test_too_few_files_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (71, 71))
     with pytest.raises(InvalidInputError, match="needs at least 72 open files"):
-        limits_within(Limits())
+        quotas_within(Quotas())

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
-ROW = {"income": 30, "debt": 60, "home": 1, "town": 0}
-#: A request for the three ways of a declined person whose town is locked.
+from counterset import DiverseExplainer, Explanation
+from counterset.serve.app import create_app
+from counterset.serve.served import Served
+
+ROW = {"income": 30, "debt": 60, "home": "rent", "town": "Bonn"}
+#: A request for three options of a declined person whose town is locked.
 ASKED: dict[str, Any] = {
-    "case": 0, "values": ROW, "limits": {"town": {"locked": True}}, "target": 0, "ways": 3,
+    "case": 0, "values": ROW, "constraints": {"town": {"locked": True}}, "target": "approved",
+    "options": 3,
 }  # fmt: skip
+
+
+def options_of(client: TestClient, asked: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the options of a case."""
+    found = client.post("/explorer/explain", json=asked).json()["explanation"]["options"]
+    assert isinstance(found, list)
+    return found
 
 
 def test_the_page_is_there(client: TestClient) -> None:
@@ -35,7 +51,7 @@ def test_a_case_has_a_value_for_each_feature(client: TestClient) -> None:
     assert list(case["values"]) == [each["name"] for each in start["features"]]
     asked = {"values": case["values"]}
     decision = client.post("/explorer/predict", json=asked).json()
-    assert decision["label"] == start["cases"]["decisions"][7]
+    assert decision["label"] == start["classes"][start["cases"]["decisions"][7]]["value"]
 
 
 def test_a_case_that_is_not_there_is_refused(client: TestClient) -> None:
@@ -45,76 +61,132 @@ def test_a_case_that_is_not_there_is_refused(client: TestClient) -> None:
     assert client.get("/explorer/cases/-1").status_code == 422
 
 
-def test_locked_features_stay_in_every_way(client: TestClient) -> None:
-    free = client.post("/explorer/explain", json=ASKED).json()
-    assert (free["told"], len(free["ways"])) == ("declined", 3)
-    assert any(each["name"] == "home" for way in free["ways"] for each in way["changes"])
-    limits = {"town": {"locked": True}, "home": {"locked": True}}
-    locked = client.post("/explorer/explain", json=ASKED | {"limits": limits}).json()
-    names = {each["name"] for way in locked["ways"] for each in way["changes"]}
-    assert names <= {"income", "debt"}
-    assert "The home and the town stay as they are." in locked["limits"]
+def test_the_answer_has_the_form_of_files(client: TestClient, served: Served) -> None:
+    answer = client.post("/explorer/explain", json=ASKED).json()
+    explanation = Explanation.from_dict(answer["explanation"])
+    alone = served.explainer.explain(ROW, target="approved")
+    assert explanation.values.tolist() == alone.values.tolist()
+    assert answer["explanation"]["label_text"] == "declined"
+    assert answer["explanation"]["wanted_text"] == "approved"
+    text = alone.describe(width=None)
+    for option in answer["explanation"]["options"]:
+        assert f"{option['rank']}. {option['sentence']} (" in text
+        assert option["values"] == ROW | {each["name"]: each["after"] for each in option["changes"]}
+        assert option["label_text"] == "approved"
+
+
+def test_locked_features_stay_in_every_option(client: TestClient) -> None:
+    free = client.post("/explorer/explain", json=ASKED).json()["explanation"]
+    assert (free["label_text"], len(free["options"])) == ("declined", 3)
+    assert any(each["name"] == "home" for option in free["options"] for each in option["changes"])
+    locks = {"town": {"locked": True}, "home": {"locked": True}}
+    locked = client.post("/explorer/explain", json=ASKED | {"constraints": locks}).json()
+    options = locked["explanation"]["options"]
+    assert {each["name"] for option in options for each in option["changes"]} <= {"income", "debt"}
+    assert "The home and the town stay as they are." in locked["notes"]
 
 
 def test_directions_and_ranges_are_kept(client: TestClient) -> None:
-    limits = {"income": {"way": "down"}, "debt": {"low": 25}, "town": {"locked": True}}
-    answer = client.post("/explorer/explain", json=ASKED | {"limits": limits}).json()
-    for way in answer["ways"]:
-        for change in way["changes"]:
+    constraints = {"income": {"direction": "down"}, "debt": {"low": 25}, "town": {"locked": True}}
+    for option in options_of(client, ASKED | {"constraints": constraints}):
+        for change in option["changes"]:
             assert change["name"] != "income"
-            assert change["name"] != "debt" or change["value"] >= 25
+            assert change["name"] != "debt" or change["after"] >= 25
 
 
 def test_what_is_hard_is_changed_less(client: TestClient) -> None:
-    def nearest(limits: dict[str, Any]) -> str:
-        asked = ASKED | {"limits": {"home": {"locked": True}} | limits, "ways": 1}
-        (way,) = client.post("/explorer/explain", json=asked).json()["ways"]
-        return str(way["changes"][0]["name"])
+    def nearest(constraints: dict[str, Any]) -> str:
+        both = {"home": {"locked": True}} | constraints
+        (option,) = options_of(client, ASKED | {"constraints": both, "options": 1})
+        return str(option["changes"][0]["name"])
 
     easy = {nearest({"income": {"difficulty": 5}}), nearest({"debt": {"difficulty": 5}})}
     assert nearest({"income": {"difficulty": 5}}) == "debt"
     assert easy == {"income", "debt"}
 
 
-def test_what_is_wanted_already_has_no_ways(client: TestClient) -> None:
+def test_a_case_that_has_reached_its_goal_has_no_options(client: TestClient) -> None:
     asked = ASKED | {"values": ROW | {"income": 90}}
-    answer = client.post("/explorer/explain", json=asked).json()
-    assert (answer["status"], answer["ways"], answer["told"]) == ("already_reached", [], "approved")
+    found = client.post("/explorer/explain", json=asked).json()["explanation"]
+    assert (found["status"], found["options"]) == ("already_reached", [])
+    assert found["label_text"] == found["wanted_text"] == "approved"
 
 
-def test_no_way_is_an_answer(client: TestClient) -> None:
-    asked = ASKED | {"limits": {name: {"locked": True} for name in ROW}}
+def test_no_option_is_an_answer(client: TestClient) -> None:
+    asked = ASKED | {"constraints": {name: {"locked": True} for name in ROW}}
     answer = client.post("/explorer/explain", json=asked)
     assert answer.status_code == 200
-    assert (answer.json()["status"], answer.json()["ways"]) == ("none_found", [])
-    found = client.post("/explorer/lift", json=asked).json()
-    assert found["button"]
+    found = answer.json()["explanation"]
+    assert (found["status"], found["options"]) == ("none_found", [])
+    obstacle = client.post("/explorer/lift", json=asked).json()
+    assert obstacle["button"]
     refused = client.post("/explorer/map", json=asked)
     assert (refused.status_code, refused.json()["error"]) == (
         422,
-        "There is no way to draw a map of.",
+        "There is no option to draw a map of.",
     )
 
 
-def test_kept_ways_are_told_for_the_case(client: TestClient) -> None:
-    asked = ASKED | {"kept": [{"income": 90}, {"income": 31}]}
+def test_kept_options_have_the_form_of_options(client: TestClient) -> None:
+    asked = ASKED | {"kept": [{"income": 90}, {"income": 31}, {}, {"income": 10}]}
     kept = client.post("/explorer/explain", json=asked).json()["kept"]
-    assert [each["leads"] for each in kept] == [True, False]
-    assert kept[0]["headline"] == "Raise the income from 30 EUR to 90 EUR"
+    assert [each["reaches_goal"] for each in kept] == [True, False, False, False]
+    assert kept[0]["sentence"] == "Raise the income from 30 EUR to 90 EUR"
+    (change,) = kept[0]["changes"]
+    assert (change["before_text"], change["after_text"]) == ("30 EUR", "90 EUR")
+    assert (kept[2]["sentence"], kept[3]["label_text"]) == ("Nothing changes", "declined")
+    (option, *_) = options_of(client, ASKED)
+    again = ASKED | {"kept": [{each["name"]: each["after"] for each in option["changes"]}]}
+    (same,) = client.post("/explorer/explain", json=again).json()["kept"]
+    given = {"rank", "label", "label_text", "distance", "sentence", "lines", "changes", "values"}
+    assert {name: same[name] for name in given} == {name: option[name] for name in given} | {
+        "rank": 1
+    }
 
 
-def test_taking_a_way_over_flips_the_decision(client: TestClient) -> None:
-    for way in client.post("/explorer/explain", json=ASKED).json()["ways"]:
-        taken = ROW | {each["name"]: each["value"] for each in way["changes"]}
-        assert client.post("/explorer/predict", json={"values": taken}).json()["label"] == 0
+def test_taking_an_option_over_changes_the_decision(client: TestClient) -> None:
+    for option in options_of(client, ASKED):
+        answer = client.post("/explorer/predict", json={"values": option["values"]}).json()
+        assert answer == {"label": "approved", "label_text": "approved", "probability": None}
 
 
-def test_the_map_and_the_people_nearby_are_about_the_same_ways(client: TestClient) -> None:
-    ways = client.post("/explorer/explain", json=ASKED).json()["ways"]
-    assert client.post("/explorer/map", json=ASKED).json()["ways"] == ways
+def test_the_probability_is_that_of_the_decision() -> None:
+    X = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0) % 7})
+    model = LogisticRegression().fit(X, np.where(X["a"] > 20, "yes", "no"))
+    served = Served("toy", DiverseExplainer(model).fit(X), cases=X)
+    served.warm_up()
+    client = TestClient(create_app(served), base_url="http://127.0.0.1")
+    for a, b in X.to_numpy()[::9]:
+        (known,) = model.predict_proba(pd.DataFrame({"a": [a], "b": [b]}))
+        asked = {"values": {"a": a, "b": b}}
+        decision = client.post("/explorer/predict", json=asked).json()
+        assert decision["probability"] == max(known)
+        assert decision["label"] == model.classes_[known.argmax()]
+        found = client.post("/explorer/explain", json=asked).json()["explanation"]
+        assert (found["label"], found["probability"]) == (decision["label"], max(known))
+
+
+def test_the_map_and_the_people_nearby_are_about_the_same_options(client: TestClient) -> None:
+    options = options_of(client, ASKED)
+    changes = [each["changes"] for each in options]
+    drawn = client.post("/explorer/map", json=ASKED).json()
+    assert [each["changes"] for each in drawn["options"]] == changes
+    assert len(drawn["places"]) == len(options)
     nearby = client.post("/explorer/nearby", json=ASKED | {"noise": 0.02}).json()
-    assert nearby["ways"] == ways
-    assert [len(row) for row in nearby["kept"]] == [nearby["people"]] * len(ways)
+    assert [each["changes"] for each in nearby["options"]] == changes
+    assert [len(row) for row in nearby["kept"]] == [nearby["people"]] * len(options)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("ways", "options"), ("limits", "constraints"), ("anchored", "strategy")],
+)
+def test_a_renamed_key_is_refused_with_its_new_name(client: TestClient, old: str, new: str) -> None:
+    for path in ("/explorer/nearby", "/explain"):
+        refused = client.post(path, json={"values": ROW, "instances": [ROW], old: 1})
+        assert refused.status_code == 422
+        problems = {each["field"]: each["problem"] for each in refused.json()["details"]}
+        assert problems[old] == f"unknown key; use {new!r}"
 
 
 def test_the_report_is_a_file_to_save(client: TestClient) -> None:
@@ -137,11 +209,9 @@ def test_broken_requests_are_refused_with_a_sentence(
     assert answer.json()["error"]
 
 
-def test_two_people_with_different_limits_get_their_own_answers(client: TestClient) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
+def test_two_people_with_different_locks_get_their_own_answers(client: TestClient) -> None:
     locks = [{"home": {"locked": True}}, {"income": {"locked": True}}] * 10
-    bodies = [ASKED | {"limits": each} for each in locks]
+    bodies = [ASKED | {"constraints": each} for each in locks]
     alone = [client.post("/explorer/explain", json=each).json() for each in bodies[:2]]
     with ThreadPoolExecutor(8) as people:
         answers = list(
@@ -151,20 +221,25 @@ def test_two_people_with_different_limits_get_their_own_answers(client: TestClie
     assert alone[0] != alone[1]
 
 
-#: Values that a person may type, and limits that a person may set, sense or nonsense.
+#: Values that a person may type, and constraints that a person may set, sense or nonsense.
 SENSE = st.integers(1, 120)
 NONSENSE = st.one_of(st.integers(-(2**60), 2**60), st.floats(-1e20, 1e20), st.none())
 NUMBERS = st.integers(0, 9).flatmap(lambda drawn: SENSE if drawn else NONSENSE)
 ROWS = st.fixed_dictionaries(
-    {"income": NUMBERS, "debt": NUMBERS, "home": st.integers(0, 1), "town": st.integers(0, 2)}
+    {
+        "income": NUMBERS,
+        "debt": NUMBERS,
+        "home": st.sampled_from(["own", "rent"]),
+        "town": st.sampled_from(["Bonn", "Jena", "Ulm"]),
+    }
 )
-LIMITS = st.dictionaries(
+CONSTRAINTS = st.dictionaries(
     st.sampled_from(["income", "debt", "home", "town"]),
     st.fixed_dictionaries(
         {},
         optional={
             "locked": st.booleans(),
-            "way": st.sampled_from(["any", "up", "down"]),
+            "direction": st.sampled_from(["any", "up", "down"]),
             "low": NUMBERS,
             "high": NUMBERS,
             "difficulty": st.integers(1, 5),
@@ -177,8 +252,8 @@ LIMITS = st.dictionaries(
 @given(
     path=st.sampled_from(["explain", "predict", "lift", "map", "nearby", "report"]),
     values=ROWS,
-    limits=LIMITS,
-    target=st.sampled_from([None, 0, 1]),
+    constraints=CONSTRAINTS,
+    target=st.sampled_from([None, "approved", "declined"]),
     kept=st.lists(st.dictionaries(st.sampled_from(["income", "home"]), NUMBERS), max_size=2),
 )
 @settings(
@@ -194,10 +269,10 @@ def test_whatever_is_typed_is_answered_or_refused_with_a_sentence(
     if answer.status_code == 422:
         assert answer.json()["error"].endswith(".")
     elif path == "explain":
-        for way in answer.json()["ways"]:
-            for change in way["changes"]:
-                limit = asked["limits"].get(change["name"], {})
-                own = asked["values"][change["name"]]
-                assert not limit.get("locked")
-                assert limit.get("way") != "up" or change["value"] > own
-                assert limit.get("way") != "down" or change["value"] < own
+        for option in answer.json()["explanation"]["options"]:
+            for change in option["changes"]:
+                constraint = asked["constraints"].get(change["name"], {})
+                own, other = asked["values"][change["name"]], change["after"]
+                assert not constraint.get("locked")
+                assert constraint.get("direction") != "up" or other > own
+                assert constraint.get("direction") != "down" or other < own

@@ -1,6 +1,6 @@
 """Faults of the model, of clients and of the machine: a server in a process of its own survives.
 
-Time limits are small here. Only what hangs is waited for, and verdicts do not depend on how long
+Time quotas are small here. Only what hangs is waited for, and verdicts do not depend on how long
 that takes.
 """
 
@@ -220,9 +220,9 @@ def test_more_connections_than_there_may_be(tmp_path: Path) -> None:
 
 def test_a_client_that_does_not_read(tmp_path: Path) -> None:
     """Its answers used to be kept for ever."""
-    limits = {"transfer_seconds": 1, "seconds": 3}
+    quotas = {"transfer_seconds": 2, "seconds": 5}
     asked = b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-    with slow_server(tmp_path, **limits) as server, connect(server) as connection:
+    with slow_server(tmp_path, **quotas) as server, connect(server) as connection:
         with pytest.raises(OSError, match=r"reset|Broken pipe"):
             send_forever(connection, asked * 100)
         check_alive(server)
@@ -232,7 +232,7 @@ def test_a_client_that_does_not_read(tmp_path: Path) -> None:
 def test_few_file_descriptors(tmp_path: Path) -> None:
     """The log used to grow by some hundred kilobytes in a second."""
     with slow_server(tmp_path, descriptors=80) as server, ExitStack() as stack:
-        assert json.loads(server.get("/schema").text)["limits"]["connections"] == 16
+        assert json.loads(server.get("/schema").text)["quotas"]["connections"] == 16
         for _ in range(100):
             connection = stack.enter_context(connect(server))
             connection.sendall(HALVES["head"])
@@ -305,7 +305,7 @@ BODIES = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
-    """A server with the usual limits."""
+    """A server with the usual quotas."""
     with slow_server(tmp_path_factory.mktemp("server")) as started:
         yield started
 

@@ -11,8 +11,8 @@ from starlette.types import Message, Receive, Scope, Send
 from support.served_loans import DECLINED
 
 from counterset.serve.app import create_app
-from counterset.serve.gate import LOOPBACK_HOSTS, Gate
-from counterset.serve.limits import Limits
+from counterset.serve.middleware import LOOPBACK_HOSTS, Gate
+from counterset.serve.quotas import Quotas
 from counterset.serve.served import Served
 
 TOKEN = "opén sesame"
@@ -103,9 +103,9 @@ async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
     pytest.fail("was asked")
 
 
-def asked(limits: Limits, messages: list[Message], headers: dict[str, str]) -> tuple[int, int]:
+def asked(quotas: Quotas, messages: list[Message], headers: dict[str, str]) -> tuple[int, int]:
     """Ask a gate; return the status, and how many messages it did not read."""
-    gate = Gate(refuse, limits, LOOPBACK_HOSTS, None, ())
+    gate = Gate(refuse, quotas, LOOPBACK_HOSTS, None, ())
     sent: list[Message] = []
 
     async def receive() -> Message:
@@ -126,17 +126,17 @@ def asked(limits: Limits, messages: list[Message], headers: dict[str, str]) -> t
 
 def test_of_a_body_that_is_too_large_no_more_is_read_than_the_limit() -> None:
     part = {"type": "http.request", "body": b"x" * 10, "more_body": True}
-    assert asked(Limits(body=25), [part.copy() for _ in range(9)], {}) == (413, 6)
-    assert asked(Limits(body=25), [part.copy()] * 9, {"content-length": "90"}) == (413, 9)
+    assert asked(Quotas(body=25), [part.copy() for _ in range(9)], {}) == (413, 6)
+    assert asked(Quotas(body=25), [part.copy()] * 9, {"content-length": "90"}) == (413, 9)
 
 
 def test_a_body_that_never_ends_is_given_up() -> None:
     begun = {"type": "http.request", "body": b"x", "more_body": True}
-    assert asked(Limits(transfer_seconds=0.01), [begun], {}) == (408, 0)
+    assert asked(Quotas(transfer_seconds=0.01), [begun], {}) == (408, 0)
 
 
 def test_a_request_that_has_two_lengths_is_refused() -> None:
     """A proxy may go by the other one, and take the rest of the body for a request of its own."""
     part = {"type": "http.request", "body": b"x", "more_body": False}
     lengths = {"content-length": "1", "transfer-encoding": "chunked"}
-    assert asked(Limits(), [part], lengths) == (400, 1)
+    assert asked(Quotas(), [part], lengths) == (400, 1)

@@ -9,7 +9,7 @@ import pytest
 
 from counterset import Schema
 from counterset.serve import rows as instances
-from counterset.serve.refusals import RefusedError
+from counterset.serve.errors import RefusedError
 from counterset.serve.rows import InstanceReader
 from counterset.tables.table import Table
 

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
-from support.served_loans import DECLINED, approve
+from support.served_loans import DECLINED, TRAINING, approve
 
 from counterset import DiverseExplainer
 from counterset.serve.app import create_app
 from counterset.serve.logs import JsonLines
-from counterset.serve.observer import Measures, Observer
+from counterset.serve.middleware import Measures, Observer
 from counterset.serve.served import Served
 
 
@@ -25,16 +25,17 @@ def test_a_model_that_fails_is_an_answer_without_its_message(
     """``SystemExit`` used to end the server, and not to be an answer at all."""
 
     def fragile(rows: pd.DataFrame) -> object:
-        if (rows["income"] == 66).any():
-            raise error("Eve earns 66")
+        if (rows["income"] == 666).any():
+            raise error("Eve earns 666")
         return approve(rows)
 
-    training = served.training[served.training["income"] != 66]
-    explainer = DiverseExplainer(fragile).fit(training)
-    app = create_app(Served("fragile", explainer, served.cases, training))
+    explainer = DiverseExplainer(fragile).fit(TRAINING)
+    loans = Served("fragile", explainer, served.cases)
+    loans.warm_up()
+    app = create_app(loans)
     with caplog.at_level(logging.INFO, "counterset.serve"):
         answer = TestClient(app, base_url="http://127.0.0.1").post(
-            "/explain", json={"instances": [DECLINED | {"income": 66}]}
+            "/explain", json={"instances": [DECLINED | {"income": 666}]}
         )
     assert answer.status_code == 500
     assert answer.json()["error"].startswith("The server failed.")

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from support.served_loans import DECLINED
 
 from counterset.serve.app import create_app
-from counterset.serve.limits import Limits
+from counterset.serve.quotas import Quotas
 from counterset.serve.served import Served
 
 
@@ -22,7 +22,7 @@ def validator(described: dict[str, Any], name: str) -> Draft202012Validator:
 
 def test_answers_and_requests_are_as_described(client: TestClient) -> None:
     described = client.get("/openapi.json").json()
-    asked = {"instances": [DECLINED, list(DECLINED.values())], "ways": 2, "describe": True}
+    asked = {"instances": [DECLINED, list(DECLINED.values())], "options": 2, "describe": True}
     assert validator(described, "ExplainRequest").is_valid(asked)
     answer = client.post("/explain", json=asked)
     assert validator(described, "ExplainResponse").is_valid(answer.json())
@@ -33,11 +33,11 @@ def test_answers_and_requests_are_as_described(client: TestClient) -> None:
     assert not validator(described, "ExplainResponse").is_valid({"explanations": [{}]})
 
 
-def test_limits_are_described(served: Served) -> None:
-    described = create_app(served, Limits(instances=7, ways=4)).openapi()
+def test_quotas_are_described(served: Served) -> None:
+    described = create_app(served, Quotas(instances=7, options=4)).openapi()
     asked = described["components"]["schemas"]["ExplainRequest"]["properties"]
     assert asked["instances"]["maxItems"] == 7
-    assert {"type": "integer", "minimum": 1, "maximum": 4} in asked["ways"]["anyOf"]
+    assert {"type": "integer", "minimum": 1, "maximum": 4} in asked["options"]["anyOf"]
 
 
 @pytest.mark.parametrize("token", [None, "secret"])

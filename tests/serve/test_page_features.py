@@ -11,29 +11,30 @@ import pytest
 from support.settings import explainer_by_steps
 
 from counterset import Constraints, DiverseExplainer, Schema
-from counterset.serve.explorer import class_texts, describe_features, describe_start
+from counterset.serve.explorer import describe_features, describe_start
 from counterset.serve.served import Served
 
 
 def serve(X: pd.DataFrame, **settings: Any) -> Served:
     explainer = explainer_by_steps(lambda rows: rows.iloc[:, 0] > 1, **settings).fit(X)
-    return Served("toy", explainer, cases=X, training=X)
+    return Served("toy", explainer, cases=X)
 
 
 def test_the_start_is_json(served: Served) -> None:
     start = describe_start(served)
     assert json.loads(json.dumps(start, allow_nan=False)) == start
-    assert start["classes"] == ["approved", "declined"]
-    assert (start["target"], start["ways"], start["cases"]["count"]) == (0, 3, 50)
+    assert start["classes"] == [
+        {"value": "approved", "text": "approved"},
+        {"value": "declined", "text": "declined"},
+    ]
+    assert (start["target"], start["options"], start["cases"]["count"]) == (0, 3, 50)
     assert start["cases"]["numbers"][:2] == ["150", "151"]
     assert set(start["cases"]["decisions"]) == {0, 1}
 
 
 def test_classes_are_called_as_people_call_them(served: Served) -> None:
-    called = Served(
-        "loans", served.explainer, served.cases, served.training, outcomes={"declined": "no"}
-    )
-    assert class_texts(called) == ["approved", "no"]
+    called = Served("loans", served.explainer, served.cases, outcomes={"declined": "no"})
+    assert [each["text"] for each in describe_start(called)["classes"]] == ["approved", "no"]
 
 
 def test_numbers_have_a_slider_and_categories_have_texts(served: Served) -> None:
@@ -41,19 +42,19 @@ def test_numbers_have_a_slider_and_categories_have_texts(served: Served) -> None
     assert (income["label"], income["unit"], income["step"]) == ("Income", "EUR", 1.0)
     assert len(income["bars"]) == 24
     assert max(income["bars"]) == 1
-    assert income["options"] is None
-    assert home["options"] == [{"value": 0, "text": "Own"}, {"value": 1, "text": "Rent"}]
+    assert income["choices"] is None
+    assert home["choices"] == [{"value": "own", "text": "Own"}, {"value": "rent", "text": "Rent"}]
     assert not home["has_order"]
-    assert town["limit"] == {"locked": True}
+    assert town["constraint"] == {"locked": True}
 
 
-def test_limits_begin_as_the_explainer_has_them() -> None:
+def test_constraints_begin_as_the_explainer_has_them() -> None:
     X = pd.DataFrame({"a": [0, 1, 2, 3] * 5, "b": [0, 5, 9, 3] * 5, "c": [1, 2, 3, 4] * 5})
-    limits = Constraints(increase_only=["a"], decrease_only=["b"], ranges={"b": (1, None)})
-    a, b, c = describe_features(serve(X, constraints=limits, costs={"c": 2.0}))
-    assert a["limit"] == {"way": "up"}
-    assert b["limit"] == {"way": "down", "low": 1}
-    assert c["limit"] == {}
+    own = Constraints(increase_only=["a"], decrease_only=["b"], ranges={"b": (1, None)})
+    a, b, c = describe_features(serve(X, constraints=own, costs={"c": float("inf")}))
+    assert a["constraint"] == {"direction": "up"}
+    assert b["constraint"] == {"direction": "down", "low": 1}
+    assert c["fixed"]
 
 
 def test_a_slider_leaves_outliers_out() -> None:
@@ -72,8 +73,8 @@ def test_a_number_without_a_step_has_a_round_one_on_the_slider() -> None:
 def test_flags_are_chosen_in_words() -> None:
     X = pd.DataFrame({"a": [0.5, 1.5] * 10, "b": [True, False] * 10, "c": [0.0, 1.0] * 10})
     _, b, c = describe_features(serve(X))
-    assert [each["text"] for each in b["options"]] == ["No", "Yes"]
-    assert [each["value"] for each in c["options"]] == [0, 1]
+    assert [each["text"] for each in b["choices"]] == ["No", "Yes"]
+    assert [each["value"] for each in c["choices"]] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -85,6 +86,6 @@ def test_a_regression_has_a_range_in_place_of_classes(
 ) -> None:
     X = pd.DataFrame({"a": np.linspace(0, 4, 41)})
     explainer = DiverseExplainer(lambda rows: rows["a"].to_numpy(), schema=Schema(step=0)).fit(X)
-    start = describe_start(Served("toy", explainer, cases=X, training=X, goal=goal))
+    start = describe_start(Served("toy", explainer, cases=X, goal=goal))
     assert start["classes"] is None
     assert start["interval"] == pytest.approx(interval)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from counterset import DiverseExplainer
+from counterset.serve.cases import Explained
 from counterset.serve.explorer import POINTS, draw_map
 from counterset.serve.served import Served
 
@@ -17,11 +18,11 @@ def test_the_grid_holds_the_models_answers() -> None:
         return np.where(rows["a"] + rows["b"] > 1, "yes", "no")
 
     explainer = DiverseExplainer(approve, max_counterfactuals=2).fit(X)
-    served = Served("toy", explainer, cases=X, training=X, outcomes={"yes": "approved"})
-    drawn = draw_map(explainer.explain([0.2, 0.3]), explainer, served)
+    served = Served("toy", explainer, cases=X, outcomes={"yes": "approved"})
+    drawn = draw_map(Explained(explainer, explainer.explain([0.2, 0.3])), served)
     cells = np.array([[each == "1" for each in row] for row in drawn["cells"]])
     assert cells.shape == (POINTS, POINTS)
-    (left, right), (low, high) = drawn["limits"]
+    (left, right), (low, high) = drawn["bounds"]
 
     def cell(position: list[float]) -> bool:
         across = int((position[0] - left) / (right - left) * POINTS)
@@ -29,7 +30,7 @@ def test_the_grid_holds_the_models_answers() -> None:
         return bool(cells[up, across])
 
     assert not cell([0.0, 0.0])
-    beyond = [[1.1 * each for each in position] for position in drawn["options"]]
+    beyond = [[1.1 * each for each in position] for position in drawn["places"]]
     assert [cell(each) for each in beyond] == [True, True]
     assert drawn["sides"] == ["no", "approved"]
     assert "Each cell" in drawn["note"]
@@ -39,7 +40,7 @@ def test_the_grid_holds_the_models_answers() -> None:
 def test_categories_are_drawn_around_the_case(served: Served) -> None:
     row = pd.DataFrame({"income": [30], "debt": [60], "home": ["rent"], "town": ["Bonn"]})
     explanation = served.explainer.explain(row, target="approved")
-    drawn = draw_map(explanation, served.explainer, served)
-    lengths = [np.hypot(*at) for at in drawn["options"]]
+    drawn = draw_map(Explained(served.explainer, explanation), served)
+    lengths = [np.hypot(*at) for at in drawn["places"]]
     np.testing.assert_allclose(lengths, explanation.distances, rtol=1e-3)
     assert "Between the lines" in drawn["note"]

@@ -11,16 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
-from support.served_loans import DECLINED, approve
+from support.served_loans import DECLINED, TRAINING, approve
 
 from counterset import Constraints, DiverseExplainer, Explanation
 from counterset.serve.app import create_app
-from counterset.serve.limits import Limits
+from counterset.serve.quotas import Quotas
 from counterset.serve.served import Served
 
 KSERVE = "/v1/models/loans:explain"
-# As the server has it: an answer says itself how many ways there are.
-pytestmark = pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
 
 
 def explained(client: TestClient, **asked: Any) -> Explanation:
@@ -63,9 +61,9 @@ def test_what_comes_back_are_counterfactuals_within_the_servers_constraints(
     assert set(explanation.counterfactuals["town"]) == {"Ulm"}
 
 
-def test_a_request_says_how_many_ways_and_what_may_change(client: TestClient) -> None:
+def test_a_request_says_how_many_options_and_what_may_change(client: TestClient) -> None:
     locks = {"immutable": ["debt", "home"], "ranges": {"income": [0, 80]}}
-    explanation = explained(client, ways=2, constraints=locks)
+    explanation = explained(client, options=2, constraints=locks)
     assert 1 <= len(explanation) <= 2
     assert set(explanation.counterfactuals["debt"]) == {60}
     assert set(explanation.counterfactuals["home"]) == {"rent"}
@@ -96,18 +94,19 @@ def test_a_row_that_has_what_is_wanted_and_one_that_cannot_get_it_are_answers_to
     assert all(answer["descriptions"])
 
 
-def test_anchors_can_be_asked_for(client: TestClient, served: Served) -> None:
-    anchored = explained(client, anchored=True)
-    alone = served.anchored.explain(DECLINED, target="approved")
-    assert (anchored.values == alone.values).all()
+def test_shared_lists_can_be_asked_for(client: TestClient, served: Served) -> None:
+    shared = explained(client, strategy="shared")
+    alone = served.shared.explain(DECLINED, target="approved")
+    assert (shared.values == alone.values).all()
     assert explained(client).context.settings.value["anchors"] is None
 
 
 def test_regressions_are_asked_for_an_interval(served: Served) -> None:
-    X = served.training[["income", "debt"]]
+    X = TRAINING[["income", "debt"]]
     explainer = DiverseExplainer(lambda rows: rows["income"] - rows["debt"] + 0.5).fit(X)
-    app = create_app(Served("left", explainer, X, X, goal={"interval": (10, 20)}))
-    client = TestClient(app, base_url="http://127.0.0.1")
+    left = Served("left", explainer, X, goal={"interval": (10, 20)})
+    left.warm_up()
+    client = TestClient(create_app(left), base_url="http://127.0.0.1")
     asked: dict[str, Any] = {"instances": [[30, 60]]}
     for interval, low, high in ((None, 10, 20), ([5, None], 5, np.inf)):
         given = {} if interval is None else {"interval": interval}
@@ -138,8 +137,8 @@ BAD: list[tuple[Any, str]] = [
     ({"instances": []}, "instances: List should have at least 1 item"),
     ({"instances": {}}, "instances: Input should be a valid list"),
     ({"instances": [DECLINED] * 101}, "at most 100 instances, got 101"),
-    ({"instances": [DECLINED], "ways": 21}, "at most 20 ways, got 21"),
-    ({"instances": [DECLINED], "ways": HUGE}, "at most 20 ways"),
+    ({"instances": [DECLINED], "options": 21}, "at most 20 options, got 21"),
+    ({"instances": [DECLINED], "options": HUGE}, "at most 20 options"),
     ({"instances": [DECLINED], "target": "rejected"}, "No training row is predicted 'rejected'"),
     ({"instances": [DECLINED], "target": {"a": "b"}}, "is no value"),
     ({"instances": [DECLINED], "target_probability": 0.9}, "needs a model with predict_proba"),
@@ -157,7 +156,7 @@ BAD: list[tuple[Any, str]] = [
         "Cannot read the relation",
     ),
     ({"instances": [DECLINED], "constraints": {"together": [[]]}}, "at least 1 item"),
-    ({"instances": [DECLINED], "lock": ["debt"]}, "lock: Extra inputs are not permitted"),
+    ({"instances": [DECLINED], "lock": ["debt"]}, "lock: unknown key"),
     ([DECLINED], "the body: "),
     ("instances", "the body: "),
 ]
@@ -241,12 +240,13 @@ def test_the_schema_tells_what_a_request_may_hold(client: TestClient) -> None:
     assert [each["name"] for each in told["features"]] == list(DECLINED)
     assert told["features"][0]["unit"] == "EUR"
     assert told["features"][2]["values"] == ["own", "rent"]
-    assert (told["goal"], told["ways"]) == ({"target": "approved"}, 3)
+    assert (told["goal"], told["options"]) == ({"target": "approved"}, 3)
     assert told["constraints"] == {"immutable": ["town"]}
-    assert told["limits"]["instances"] == 100
+    assert told["quotas"]["instances"] == 100
     assert told["instance"]["anyOf"][0]["properties"]["home"] == {"enum": ["own", "rent"]}
 
 
+@pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
 def test_users_with_different_locks_never_see_each_others_answer(
     client: TestClient, served: Served
 ) -> None:
@@ -255,18 +255,18 @@ def test_users_with_different_locks_never_see_each_others_answer(
     asked = [(DECLINED | {"income": 20 + i}, locks[i % 4], 1 + i % 3) for i in range(40)]
 
     def ask(user: tuple[dict[str, Any], list[str], int]) -> Any:
-        row, immutable, ways = user
-        body = {"instances": [row], "ways": ways, "constraints": {"immutable": immutable}}
+        row, immutable, options = user
+        body = {"instances": [row], "options": options, "constraints": {"immutable": immutable}}
         return client.post("/explain", json=body).json()["explanations"][0]
 
     with ThreadPoolExecutor(8) as users:
         answers = list(users.map(ask, asked))
-    for (row, immutable, ways), answer in zip(asked, answers, strict=True):
-        alone = served.with_ways(ways).explain(
+    for (row, immutable, options), answer in zip(asked, answers, strict=True):
+        alone = served.with_options(options).explain(
             row, target="approved", constraints=Constraints(immutable=immutable)
         )
         assert answer == json.loads(json.dumps(alone.to_dict()))
-        for each in answer["counterfactuals"]:
+        for each in answer["options"]:
             assert {name: each["values"][name] for name in immutable} == {
                 name: row[name] for name in immutable
             }
@@ -279,7 +279,7 @@ def test_requests_that_are_explained_together_get_what_each_would_get_alone(
     go = Event()
     row = DECLINED | {"income": 25}
     asked = [{"instances": [row, DECLINED]}, {"instances": [DECLINED], "describe": True}]
-    with stuck(served, Limits(threads=1), go) as client, ThreadPoolExecutor(12) as users:
+    with stuck(served, Quotas(threads=1), go) as client, ThreadPoolExecutor(12) as users:
         waiting = [users.submit(client.post, "/explain", json=asked[i % 2]) for i in range(12)]
         while "counterset_requests_waiting 12.0" not in client.get("/metrics").text:
             pass
@@ -291,8 +291,8 @@ def test_requests_that_are_explained_together_get_what_each_would_get_alone(
     assert answers[0]["descriptions"] is None
 
 
-def stuck(served: Served, limits: Limits, go: Event) -> TestClient:
-    """Return who asks a server whose model waits until it may go on, once it is fitted."""
+def stuck(served: Served, quotas: Quotas, go: Event) -> TestClient:
+    """Return a client of a server whose model waits until it may go on, once it is ready."""
     free = Event()
     free.set()
     gate = [free]
@@ -301,16 +301,17 @@ def stuck(served: Served, limits: Limits, go: Event) -> TestClient:
         assert gate[0].wait(60)
         return approve(rows)
 
-    explainer = DiverseExplainer(model).fit(served.training)
+    explainer = DiverseExplainer(model).fit(TRAINING)
+    slow = Served("slow", explainer, served.cases)
+    slow.warm_up()
     gate[0] = go
-    app = create_app(Served("slow", explainer, served.cases, served.training), limits)
-    return TestClient(app, base_url="http://127.0.0.1")
+    return TestClient(create_app(slow, quotas), base_url="http://127.0.0.1")
 
 
 def test_a_full_queue_asks_to_come_later_and_is_not_ready(served: Served) -> None:
     go = Event()
     asked = {"instances": [DECLINED]}
-    with stuck(served, Limits(waiting=2, threads=1), go) as client, ThreadPoolExecutor(2) as users:
+    with stuck(served, Quotas(waiting=2, threads=1), go) as client, ThreadPoolExecutor(2) as users:
         waiting = [users.submit(client.post, "/explain", json=asked) for _ in range(2)]
         while client.get("/health/ready").status_code == 200:
             pass
@@ -326,7 +327,7 @@ def test_a_full_queue_asks_to_come_later_and_is_not_ready(served: Served) -> Non
 
 def test_a_request_that_takes_too_long_is_given_up(served: Served) -> None:
     go = Event()
-    with stuck(served, Limits(seconds=0.05, threads=1), go) as client:
+    with stuck(served, Quotas(seconds=0.05, threads=1), go) as client:
         answer = client.post("/explain", json={"instances": [DECLINED]})
         go.set()
     assert answer.status_code == 504

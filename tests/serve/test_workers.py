@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterset.serve.limits import Limits
-from counterset.serve.refusals import ServerBusyError, TooSlowError
+from counterset.serve.errors import ServerBusyError, TooSlowError
+from counterset.serve.quotas import Quotas
 from counterset.serve.workers import MOST_ITEMS, ThreadExitError, Workers
 
 
@@ -31,9 +31,9 @@ class Doubling:
         return [2 * each for each in items]
 
 
-def results_of(asked: list[tuple[str, int]], work: Doubling, limits: Limits) -> list[Any]:
+def results_of(asked: list[tuple[str, int]], work: Doubling, quotas: Quotas) -> list[Any]:
     """Ask for all at the same time, while the threads cannot go on."""
-    workers = Workers(limits)
+    workers = Workers(quotas)
 
     async def ask() -> list[Any]:
         tasks = [asyncio.create_task(workers.run_together(key, work, item)) for key, item in asked]
@@ -56,7 +56,7 @@ def results_of(asked: list[tuple[str, int]], work: Doubling, limits: Limits) -> 
 def test_each_item_has_the_result_that_it_would_have_alone(
     asked: list[tuple[str, int]], threads: int
 ) -> None:
-    found = results_of(asked, Doubling(), Limits(threads=threads))
+    found = results_of(asked, Doubling(), Quotas(threads=threads))
     for (_, item), result in zip(asked, found, strict=True):
         if item == -1:
             assert isinstance(result, ThreadExitError)
@@ -70,7 +70,7 @@ def test_each_item_has_the_result_that_it_would_have_alone(
 
 def test_what_waits_for_the_same_is_one_batch_and_the_rest_is_not() -> None:
     work = Doubling()
-    results_of([("a", 0), ("b", 1), ("a", 2), ("b", 3), ("a", 4)], work, Limits(threads=1))
+    results_of([("a", 0), ("b", 1), ("a", 2), ("b", 3), ("a", 4)], work, Quotas(threads=1))
     # The first may be taken before the others come.
     assert sorted(each for batch in work.batches for each in batch) == [0, 1, 2, 3, 4]
     assert len(work.batches) <= 3
@@ -79,12 +79,12 @@ def test_what_waits_for_the_same_is_one_batch_and_the_rest_is_not() -> None:
 
 def test_a_batch_has_a_limit() -> None:
     work = Doubling()
-    results_of([("a", each) for each in range(3 * MOST_ITEMS)], work, Limits(threads=1))
+    results_of([("a", each) for each in range(3 * MOST_ITEMS)], work, Quotas(threads=1))
     assert max(map(len, work.batches)) == MOST_ITEMS
 
 
 def test_what_is_beyond_the_queue_is_refused_and_room_comes_back() -> None:
-    workers, go = Workers(Limits(threads=1, waiting=2)), Event()
+    workers, go = Workers(Quotas(threads=1, waiting=2)), Event()
 
     async def ask() -> None:
         first, second = (asyncio.create_task(workers.run(go.wait, 60)) for _ in range(2))
@@ -105,7 +105,7 @@ def test_what_is_beyond_the_queue_is_refused_and_room_comes_back() -> None:
 
 
 def test_who_waited_too_long_is_not_worked_on() -> None:
-    workers, go = Workers(Limits(threads=1, seconds=1)), Event()
+    workers, go = Workers(Quotas(threads=1, seconds=1)), Event()
     called: list[int] = []
 
     async def ask() -> None:
@@ -123,11 +123,11 @@ def test_who_waited_too_long_is_not_worked_on() -> None:
 
 def test_what_a_function_raises_reaches_who_asked() -> None:
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(Workers(Limits(threads=1)).run(divmod, 1, 0))
+        asyncio.run(Workers(Quotas(threads=1)).run(divmod, 1, 0))
 
 
 def test_workers_that_were_closed_work_again() -> None:
-    workers = Workers(Limits(threads=1))
+    workers = Workers(Quotas(threads=1))
     workers.close()
     assert asyncio.run(workers.run(int)) == 0
     workers.close()
@@ -140,7 +140,7 @@ def test_workers_that_were_closed_work_again() -> None:
 )
 def test_what_would_end_a_thread_or_the_loop_is_an_error(error: type[BaseException]) -> None:
     """It used to end the event loop, or to leave the request without any answer."""
-    workers = Workers(Limits(threads=1))
+    workers = Workers(Quotas(threads=1))
 
     def end() -> None:
         raise error
@@ -153,7 +153,7 @@ def test_what_would_end_a_thread_or_the_loop_is_an_error(error: type[BaseExcepti
 
 
 def test_a_wrong_number_of_results_is_an_error() -> None:
-    workers = Workers(Limits(threads=1))
+    workers = Workers(Quotas(threads=1))
     with pytest.raises(ValueError, match="zip"):
         asyncio.run(workers.run_together("a", lambda items: [], 1))
     workers.close()
@@ -169,7 +169,7 @@ def go() -> Iterator[Event]:
 
 def test_a_thread_that_hangs_is_replaced_and_its_batch_is_answered(go: Event) -> None:
     """A call that never ended used to hold its thread, and all requests of its batch."""
-    workers = Workers(Limits(threads=1, work_seconds=1))
+    workers = Workers(Quotas(threads=1, work_seconds=1))
 
     def hang(items: Sequence[int]) -> Sequence[int]:
         go.wait(60)
@@ -189,7 +189,7 @@ def test_a_thread_that_hangs_is_replaced_and_its_batch_is_answered(go: Event) ->
 
 
 def test_when_all_threads_hang_nothing_is_accepted_until_one_returns(go: Event) -> None:
-    workers = Workers(Limits(threads=2, hung_threads=1, work_seconds=1))
+    workers = Workers(Quotas(threads=2, hung_threads=1, work_seconds=1))
 
     async def ask() -> None:
         hung = [workers.run(go.wait, 60) for _ in range(5)]
@@ -211,7 +211,7 @@ def test_when_all_threads_hang_nothing_is_accepted_until_one_returns(go: Event) 
 
 
 def test_what_a_thread_returns_after_it_was_given_up_is_dropped(go: Event) -> None:
-    workers = Workers(Limits(threads=1, work_seconds=1))
+    workers = Workers(Quotas(threads=1, work_seconds=1))
 
     async def ask() -> None:
         with pytest.raises(TooSlowError, match=r"worked on the request for more than 1 s"):
@@ -228,7 +228,7 @@ def test_what_a_thread_returns_after_it_was_given_up_is_dropped(go: Event) -> No
 
 def test_closing_waits_for_nothing_and_drops_what_waits(go: Event) -> None:
     """It used to wait for a call that hung, and the process never ended."""
-    workers = Workers(Limits(threads=1))
+    workers = Workers(Quotas(threads=1))
 
     async def ask() -> None:
         hung, waits = (asyncio.create_task(workers.run(go.wait, 60)) for _ in range(2))

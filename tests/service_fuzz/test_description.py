@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
@@ -27,8 +26,6 @@ CHECKS = [
     response_schema_conformance,
     status_code_conformance,
 ]
-# As the server has it: an answer says itself how many ways there are.
-pytestmark = pytest.mark.filterwarnings("ignore::counterset.FewerCounterfactualsWarning")
 
 schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(serve_loans(), hosts=None))
 

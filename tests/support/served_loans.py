@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from counterset import Constraints, DiverseExplainer, Schema
 from counterset.serve.served import Served
 
-__all__ = ["DECLINED", "approve", "serve_loans"]
+__all__ = ["DECLINED", "TRAINING", "approve", "serve_loans"]
 
 #: Who is declined, as a request has it.
 DECLINED: dict[str, Any] = {"income": 30, "debt": 60, "home": "rent", "town": "Ulm"}
@@ -23,21 +23,25 @@ def approve(rows: pd.DataFrame) -> NDArray[np.str_]:
     return np.where(income > rows["debt"], "approved", "declined")
 
 
+RANDOM = np.random.default_rng(0)
+LOANS = pd.DataFrame(
+    {
+        "income": RANDOM.integers(1, 100, 200),
+        "debt": RANDOM.integers(1, 100, 200),
+        "home": RANDOM.choice(["own", "rent"], 200),
+        "town": RANDOM.choice(["Bonn", "Jena", "Ulm"], 200),
+    }
+)
+#: The rows that the explainer is fitted on; the others are the cases.
+TRAINING = LOANS[:150]
+
+
 def serve_loans() -> Served:
     """Return loans to serve; the town stays as it is."""
-    random = np.random.default_rng(0)
-    X = pd.DataFrame(
-        {
-            "income": random.integers(1, 100, 200),
-            "debt": random.integers(1, 100, 200),
-            "home": random.choice(["own", "rent"], 200),
-            "town": random.choice(["Bonn", "Jena", "Ulm"], 200),
-        }
-    )
     explainer = DiverseExplainer(
         approve,
         constraints=Constraints(immutable=["town"]),
         schema=Schema(units={"income": "EUR"}),
         max_counterfactuals=3,
-    ).fit(X[:150])
-    return Served("loans", explainer, cases=X[150:], training=X[:150], goal={"target": "approved"})
+    ).fit(TRAINING)
+    return Served("loans", explainer, cases=LOANS[150:], goal={"target": "approved"})

@@ -39,6 +39,8 @@ def explainer_by_steps(model: Any, *, sparse: bool = True, **settings: Any) -> D
 def paper_by_steps(model: Any, *, sparse: bool = False, **settings: Any) -> DiverseExplainer:
     """Return an explainer with the paper's scale and no steps of numbers."""
     strategy = strategy_of(sparse, 0.1, settings)
-    schema = (settings.pop("schema", None) or Schema()).without_steps()
+    schema = settings.pop("schema", None) or Schema()
+    if isinstance(schema, Schema):
+        schema = schema.without_steps()
     settings = {"scale": "range"} | settings
     return DiverseExplainer(model, strategy=strategy, schema=schema, **settings)

@@ -1,4 +1,4 @@
-"""A server whose model can be made to fail: python slow_server.py FILE LIMITS.
+"""A server whose model can be made to fail: python slow_server.py FILE QUOTAS.
 
 Tests run it as a process of its own, to end it while it works. What the model does follows from
 the income, which no training row has.
@@ -22,9 +22,9 @@ import pandas as pd
 
 from counterset import DiverseExplainer
 from counterset.cli.serve import run_server
-from counterset.serve.limits import Limits
+from counterset.serve.quotas import Quotas
 from counterset.serve.served import Served
-from support.served_loans import DECLINED, approve, serve_loans
+from support.served_loans import DECLINED, TRAINING, approve, serve_loans
 
 __all__ = ["EXITS", "OPENS", "WAITS", "Started", "slow_server"]
 
@@ -99,9 +99,9 @@ class Started:
 
 
 @contextmanager
-def slow_server(folder: Path, descriptors: int | None = None, **limits: float) -> Iterator[Started]:
+def slow_server(folder: Path, descriptors: int | None = None, **quotas: float) -> Iterator[Started]:
     """Start a server, and end it; the model goes on when the file ``go`` is in the folder."""
-    script = [sys.executable, __file__, str(folder / "go"), json.dumps(limits)]
+    script = [sys.executable, __file__, str(folder / "go"), json.dumps(quotas)]
     if descriptors is not None:
         script = ["sh", "-c", f'ulimit -n {descriptors}; exec "$@"', "sh", *script]
     log = folder / "log"
@@ -121,10 +121,10 @@ def slow_server(folder: Path, descriptors: int | None = None, **limits: float) -
 def main() -> None:
     """Serve loans on a free port."""
     served = serve_loans()
-    explainer = DiverseExplainer(Faulty(Path(sys.argv[1]))).fit(served.training)
-    limits = Limits(**json.loads(sys.argv[2]))
-    loans = Served("loans", explainer, served.cases, served.training, goal=served.goal)
-    run_server(loans, "127.0.0.1", 0, limits=limits)
+    explainer = DiverseExplainer(Faulty(Path(sys.argv[1]))).fit(TRAINING)
+    quotas = Quotas(**json.loads(sys.argv[2]))
+    loans = Served("loans", explainer, served.cases, goal=served.goal)
+    run_server(loans, "127.0.0.1", 0, quotas=quotas)
 
 
 if __name__ == "__main__":

@@ -151,7 +151,7 @@ def test_what_evaluate_measured_is_told_as_measured() -> None:
     ]
     assert measured(None, ENGLISH, 1, TABLE) == []
     for wrong in (pd.DataFrame({"a": [1]}), table[:0], 0.5):
-        with pytest.raises(InvalidInputError, match="stability takes what steadiness returns"):
+        with pytest.raises(InvalidInputError, match="stability takes what stability returns"):
             measured(wrong, ENGLISH, 1, TABLE)  # type: ignore[arg-type]
 
 

@@ -7,9 +7,8 @@ import importlib.util
 import ipaddress
 import socket
 import sys
-import warnings
+from concurrent.futures import Future
 from pathlib import Path
-from threading import Thread
 
 from counterset.cli.demo import OUTCOMES, load_credit
 from counterset.cli.files import check_files, read_case
@@ -22,18 +21,14 @@ from counterset.cli.parsing import (
     add_training,
     whole_number,
 )
-from counterset.exceptions import (
-    FewerCounterfactualsWarning,
-    InvalidInputError,
-    MissingExtraError,
-)
-from counterset.serve.limits import Limits
+from counterset.exceptions import InvalidInputError, MissingExtraError
+from counterset.serve.quotas import Quotas
 from counterset.serve.served import Served
 
 __all__ = ["add_command", "read_served", "run_server"]
 
-#: The limits that are options.
-LIMITS = ("connections", "transfer_seconds", "work_seconds", "shutdown_seconds")
+#: The quotas that are options of the command.
+QUOTAS = ("connections", "transfer_seconds", "work_seconds", "shutdown_seconds")
 
 
 def add_command(commands: Commands) -> None:
@@ -42,7 +37,7 @@ def add_command(commands: Commands) -> None:
         commands,
         "serve",
         "Serve explanations, as a page and over HTTP; by default, of bundled loans.",
-        usage="[MODEL DATA] [options] [limits: docs/deploying.md]",
+        usage="[MODEL DATA] [options] [quotas: docs/deploying.md]",
         example="counterset serve model.skops credit.csv --target good",
     )
     add_model_and_data(group, "a CSV file of rows to pick from", required=False)
@@ -58,14 +53,14 @@ def add_command(commands: Commands) -> None:
         "--token-file",
         type=Path,
         metavar="FILE",
-        help="a file with a secret that requests must know",
+        help="a file with a secret that requests must send",
     )
-    # A screen has no lines left for these, so that docs/deploying.md tells what they are.
-    for name in LIMITS:
+    # The help has no lines left for these: docs/deploying.md explains them.
+    for name in QUOTAS:
         group.add_argument(
             f"--{name.replace('_', '-')}",
             type=whole_number(1),
-            default=getattr(Limits, name),
+            default=getattr(Quotas, name),
             help=argparse.SUPPRESS,
         )
     parser.set_defaults(run=_run)
@@ -79,7 +74,6 @@ def read_served(arguments: argparse.Namespace) -> Served:
             arguments.name or "german_credit",
             credit.explainer,
             cases=credit.X_test,
-            training=credit.X_train,
             goal={"target": "good"},
             title="German credit",
             outcomes=OUTCOMES,
@@ -92,21 +86,21 @@ def read_served(arguments: argparse.Namespace) -> Served:
         each if each.isalnum() or each in "-_." else "-" for each in arguments.model.stem
     )
     name = arguments.name or named
-    return Served(name, case.explainer, cases=case.rows, training=case.training, goal=case.goal)
+    return Served(name, case.explainer, cases=case.rows, goal=case.goal)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     token = _read_token(arguments.token_file)
     if token is None and not _is_loopback(arguments.host):
         raise InvalidInputError(
-            f"--host {arguments.host} lets other machines ask, so a secret is needed that they "
-            f"must know. Put one into a file, and pass --token-file."
+            f"--host {arguments.host} lets other machines send requests, so they need a secret. "
+            f"Write one to a file, and pass --token-file."
         )
     for package in ("fastapi", "uvicorn", "prometheus_client"):
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError(f"serve needs {package}: pip install 'counterset[app]'.")
-    limits = Limits(**{name: getattr(arguments, name) for name in LIMITS})
-    run_server(read_served(arguments), arguments.host, arguments.port, token, limits)
+    quotas = Quotas(**{name: getattr(arguments, name) for name in QUOTAS})
+    run_server(read_served(arguments), arguments.host, arguments.port, token, quotas)
     return 0
 
 
@@ -115,7 +109,7 @@ def run_server(
     host: str,
     port: int,
     token: str | None = None,
-    limits: Limits = Limits(),
+    quotas: Quotas = Quotas(),
 ) -> None:
     """Answer requests until a signal comes; what was accepted by then is finished.
 
@@ -124,33 +118,34 @@ def run_server(
     served
         What is served.
     host, port
-        Where to listen; port 0 is any that is free. The standard output tells which it is.
+        Where to listen; port 0 is any free one. The address is printed when the server is ready.
     token
-        What requests must know; None: nothing.
-    limits
+        The secret that requests must send; None: they need none.
+    quotas
         How much requests may take.
     """
     from counterset.serve.app import create_app  # noqa: PLC0415 - needs the extra
-    from counterset.serve.connections import BACKLOG, limits_within, serve_app  # noqa: PLC0415
-    from counterset.serve.gate import LOOPBACK_HOSTS  # noqa: PLC0415
+    from counterset.serve.connections import BACKLOG, quotas_within, serve_app  # noqa: PLC0415
     from counterset.serve.logs import write_logs  # noqa: PLC0415
+    from counterset.serve.middleware import LOOPBACK_HOSTS  # noqa: PLC0415
 
-    # An answer says itself how many ways there are. Warnings are for people who write code.
-    warnings.simplefilter("ignore", FewerCounterfactualsWarning)
-    limits = limits_within(limits)
+    served.check_goal(served.goal)  # an error now, before the log begins
+    quotas = quotas_within(quotas)
     hosts = LOOPBACK_HOSTS if _is_loopback(host) else None
-    app = create_app(served, limits, token, hosts)
+    app = create_app(served, quotas, token, hosts)
     with _listen(host, port, BACKLOG) as listening:
-        served.warm_up()
         at = f"[{host}]" if ":" in host else host
-        sys.stdout.write(
-            f"Serving {served.name} at http://{at}:{listening.getsockname()[1]} (Ctrl-C stops it)\n"
-        )
-        sys.stdout.flush()
+        address = f"http://{at}:{listening.getsockname()[1]}"
+
+        def tell(learned: Future[None]) -> None:
+            if learned.exception() is None:
+                sys.stdout.write(f"Serving {served.name} at {address} (Ctrl-C stops it)\n")
+                sys.stdout.flush()
+
         write_logs()
-        # Anchors take seconds to fit: while they are, requests without them are answered.
-        Thread(target=lambda: served.anchored, daemon=True).start()
-        serve_app(app, listening, limits)
+        learned = served.start_warm_up()
+        learned.add_done_callback(tell)
+        serve_app(app, listening, quotas, learned)
 
 
 def _listen(host: str, port: int, backlog: int) -> socket.socket:
@@ -175,7 +170,7 @@ def _read_token(file: Path | None) -> str | None:
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"--token-file: {file} cannot be read ({error}).") from error
     if not token:
-        raise InvalidInputError(f"--token-file: {file} is empty. Put a secret into it.")
+        raise InvalidInputError(f"--token-file: {file} is empty. Write a secret to it.")
     return token
 
 

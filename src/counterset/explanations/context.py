@@ -1,4 +1,4 @@
-"""Fingerprints: how a model and training data are recognised again later.
+"""Context: how an explanation was made, and fingerprints of the model and the training data.
 
 A model that was saved and loaded again is another object with other bytes, so that no hash of the
 object recognises it. Its answers are the same, and a retrained model's are not. So the fingerprint
@@ -147,8 +147,8 @@ def hash_rows(table: Table, matrix: Matrix, order: Indices | None = None) -> str
     """
     digest = hashlib.sha256()
     for feature in table.features:
-        told = (feature.name, feature.kind, str(feature.dtype), feature.values)
-        digest.update(repr(told).encode())
+        described = (feature.name, feature.kind, str(feature.dtype), feature.values)
+        digest.update(repr(described).encode())
     digest.update(repr([str(column) for column in table.columns]).encode())
     for block in row_blocks(len(matrix)):
         rows = matrix[block if order is None else order[block]]
@@ -187,7 +187,7 @@ PACKAGES = ("counterset", "numpy", "pandas", "scikit-learn", "scipy")
 
 @dataclass(frozen=True)
 class TrainingSummary:
-    """What is told of the training rows.
+    """What an explanation records of the training rows.
 
     Attributes
     ----------
@@ -238,7 +238,7 @@ class Context:
         The explainer's parameters beside the model: numbers, texts, True, False and None as they
         are, all else as its repr; computed when first read.
     training
-        What is told of the training rows, computed when first read; None if there are none.
+        What is recorded of the training rows, computed when first read; None if there are none.
     explainer
         The name of the explainer's class.
     """

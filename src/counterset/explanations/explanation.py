@@ -247,9 +247,10 @@ class Explanation:
         outcomes
             From labels to how people call them, such as ``{"good": "approved"}``.
         stability
-            What :func:`~counterset.evaluation.stability` returns for this input: then it is told
-            for how many slightly changed copies of it each way is found again. Or what
-            :func:`~counterset.evaluate` returns for it: then how much their ways differ.
+            What :func:`~counterset.evaluation.stability` returns for this input: the text says for
+            how many slightly changed copies of it each option is found again. Or what
+            :func:`~counterset.evaluate` returns for it: the text says how much the options of the
+            copies differ.
         templates
             The path of the texts in another language, a translated copy of
             ``counterset/words/english.toml``; None: English.
@@ -270,14 +271,15 @@ class Explanation:
         templates: Any = None,
         width: int | None = 88,
     ) -> str:
-        """Write a letter with the main reasons and the variations that lead to another result.
+        """Write a letter with the main reasons and the options that lead to another result.
 
         Parameters
         ----------
         audience
             ``"applicant"``: short, with at most four reasons, each with the person's own value, and
-            the variations; details are folded in HTML and left out in text. ``"reviewer"``: also
-            what each reason does alone, distances, certificates, limits, settings, data and model.
+            the options; details are folded in HTML and left out in text. ``"reviewer"``: also
+            what each reason does alone, distances, certificates, constraints, settings, data and
+            model.
         format
             ``"text"``, or ``"html"``: a fragment without scripts.
         contact

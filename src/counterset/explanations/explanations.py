@@ -209,10 +209,10 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
         groups: Any = None,
         stability: pd.DataFrame | None = None,
     ) -> str:
-        """Write a report on all inputs: one HTML file, without a row of anybody.
+        """Write a report on all inputs: one HTML file, without the rows of people.
 
-        It shows which features change most, how many ways people have, who has none and which
-        constraint stands in the way, and figures by group.
+        It shows which features change most, how many options people have, who has none and for
+        what reason, and figures by group.
 
         Parameters
         ----------
@@ -318,7 +318,7 @@ def make_explanations(
     certificates: Sequence[Certificate | None] | None = None,
     probabilities: Vector | None = None,
 ) -> Explanations:
-    """Make the explanations of some inputs: the only way to make one.
+    """Make the explanations of some inputs; every explanation is made here.
 
     Parameters
     ----------

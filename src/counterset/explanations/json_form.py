@@ -248,16 +248,16 @@ def _array(labels: list[Any]) -> Labels:
 
 
 def _goal_to_json(goal: Goal, probability: float | None) -> dict[str, Any]:
-    told: dict[str, Any] = {"kind": "any_other", "labels": None, "low": None, "high": None}
+    data: dict[str, Any] = {"kind": "any_other", "labels": None, "low": None, "high": None}
     if isinstance(goal, OneOf):
-        told |= {"kind": "one_of", "labels": _labels(goal.wanted)}
+        data |= {"kind": "one_of", "labels": _labels(goal.wanted)}
     elif isinstance(goal, InInterval):
-        told |= {
+        data |= {
             "kind": "interval",
             "low": to_json_number(goal.low),
             "high": to_json_number(goal.high),
         }
-    return told | {"probability": None if probability is None else float(probability)}
+    return data | {"probability": None if probability is None else float(probability)}
 
 
 def _goal_from_json(data: Mapping[str, Any]) -> Goal:

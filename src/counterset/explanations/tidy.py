@@ -104,8 +104,8 @@ def found_frame(table: Table, matrix: Matrix, labels: Labels, distances: Vector)
     rows = to_pandas(table.decode(matrix), "The table")
     frame = pd.DataFrame(rows) if isinstance(rows, np.ndarray) else rows
     frame.columns = table.columns
-    for told, values in (("label", labels), ("distance", distances)):
-        frame[_column_name(told, frame)] = values
+    for name, values in (("label", labels), ("distance", distances)):
+        frame[_column_name(name, frame)] = values
     return frame
 
 

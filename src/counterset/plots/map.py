@@ -362,7 +362,7 @@ class Background:
 
 
 class MapDisplay:
-    """The set as a map: the input, the ways to its options, and the decision boundary.
+    """The set as a map: the input, the lines to its options, and the decision boundary.
 
     Where the options span a plane of numbers, the map is that plane of the scaled space, and every
     position in it is exact. Otherwise the input stands in the middle and each option at its true
@@ -563,17 +563,17 @@ def _distinct(labels: Labels, explainer: DiverseExplainer) -> tuple[Any, ...]:
 
 
 def sides_of(
-    explanation: Explanation, background: Background, told: Callable[[Any], str] = str
+    explanation: Explanation, background: Background, label_text: Callable[[Any], str] = str
 ) -> tuple[str, str]:
     """Return all decisions on the two sides of a map as text; for a regression, what was asked for.
 
     Parameters
     ----------
-    told
+    label_text
         Returns how a class is called.
     """
     if explanation.context.is_regression:
         wanted = Outcomes(explanation, Templates.read(), {}).goal()
         return f"not {wanted}", wanted
-    stays, changes = (" or ".join(map(told, labels)) for labels in background.labels)
+    stays, changes = (" or ".join(map(label_text, labels)) for labels in background.labels)
     return stays, changes

@@ -33,7 +33,7 @@ class StepsDisplay:
     """The four steps as a strip of four maps, as Figure 2 of the paper draws them.
 
     Step 1: all training rows with another decision. Step 2: those that are left after the cut-off.
-    Step 3: the diverse ones that were chosen. Step 4: the ways to them, and the options, crosses,
+    Step 3: the diverse ones that were chosen. Step 4: the lines to them, and the options, crosses,
     where the line search stopped. What a step drops is grey.
 
     With constraints or few changes, candidates are moved before step 3. They are drawn where the
@@ -53,7 +53,7 @@ class StepsDisplay:
     examples
         The position of the training row that each option was searched towards, ``(n, 2)``.
     on_lines
-        Whether the options change the same features as these rows, so that they lie on the ways
+        Whether the options change the same features as these rows, so that they lie on the lines
         to them; the panel of step 4 says so if they do not.
 
     Attributes

@@ -60,7 +60,7 @@ def report_of_many(
     sections = [
         _features(explanations, figures),
         _options(explanations, figures),
-        _nobody(explanations, figures),
+        _without_options(explanations, figures),
     ]
     if groups is not None:
         name, values = _groups(explanations, groups)
@@ -112,8 +112,8 @@ def _figures(explanations: Explanations) -> dict[str, Any]:
     open_ = [s != "already_reached" for s in explanations.status]
     counts, why = Counter(explanations.counts[open_].tolist()), explanations.why_none
     blocked: dict[str, list[str]] = {}
-    nobody = [i for i, status in enumerate(explanations.status) if status == "none_found"]
-    for rank, i in enumerate(nobody):
+    without = [i for i, status in enumerate(explanations.status) if status == "none_found"]
+    for rank, i in enumerate(without):
         known = rank < MOST_REASONS and i in why
         reason = why[i] if known else TEXTS["unknown_reason"]
         blocked.setdefault(reason, []).append(str(to_python(explanations.index[i])))
@@ -148,10 +148,10 @@ def _options(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
     return _drawn(TEXTS["options"], drawing, TEXTS["options_caption"])
 
 
-def _nobody(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
+def _without_options(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
     blocked: dict[str, list[str]] = figures["blocked"]
     if not blocked:
-        return Section(TEXTS["nobody"], paragraphs(TEXTS["nobody_none"]))
+        return Section(TEXTS["without"], paragraphs(TEXTS["without_none"]))
     rows = [
         (
             reason,
@@ -161,7 +161,7 @@ def _nobody(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
         for reason, who in sorted(blocked.items(), key=lambda item: -len(item[1]))
     ]
     headings = (TEXTS["reason"], TEXTS["which"], TEXTS["inputs"])
-    return Section(TEXTS["nobody"], plain_table(TEXTS["nobody_caption"], headings, rows, 1))
+    return Section(TEXTS["without"], plain_table(TEXTS["without_caption"], headings, rows, 1))
 
 
 def _groups(explanations: Explanations, groups: Any) -> tuple[str, Labels]:

@@ -1,9 +1,10 @@
-"""Pages: the files of the explorer, each with an address of its own."""
+"""The app: the service, the page and its files, and the description of them all."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Collection
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from importlib import resources
 from pathlib import Path
@@ -14,12 +15,11 @@ from fastapi.openapi.utils import get_openapi
 from starlette.responses import FileResponse, Response
 
 from counterset import __version__
-from counterset.serve.errors import Json, add_error_handlers
+from counterset.serve.errors import Json, Problem, add_error_handlers
 from counterset.serve.explorer import explorer_router
-from counterset.serve.gate import LOOPBACK_HOSTS, Gate
-from counterset.serve.limits import Limits
-from counterset.serve.messages import Problem
-from counterset.serve.observer import Measures, Observer
+from counterset.serve.logs import LOGGER
+from counterset.serve.middleware import LOOPBACK_HOSTS, Gate, Measures, Observer
+from counterset.serve.quotas import Quotas
 from counterset.serve.rows import instance_schema
 from counterset.serve.served import Served
 from counterset.serve.service import HEALTH_PATHS, REFUSALS, service_router
@@ -70,7 +70,7 @@ def _add(router: APIRouter, path: str, file: Path) -> None:
 PLACE = "#/components/schemas/"
 
 
-def add_description(app: FastAPI, served: Served, limits: Limits, *, with_token: bool) -> None:
+def add_description(app: FastAPI, served: Served, quotas: Quotas, *, with_token: bool) -> None:
     """Make an app describe itself with the columns that are served.
 
     Parameters
@@ -79,22 +79,22 @@ def add_description(app: FastAPI, served: Served, limits: Limits, *, with_token:
         The app, with all its routes.
     served
         What is served.
-    limits
+    quotas
         How much a request may take.
     with_token
-        Whether requests must know a token.
+        Whether requests must send a token.
     """
     made: dict[str, Any] = {}
 
     def describe() -> dict[str, Any]:
         if not made:
-            made.update(_describe(app, served, limits, with_token))
+            made.update(_describe(app, served, quotas, with_token))
         return made
 
     app.openapi = describe  # type: ignore[method-assign]  # as FastAPI's manual has it
 
 
-def _describe(app: FastAPI, served: Served, limits: Limits, with_token: bool) -> dict[str, Any]:
+def _describe(app: FastAPI, served: Served, quotas: Quotas, with_token: bool) -> dict[str, Any]:
     described = get_openapi(
         title=app.title, version=app.version, description=app.description, routes=app.routes
     )
@@ -103,10 +103,10 @@ def _describe(app: FastAPI, served: Served, limits: Limits, with_token: bool) ->
     schemas["Instance"] = instance_schema(served.table)
     asked = schemas["ExplainRequest"]["properties"]
     for name in ("ExplainRequest", "PredictRequest"):
-        schemas[name]["properties"]["instances"]["maxItems"] = limits.instances
-    for part in asked["ways"]["anyOf"]:
+        schemas[name]["properties"]["instances"]["maxItems"] = quotas.instances
+    for part in asked["options"]["anyOf"]:
         if part.get("type") == "integer":
-            part["maximum"] = limits.ways
+            part["maximum"] = quotas.options
     if with_token:
         described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         described["security"] = [{"token": []}]
@@ -134,29 +134,35 @@ def _explanation_schemas() -> dict[str, Any]:
 
 def create_app(
     served: Served,
-    limits: Limits = Limits(),
+    quotas: Quotas = Quotas(),
     token: str | None = None,
     hosts: Collection[str] | None = LOOPBACK_HOSTS,
 ) -> FastAPI:
-    """Return the app that serves a model: for any ASGI server, such as uvicorn.
+    """Return the app that serves a model, for any ASGI server such as uvicorn.
+
+    When the app starts, ``served`` learns what requests will need. Until then, ``/health/ready``
+    and requests for explanations have the status 503. Call ``served.warm_up()`` first to have it
+    ready at once.
 
     Parameters
     ----------
     served
         What is served.
-    limits
+    quotas
         How much requests may take.
     token
-        What requests must know, except those for the files of the page and for health; None:
-        nothing.
+        The secret that requests must send, except those for the files of the page and for
+        health; None: requests need no secret.
     hosts
         The hosts that requests may be for, by default this machine; None: any.
     """
-    workers = Workers(limits)
+    workers = Workers(quotas, lambda: served.is_ready)
     measures = Measures(lambda: workers.accepted, lambda: workers.hung)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        learned = served.start_warm_up()
+        learned.add_done_callback(_log_failure)
         yield
         workers.close()
 
@@ -172,11 +178,17 @@ def create_app(
         redirect_slashes=False,
     )
     add_error_handlers(app)
-    app.include_router(service_router(served, workers, limits, measures))
-    app.include_router(explorer_router(served, workers, limits), responses=REFUSALS)
+    app.include_router(service_router(served, workers, quotas, measures))
+    app.include_router(explorer_router(served, workers), responses=REFUSALS)
     app.include_router(page_router())
-    add_description(app, served, limits, with_token=token is not None)
+    add_description(app, served, quotas, with_token=token is not None)
     open_paths = {*HEALTH_PATHS, *page_paths()}
-    app.add_middleware(Gate, limits=limits, hosts=hosts, token=token, open_paths=open_paths)
+    app.add_middleware(Gate, quotas=quotas, hosts=hosts, token=token, open_paths=open_paths)
     app.add_middleware(Observer, measures=measures)  # the last added is asked first
     return app
+
+
+def _log_failure(learned: Future[None]) -> None:
+    error = learned.exception()
+    if error is not None:
+        LOGGER.error("warm-up failed", exc_info=error)

@@ -1,6 +1,6 @@
 """Connections: how many there may be, and how long one may keep the server waiting.
 
-Other servers for ASGI apps have limits of their own; these are for the one that
+Other servers for ASGI apps have settings of their own; these are for the one that
 ``counterset serve`` runs.
 """
 
@@ -10,6 +10,7 @@ import asyncio
 import math
 import socket
 import sys
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -18,9 +19,9 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from counterset.exceptions import InvalidInputError
-from counterset.serve.limits import Limits
+from counterset.serve.quotas import Quotas
 
-__all__ = ["BACKLOG", "Connection", "limits_within", "serve_app"]
+__all__ = ["BACKLOG", "Connection", "quotas_within", "serve_app"]
 
 #: 500 clients may come at the same moment, as many as requests may wait.
 BACKLOG = 500
@@ -45,7 +46,7 @@ class Connection(H11Protocol):
     """
 
     #: Set by a subclass, since uvicorn makes the objects.
-    limits: ClassVar[Limits]
+    quotas: ClassVar[Quotas]
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -57,7 +58,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._follow()
-        if len(self.connections) > self.limits.connections:
+        if len(self.connections) > self.quotas.connections:
             self._make_room()
 
     def data_received(self, data: bytes) -> None:
@@ -96,7 +97,7 @@ class Connection(H11Protocol):
         return cycle is None or cycle.response_complete or cycle.more_body or self.flow.write_paused
 
     def _follow(self) -> None:
-        """Set the time limit of what comes next, if that is something else than before."""
+        """Set the time quota of what comes next, if that is something else than before."""
         is_head = self.cycle is None or self.cycle.response_complete
         stage = (self.cycle, is_head)
         if stage == self._stage:
@@ -104,15 +105,15 @@ class Connection(H11Protocol):
         self._stage, self._since = stage, self.loop.time()
         if self._timer is not None:
             self._timer.cancel()
-        transfer = self.limits.transfer_seconds
-        seconds = transfer if is_head else transfer + self.limits.seconds + transfer
+        transfer = self.quotas.transfer_seconds
+        seconds = transfer if is_head else transfer + self.quotas.seconds + transfer
         # Not close(): that would wait until the client has read everything.
         self._timer = self.loop.call_later(seconds, self.transport.abort)
 
     def _make_room(self) -> None:
         """Close the connection that keeps the server waiting longest; it may be this one."""
         idle = [each for each in self.connections if isinstance(each, Connection) and each._is_idle]
-        self.logger.warning("all %d connections are taken", self.limits.connections)
+        self.logger.warning("all %d connections are taken", self.quotas.connections)
         longest = min(idle, key=lambda each: each._since)
         longest.transport.abort()
         self.connections.discard(longest)  # now: more may be accepted before it is gone
@@ -126,8 +127,8 @@ class _Server(uvicorn.Server):
             each.listen(BACKLOG)
 
 
-def limits_within(limits: Limits) -> Limits:
-    """Return limits with as many connections as this process may open files.
+def quotas_within(quotas: Quotas) -> Quotas:
+    """Return quotas with at most as many connections as this process may open files.
 
     Raises
     ------
@@ -135,23 +136,25 @@ def limits_within(limits: Limits) -> Limits:
         If it may open too few.
     """
     if sys.platform == "win32":
-        return limits
+        return quotas
     import resource  # noqa: PLC0415 - not on Windows
 
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most == resource.RLIM_INFINITY:
-        return limits
-    connections = min(limits.connections, most - SPARE_DESCRIPTORS)
+        return quotas
+    connections = min(quotas.connections, most - SPARE_DESCRIPTORS)
     if connections < FEWEST_CONNECTIONS:
         raise InvalidInputError(
             f"The server needs at least {FEWEST_CONNECTIONS + SPARE_DESCRIPTORS} open files, and "
             f"this process may have {most}. Raise the limit: ulimit -n 1024."
         )
     # Half of the connections are left for who is refused, and for health checks.
-    return replace(limits, connections=connections, waiting=min(limits.waiting, connections // 2))
+    return replace(quotas, connections=connections, waiting=min(quotas.waiting, connections // 2))
 
 
-def serve_app(app: ASGIApp, listening: socket.socket, limits: Limits) -> None:
+def serve_app(
+    app: ASGIApp, listening: socket.socket, quotas: Quotas, learned: Future[None]
+) -> None:
     """Answer requests until a signal comes, and for a while what was accepted by then.
 
     Parameters
@@ -160,18 +163,28 @@ def serve_app(app: ASGIApp, listening: socket.socket, limits: Limits) -> None:
         What answers the requests.
     listening
         Where they come from.
-    limits
+    quotas
         How many connections there may be, and how long they and the end may take.
+    learned
+        Done when what requests need is learned; if that fails, the server ends with its error.
     """
     config = uvicorn.Config(
         app,
-        http=type("_Connection", (Connection,), {"limits": limits}),
+        http=type("_Connection", (Connection,), {"quotas": quotas}),
         loop="asyncio",  # whose behaviour without free descriptors is known
         ws="none",
         backlog=ACCEPTED_AT_ONCE,
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=math.ceil(limits.shutdown_seconds),
+        timeout_graceful_shutdown=math.ceil(quotas.shutdown_seconds),
     )
-    _Server(config).run(sockets=[listening])
+    server = _Server(config)
+
+    def end_on_failure(future: Future[None]) -> None:
+        server.should_exit = server.should_exit or future.exception() is not None
+
+    learned.add_done_callback(end_on_failure)
+    server.run(sockets=[listening])
+    if learned.done():
+        learned.result()  # raises the error, if there is one

@@ -1,4 +1,7 @@
-"""Errors as answers: a status, a sentence, and where in the request the fault is."""
+"""Errors: why a request is refused, and the answer that says so.
+
+Each answer has a status, a sentence, and where in the request the fault is.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,26 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from email.message import Message
 from itertools import accumulate
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from counterset.exceptions import InvalidInputError, NoCounterfactualError
-from counterset.serve.refusals import FieldError, RefusedError, ServerBusyError
+from counterset.exceptions import CountersetError, InvalidInputError, NoCounterfactualError
 
 __all__ = [
     "MOST_FAULTS",
+    "FieldError",
     "Json",
+    "Problem",
+    "RefusedError",
+    "ServerBusyError",
     "StrictRoute",
+    "TooSlowError",
     "add_error_handlers",
     "error_answer",
     "field_error",
@@ -35,8 +43,60 @@ __all__ = [
 MOST_FAULTS = 20
 #: Texts of a request are repeated up to their 100th letter.
 LONGEST_TEXT = 100
-#: A whole number beyond 1e30 is told to be too large, and not repeated digit by digit.
+#: A whole number beyond 1e30 is called too large, and not repeated digit by digit.
 LARGEST_NUMBER = 10**30
+#: From keys of requests that older clients send to those that took their place.
+RENAMED = {"ways": "options", "anchored": "strategy", "limits": "constraints", "way": "direction"}
+
+#: What is wrong with one field of a request: where it is, and what is allowed.
+FieldError: TypeAlias = Mapping[str, Any]
+
+
+class RefusedError(CountersetError):
+    """A request that is refused.
+
+    Attributes
+    ----------
+    status
+        The HTTP status.
+    details
+        What is wrong with which field.
+    """
+
+    status = 422
+
+    def __init__(self, message: str, details: Sequence[FieldError] = ()) -> None:
+        super().__init__(message)
+        self.details = list(details)
+
+
+class ServerBusyError(RefusedError):
+    """Too many requests wait already."""
+
+    status = 503
+
+
+class TooSlowError(RefusedError):
+    """A request took too long."""
+
+    status = 504
+
+
+class FieldProblem(BaseModel):
+    """What is wrong with one field of a request."""
+
+    instance: int | None = Field(description="The position of the instance.")
+    field: str | None
+    problem: str
+    got: str | float | int | bool | None
+    allowed: dict[str, Any] | None = Field(description="What it may hold, as a JSON schema.")
+
+
+class Problem(BaseModel):
+    """Why a request was refused."""
+
+    error: str
+    details: list[FieldProblem]
 
 
 class Json(JSONResponse):
@@ -122,22 +182,30 @@ def _unusable(_: Request, error: Exception) -> Response:
 def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     details = [
-        field_error(each["msg"], None, ".".join(map(str, each["loc"][1:])), each.get("input"))
+        field_error(_problem(each), None, ".".join(map(str, each["loc"][1:])), each.get("input"))
         for each in error.errors()[:MOST_FAULTS]
     ]
     first = details[0]
-    told = f"The request cannot be used: {first['field'] or 'the body'}: {first['problem']}."
-    return error_answer(422, told, details)
+    message = f"The request is invalid: {first['field'] or 'the body'}: {first['problem']}."
+    return error_answer(422, message, details)
+
+
+def _problem(error: Mapping[str, Any]) -> str:
+    """Return what is wrong with a field, as pydantic says it or more plainly."""
+    if error["type"] != "extra_forbidden":
+        return str(error["msg"])
+    new = RENAMED.get(str(error["loc"][-1]))
+    return "unknown key" if new is None else f"unknown key; use {new!r}"
 
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    told = str(error.detail)
-    if error.status_code == 404 and told == "Not Found":
-        told = "There is nothing at this address. /openapi.json describes what there is."
+    message = str(error.detail)
+    if error.status_code == 404 and message == "Not Found":
+        message = "There is nothing at this address. /openapi.json lists all addresses."
     elif error.status_code == 405:
-        told = f"{shortened(request.method)} is not allowed at this address."
-    return error_answer(error.status_code, told, headers=error.headers)
+        message = f"{shortened(request.method)} is not allowed at this address."
+    return error_answer(error.status_code, message, headers=error.headers)
 
 
 #: Requests have at most 6 levels: times in lists of allowed values. Some code that reads values

@@ -1,223 +1,239 @@
-"""Nearby: what people almost like this one are offered."""
+"""The explorer: what the page shows, and the routes that it asks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from fastapi import APIRouter, Path
 from starlette.responses import HTMLResponse
 
 from counterset._base.arrays import Matrix, Vector, to_python
 from counterset.evaluation.noise import GaussianNoise
 from counterset.evaluation.stability import compare_with_copies
-from counterset.explainer import DiverseExplainer
 from counterset.explanations.explanation import Explanation
+from counterset.explanations.explanations import make_explanations
+from counterset.explanations.json_values import row_to_json, to_json_value, value_to_json
+from counterset.explanations.option import Probabilities
 from counterset.models.adapter import ModelAdapter
 from counterset.plots.map import Layout, ask_background, map_of, sides_of
-from counterset.serve.cards import Cards, are_numbers, decision_on, describe_explanation, label_text
-from counterset.serve.case_requests import (
+from counterset.serve.cases import (
     MOST_NOISE,
-    MOST_WAYS,
+    MOST_OPTIONS,
     CaseRequest,
-    Limit,
+    Cases,
+    Explained,
+    FeatureConstraint,
     NearbyRequest,
     RowRequest,
-    changed_codes,
-    codes_of,
-    constraints_of,
-    explainer_of,
-    goal_of,
-    row_of,
-    to_wire,
 )
-from counterset.serve.errors import StrictRoute
-from counterset.serve.limits import Limits
-from counterset.serve.refusals import RefusedError
+from counterset.serve.errors import RefusedError, StrictRoute
 from counterset.serve.served import Served
 from counterset.serve.workers import Workers
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number
 from counterset.words.changes import capitalised
+from counterset.words.description import Description
 from counterset.words.templates import Templates
 from counterset.words.values import Writer
 
 __all__ = [
     "ask_nearby",
-    "class_texts",
+    "describe_case",
     "describe_features",
     "describe_start",
     "draw_map",
     "explorer_router",
-    "find_in_the_way",
+    "find_obstacle",
 ]
+
+
+def describe_case(request: CaseRequest, cases: Cases) -> dict[str, Any]:
+    """Return the options of a case, and where the options lead that a person keeps.
+
+    Returns
+    -------
+    dict
+        ``explanation``: what ``Explanation.to_dict`` returns; ``kept``: the kept options in the
+        form that options have there, with ``reaches_goal``; ``notes``: what is checked and proved,
+        and what stays as it is, a sentence each.
+    """
+    served, explanation = cases.served, cases.explained(request).explanation
+    described = Description.of(explanation, outcomes=served.outcomes)
+    kept = [cases.codes({**request.values, **changes}) for changes in request.kept]
+    return {
+        "explanation": explanation.to_dict(outcomes=served.outcomes),
+        "kept": _kept(kept, explanation, served),
+        "notes": [*described.sure, *described.far, *described.kept],
+    }
+
+
+def _kept(rows: list[Vector], explanation: Explanation, served: Served) -> list[dict[str, Any]]:
+    """Return rows that a person keeps, as options of a case; the model is asked about them."""
+    if not rows:
+        return []
+    matrix: Matrix = np.array(rows)
+    labels = ModelAdapter(served.model, served.table).labels(matrix)
+    own = np.repeat(np.array([explanation.label]), len(labels))
+    reaches_goal = explanation.context.goal.accepts(labels, own)
+    inputs = explanation.coded.input[None, :]
+    (found,) = make_explanations(
+        served.table,
+        inputs,
+        own[:1],
+        pd.Index([explanation.index], tupleize_cols=False),
+        owners=np.zeros(len(rows), dtype=np.intp),
+        rows=matrix,
+        row_labels=labels,
+        distances=served.explainer.distance_.pairwise(inputs, matrix)[0],
+        context=explanation.context,
+    )
+    options = found.to_dict(outcomes=served.outcomes)["options"]
+    return [
+        option | {"reaches_goal": bool(each)}
+        for option, each in zip(options, reaches_goal, strict=True)
+    ]
+
 
 #: 20 people almost like this one: enough to see what is rare, and few enough to be drawn.
 PEOPLE = 20
 
 
-def ask_nearby(request: NearbyRequest, served: Served) -> dict[str, Any]:
-    """Return which of the ways people almost like this one are offered too.
+def ask_nearby(request: NearbyRequest, cases: Cases) -> dict[str, Any]:
+    """Return which of the options people almost like this one are offered too.
 
     Returns
     -------
     dict
-        ``people``: how many copies of the same class were found; ``kept``: for each way, by which
-        of them it is kept; ``differ``: the mean distance between their sets and this one, None if
-        there is none; ``differences``: by how much these people differ from this one, in words.
+        ``people``: how many copies of the same class were found; ``options``: those of the case;
+        ``kept``: for each of them, which of the people are offered it, as 0 and 1; ``differ``: the
+        mean distance between their sets and this one, None if there is none; ``differences``: by
+        how much these people differ from this one, in words.
     """
-    explainer = explainer_of(request, served, anchored=request.anchored)
-    row = row_of(codes_of(request.values, served.table), served)
-    (explanation,) = explainer.explain_many(
-        row,
-        constraints=constraints_of(request.limits, served),
-        if_none="ignore",
-        **goal_of(request, served),
-    )
-    if not len(explanation):
-        nothing = {"people": 0, "kept": [], "ways": [], "differ": None, "moved": None}
-        return nothing | {"differences": ""}
+    found = cases.explained(request, request.strategy)
+    if not len(found.explanation):
+        return {"people": 0, "kept": [], "options": [], "differ": None, "differences": ""}
     compared = compare_with_copies(
-        explainer,
-        explanation,
+        found.explainer,
+        found.explanation,
         repeats=PEOPLE,
         random_state=request.seed,
         noise=GaussianNoise(variance=request.noise**2),
     )
+    distances = compared.set_distances[~np.isnan(compared.set_distances)]
+    writer = Writer(Templates.read())
     return {
         "people": len(compared),
         "kept": compared.kept_by.astype(int).tolist(),
-        "ways": Cards(explanation, served).ways(),
-        "differ": _mean(compared.set_distances),
-        "moved": _mean(compared.distances),
-        "differences": Writer(Templates.read(None)).differences(compared.differences, served.table),
+        "options": [option.to_dict() for option in found.explanation.options],
+        "differ": float(distances.mean()) if len(distances) else None,
+        "differences": writer.differences(compared.differences, cases.served.table),
     }
 
 
-def _mean(numbers: Any) -> float | None:
-    known = np.asarray(numbers)[~np.isnan(numbers)]
-    return float(known.mean()) if len(known) else None
-
-
-#: The first 30 limits are lifted one at a time: each takes as long as an explanation.
+#: The first 30 constraints are lifted one at a time: each takes as long as an explanation.
 MOST_LIFTED = 30
 
 
 @dataclass(frozen=True)
 class _Lifted:
-    """The limits of a request without one of them.
+    """The constraints of a request without one of them.
 
     Attributes
     ----------
     name
         The feature.
     part
-        What is lifted: ``"locked"``, ``"way"`` or ``"range"``.
-    limits
-        All limits that are left.
+        What is lifted: ``"lock"``, ``"direction"`` or ``"range"``.
+    constraints
+        All constraints that are left.
     """
 
     name: str
     part: str
-    limits: dict[str, Limit]
+    constraints: dict[str, FeatureConstraint]
 
 
-def find_in_the_way(request: CaseRequest, served: Served) -> dict[str, Any]:
-    """Find the limit whose lifting leads to most ways, the first of equals.
+def find_obstacle(request: CaseRequest, cases: Cases) -> dict[str, Any]:
+    """Find the constraint without which there are most options, the first of equals.
 
-    Limits are lifted one at a time, until one leads to as many ways as were asked for.
+    Constraints are lifted one at a time, until there are as many options as were asked for.
 
     Returns
     -------
     dict
-        ``name`` and ``part``: the feature and the part of its limit, None if no single limit
-        stands in the way; ``ways``: how many there would be; ``sentence``; ``button``.
+        ``name`` and ``part``: the feature and the part of its constraint, None if no single one
+        prevents options; ``options``: how many there would be; ``sentence``; ``button``.
     """
-    search = _Search(request, served)
-    before, best, most = search.count(request.limits), None, 0
+    before, best, most = cases.count(request, request.constraints), None, 0
     for each in islice(_each_lifted(request), MOST_LIFTED):
-        found = search.count(each.limits)
+        found = cases.count(request, each.constraints)
         if found > max(most, before):
             best, most = each, found
-        if most == request.ways:
+        if most == request.options:
             break
     if best is not None:
-        return _one(best, most, served)
-    everything = search.count(_without_limits(request)) if request.limits else 0
+        return _one(best, most, cases.served)
+    free = {
+        name: FeatureConstraint(difficulty=each.difficulty)
+        for name, each in request.constraints.items()
+    }
+    everything = cases.count(request, free) if free else 0
     if everything > before:
         sentence = (
-            f"No single limit stands in the way; without all of them there {_ways(everything)}."
+            f"No single constraint prevents more options; without all of them there "
+            f"{_are(everything)}."
         )
-        return _answer(None, everything, sentence, "Lift all limits")
-    return _answer(None, before, "No limit stands in the way: lifting them finds no more ways.", "")
+        return _answer(None, everything, sentence, "Lift all constraints")
+    sentence = "Constraints are not the reason: without them there are no more options."
+    return _answer(None, before, sentence, "")
 
 
-@dataclass(frozen=True)
-class _Search:
-    """Look for the ways of one case within different limits."""
-
-    request: CaseRequest
-    served: Served
-
-    def count(self, limits: Mapping[str, Limit]) -> int:
-        """Return how many ways there are."""
-        row = row_of(codes_of(self.request.values, self.served.table), self.served)
-        (found,) = explainer_of(self.request, self.served).explain_many(
-            row,
-            constraints=constraints_of(limits, self.served),
-            if_none="ignore",
-            skip=True,
-            **goal_of(self.request, self.served),
-        )
-        return len(found)
-
-
-def _one(lifted: _Lifted, ways: int, served: Served) -> dict[str, Any]:
+def _one(lifted: _Lifted, options: int, served: Served) -> dict[str, Any]:
     feature = served.table.features[served.table.position(lifted.name)]
     named = Writer(Templates.read()).feature(feature)
     what, button = {
-        "locked": (f"That {named} is locked", f"Unlock {named}"),
-        "way": (f"That {named} may only go one way", f"Let {named} go any way"),
-        "range": (f"The range of {named}", f"Lift the range of {named}"),
+        "lock": (f"The lock on {named} prevents more options", f"Unlock {named}"),
+        "direction": (
+            f"That {named} may only change in one direction prevents more options",
+            f"Let {named} change in any direction",
+        ),
+        "range": (f"The range of {named} prevents more options", f"Lift the range of {named}"),
     }[lifted.part]
-    sentence = f"{what} stands in the way: without it there {_ways(ways)}."
-    return _answer(lifted, ways, sentence, button)
+    return _answer(lifted, options, f"{what}: without it there {_are(options)}.", button)
 
 
-def _ways(count: int) -> str:
-    return "is 1 way" if count == 1 else f"are {count} ways"
+def _are(count: int) -> str:
+    return "is 1 option" if count == 1 else f"are {count} options"
 
 
-def _answer(lifted: _Lifted | None, ways: int, sentence: str, button: str) -> dict[str, Any]:
+def _answer(lifted: _Lifted | None, options: int, sentence: str, button: str) -> dict[str, Any]:
     return {
         "name": None if lifted is None else lifted.name,
         "part": None if lifted is None else lifted.part,
-        "ways": ways,
+        "options": options,
         "sentence": sentence,
         "button": button,
     }
 
 
 def _each_lifted(request: CaseRequest) -> Iterator[_Lifted]:
-    """Yield the limits without one of them, each in turn: locks first, as they take most away."""
+    """Yield the constraints without one of them, each in turn; locks first, the strictest."""
     free: dict[str, dict[str, Any]] = {
-        "locked": {"locked": False},
-        "way": {"way": "any"},
+        "lock": {"locked": False},
+        "direction": {"direction": "any"},
         "range": {"low": None, "high": None},
     }
     for part, change in free.items():
-        for name, limit in request.limits.items():
-            loose = limit.model_copy(update=change)
-            if loose != limit:
-                yield _Lifted(name, part, {**request.limits, name: loose})
-
-
-def _without_limits(request: CaseRequest) -> dict[str, Limit]:
-    return {name: Limit(difficulty=each.difficulty) for name, each in request.limits.items()}
+        for name, constraint in request.constraints.items():
+            loose = constraint.model_copy(update=change)
+            if loose != constraint:
+                yield _Lifted(name, part, {**request.constraints, name: loose})
 
 
 #: The model is asked about 72 x 72 points: more are not seen on a page, and cost time.
@@ -227,40 +243,41 @@ MOST_DOTS = 300
 #: Positions have 4 digits that count, a tenth of a pixel on any screen.
 DIGITS = 4
 
-ASKED = "Each cell shows what the model says about its middle, or about the case or the way in it."
+ASKED = (
+    "Each cell shows the model's decision on its middle, or on the case or the option inside it."
+)
 NOTES = {
-    True: f"A plane through the case and its ways. {ASKED}",
+    True: f"A plane through the case and its options. {ASKED}",
     False: (
-        f"The case is in the middle, each way at its true distance. {ASKED} Between the lines, "
-        "cases are mixtures of the two ways beside them."
+        f"The case is in the middle, each option at its true distance. {ASKED} Between the lines, "
+        "cases are mixtures of the two options beside them."
     ),
 }
 
 
-def draw_map(
-    explanation: Explanation, explainer: DiverseExplainer, served: Served
-) -> dict[str, Any]:
-    """Return the positions of ways and training rows, and a grid of the model's answers.
+def draw_map(found: Explained, served: Served) -> dict[str, Any]:
+    """Return the positions of options and training rows, and a grid of the model's decisions.
 
     Returns
     -------
     dict
         ``cells``: rows of the grid from below, a text of 0 and 1 each, 1 where the goal is
-        reached; ``limits``: how far the grid reaches; ``options``, ``dots``: positions; ``ways``:
-        the cards of the options; ``sides``: what 0 and 1 mean; ``note``: how exact it is.
+        reached; ``bounds``: how far the grid reaches; ``options``: those of the case; ``places``:
+        their positions; ``dots``: those of training rows; ``sides``: what 0 and 1 mean; ``note``:
+        how exact it is.
     """
+    explanation, explainer = found.explanation, found.explainer
     layout = map_of(explanation, explainer)
     background = ask_background(layout, explanation, explainer, _grid(layout))
     dots = layout.place(explainer.training_.pool.matrix)
     dots = dots[background.holds(dots)]
-    sides = sides_of(explanation, background, lambda label: label_text(label, served))
     return {
         "cells": ["".join("1" if each else "0" for each in row) for row in background.reached],
-        "limits": [_rounded(np.array(ends)) for ends in background.limits],
-        "options": [_rounded(at) for at in layout.options],
+        "bounds": [_rounded(np.array(ends)) for ends in background.limits],
+        "options": [option.to_dict() for option in explanation.options],
+        "places": [_rounded(at) for at in layout.options],
         "dots": [_rounded(at) for at in dots[:: max(1, -(-len(dots) // MOST_DOTS))]],
-        "ways": Cards(explanation, served).ways(),
-        "sides": list(sides),
+        "sides": list(sides_of(explanation, background, served.label_text)),
         "note": NOTES[layout.is_exact],
     }
 
@@ -290,18 +307,21 @@ PLACES = 200
 
 def describe_start(served: Served) -> dict[str, Any]:
     """Return what the page needs before its first question."""
-    table = served.table
-    listed = served.cases.iloc[:MOST_LISTED]
+    table, listed = served.table, served.cases.iloc[:MOST_LISTED]
     labels = ModelAdapter(served.model, table).labels(table.encode(listed)[0])
+    wanted, goal = [to_python(each) for each in served.explainer.classes_], served.first_goal
+    target = to_python(goal.get("target"))
     return {
         "title": served.title or served.name,
         "name": served.name,
         "features": describe_features(served),
-        "classes": class_texts(served),
-        "target": _target(served),
-        "interval": _interval(served),
-        "most_ways": MOST_WAYS,
-        "ways": min(served.explainer.max_counterfactuals, MOST_WAYS),
+        "classes": None
+        if served.predicts_numbers
+        else [{"value": to_json_value(each), "text": served.texts[each]} for each in wanted],
+        "target": wanted.index(target) if target in wanted else None,
+        "interval": list(goal["interval"]) if served.predicts_numbers else None,
+        "most_options": MOST_OPTIONS,
+        "options": min(served.explainer.max_counterfactuals, MOST_OPTIONS),
         "most_noise": MOST_NOISE,
         "cases": {
             "count": len(served.cases),
@@ -311,28 +331,27 @@ def describe_start(served: Served) -> dict[str, Any]:
     }
 
 
-def class_texts(served: Served) -> list[str] | None:
-    """Return how people call the classes; None if the model predicts numbers."""
-    if are_numbers(served):
-        return None
-    labels = [to_python(each) for each in served.explainer.classes_]
-    return [str(served.outcomes.get(label, label)) for label in labels]
+def _decisions(labels: Any, served: Served) -> list[int] | list[float]:
+    """Return the position of each label among the classes, or the number that it is."""
+    if served.predicts_numbers:
+        return [float(f"{float(each):.4g}") for each in labels]
+    known = {to_python(each): i for i, each in enumerate(served.explainer.classes_)}
+    return [known.get(to_python(each), -1) for each in labels]
 
 
 def describe_features(served: Served) -> list[dict[str, Any]]:
-    """Return each feature: how it is called, what it can be, and what it may do at first."""
-    limits = _first_limits(served)
+    """Return each feature: its name, the values that it can have, and its first constraint."""
+    constraints = _first_constraints(served)
     matrix = served.explainer.training_.pool.matrix
     return [
-        _describe(feature, matrix[:, at]) | limits[feature.name]
+        _describe(feature, matrix[:, at]) | constraints[feature.name]
         for at, feature in enumerate(served.table.features)
     ]
 
 
 def _describe(feature: Feature, codes: Vector) -> dict[str, Any]:
-    writer = Writer(Templates.read())
-    wording = feature.wording
-    told: dict[str, Any] = {
+    writer, wording = Writer(Templates.read()), feature.wording
+    described: dict[str, Any] = {
         "name": feature.name,
         "label": capitalised(feature.label),
         "kind": feature.kind,
@@ -342,17 +361,16 @@ def _describe(feature: Feature, codes: Vector) -> dict[str, Any]:
         "has_order": not feature.is_category and feature.kind != "binary",
         "can_be_missing": feature.can_be_missing,
         "missing": writer.value(feature, np.nan),
-        "options": None,
+        "choices": None,
     }
     choices = _choices(feature)
-    if choices is not None:
-        texts = [writer.value(feature, code) for code in choices]
-        pairs = zip(choices, texts, strict=True)
-        told["options"] = [
-            {"value": to_wire(feature, code), "text": capitalised(text)} for code, text in pairs
-        ]
-        return told
-    return told | _scale(feature, codes)
+    if choices is None:
+        return described | _scale(feature, codes)
+    described["choices"] = [
+        {"value": value_to_json(feature, code), "text": capitalised(writer.value(feature, code))}
+        for code in choices
+    ]
+    return described
 
 
 def _choices(feature: Feature) -> list[float] | None:
@@ -363,7 +381,10 @@ def _choices(feature: Feature) -> list[float] | None:
 
 
 def _scale(feature: Feature, codes: Vector) -> dict[str, Any]:
-    """Return the ends and the step of a slider, and the histogram below it."""
+    """Return the ends and the step of a slider, and the histogram below it.
+
+    Times are in microseconds since 1970; ``example`` is a value of the feature in JSON.
+    """
     low, high = feature.low, feature.high
     first, last = feature.usual
     if last > first and high - low > MOST_STRETCHED * (last - first):
@@ -374,19 +395,25 @@ def _scale(feature: Feature, codes: Vector) -> dict[str, Any]:
     # Sliders count from their low end: it is put on a step.
     on_step = math.floor(low / step) * step if step else low
     return {
-        "low": to_wire(feature, low),
-        "high": to_wire(feature, high),
+        "low": _number(feature, low),
+        "high": _number(feature, high),
         "slider_low": float(f"{on_step:.12g}"),
         "step": step,
         "any_number": not feature.step,
         "is_whole": isinstance(feature, Number) and feature.is_whole,
         "bars": (counts / max(int(counts.max()), 1)).round(3).tolist(),
-        "special": [to_wire(feature, code) for code in feature.special],
+        "example": value_to_json(feature, feature.low),
     }
 
 
+def _number(feature: Feature, code: float) -> float | int:
+    """Return a code as the number that a slider stands at."""
+    number = float(to_python(feature.describe(code))) if isinstance(feature, Number) else code
+    return int(number) if float(number).is_integer() else float(number)
+
+
 def _round_step(width: float) -> float:
-    """Return a step of 1, 2 or 5 times a power of ten, at most so wide."""
+    """Return a step of 1, 2 or 5 times a power of ten, no wider than a width."""
     if not width > 0:
         return 1.0
     power = math.floor(math.log10(width))
@@ -394,69 +421,34 @@ def _round_step(width: float) -> float:
     return float(f"{first}e{power}")
 
 
-def _first_limits(served: Served) -> dict[str, dict[str, Any]]:
+def _first_constraints(served: Served) -> dict[str, dict[str, Any]]:
     """Return what each feature may do by the explainer's own constraints and costs."""
     table, constraints = served.table, served.explainer.constraints
-    limits: dict[str, dict[str, Any]] = {name: {"limit": {}} for name in table.names}
+    first: dict[str, dict[str, Any]] = {name: {"constraint": {}} for name in table.names}
 
     def of(name: Any) -> dict[str, Any]:
-        return limits[table.features[table.position(name)].name]
+        return first[table.features[table.position(name)].name]
 
     for name, cost in (served.explainer.costs or {}).items():
         if math.isinf(cost):
             of(name)["fixed"] = True
     if constraints is None:
-        return limits
+        return first
     for name in constraints.immutable:
-        of(name)["limit"]["locked"] = True
-    for way, names in (("up", constraints.increase_only), ("down", constraints.decrease_only)):
+        of(name)["constraint"]["locked"] = True
+    directions = (("up", constraints.increase_only), ("down", constraints.decrease_only))
+    for direction, names in directions:
         for name in names:
-            of(name)["limit"]["way"] = way
+            of(name)["constraint"]["direction"] = direction
     for name, ends in constraints.ranges.items():
         feature = table.features[table.position(name)]
         for end, value in zip(("low", "high"), ends, strict=True):
             if value is not None:
-                of(name)["limit"][end] = to_wire(feature, feature.code_of(value))
-    return limits
+                of(name)["constraint"][end] = value_to_json(feature, feature.code_of(value))
+    return first
 
 
-def _decisions(labels: Any, served: Served) -> list[int] | list[float]:
-    """Return the position of each label among the classes, or the number that it is."""
-    if class_texts(served) is None:
-        return [float(f"{float(each):.4g}") for each in labels]
-    known = {to_python(each): i for i, each in enumerate(served.explainer.classes_)}
-    return [known.get(to_python(each), -1) for each in labels]
-
-
-def _rounded_up(number: float) -> float:
-    """Return a number with three digits that is not below another."""
-    near = float(f"{number:.3g}")
-    unit = 10.0 ** (math.floor(math.log10(abs(number))) - 2) if number else 0.0
-    return near if near >= number else float(f"{near + unit:.3g}")
-
-
-def _target(served: Served) -> int | None:
-    wanted = served.goal.get("target")
-    if wanted is None:
-        return None
-    known = [to_python(each) for each in served.explainer.classes_]
-    return known.index(to_python(wanted)) if to_python(wanted) in known else None
-
-
-def _interval(served: Served) -> list[float] | None:
-    """Return the range that is wanted at first, if the model predicts numbers."""
-    if class_texts(served) is not None:
-        return None
-    labels = np.asarray(served.explainer.classes_, dtype=np.float64)
-    if served.goal.get("interval") is None:  # the larger half
-        # Rounded for people to read, and upwards at the end, so that it is reached.
-        return [float(f"{np.median(labels):.3g}"), _rounded_up(float(labels.max()))]
-    # JSON has no infinity: an open end is the farthest prediction.
-    low, high = (float(end) for end in served.goal["interval"])
-    return [max(low, float(labels.min())), min(high, float(labels.max()))]
-
-
-def explorer_router(served: Served, workers: Workers, limits: Limits) -> APIRouter:
+def explorer_router(served: Served, workers: Workers) -> APIRouter:
     """Return the routes that the page asks, all below ``/explorer``.
 
     Parameters
@@ -465,14 +457,13 @@ def explorer_router(served: Served, workers: Workers, limits: Limits) -> APIRout
         What is served.
     workers
         The threads that explain: ``await workers.run(function, ...)``.
-    limits
-        How much a request may take.
     """
     router = APIRouter(prefix="/explorer", tags=["explorer"], route_class=StrictRoute)
+    cases = Cases(served)
 
     @router.get("/start")
     async def start() -> dict[str, Any]:
-        """Tell what the page needs before its first question: features, classes, cases."""
+        """Return what the page needs before its first question: features, classes, cases."""
         return await workers.run(describe_start, served)
 
     @router.get("/cases/{position}")
@@ -482,33 +473,33 @@ def explorer_router(served: Served, workers: Workers, limits: Limits) -> APIRout
 
     @router.post("/explain")
     async def explain(request: CaseRequest) -> dict[str, Any]:
-        """Say what the model decides, and which ways lead to what is wanted."""
-        return await workers.run(_explain, request, served)
+        """Return the model's decision on a case, and options that lead to its goal."""
+        return await workers.run(describe_case, request, cases)
 
     @router.post("/predict")
     async def predict(request: RowRequest) -> dict[str, Any]:
-        """Say what the model decides on other values."""
-        return await workers.run(_predict, request, served)
+        """Return the model's decision on other values."""
+        return await workers.run(_predict, request, cases)
 
     @router.post("/lift")
     async def lift(request: CaseRequest) -> dict[str, Any]:
-        """Find the limit that stands in the way of more ways."""
-        return await workers.run(find_in_the_way, request, served)
+        """Find the constraint that prevents more options."""
+        return await workers.run(find_obstacle, request, cases)
 
     @router.post("/map")
     async def map_(request: CaseRequest) -> dict[str, Any]:
-        """Return a map of the ways, and what the model says between them."""
-        return await workers.run(_map, request, served)
+        """Return a map of the options, and the model's decisions between them."""
+        return await workers.run(_map, request, cases)
 
     @router.post("/nearby")
     async def nearby(request: NearbyRequest) -> dict[str, Any]:
-        """Say which of the ways people almost like this one are offered too."""
-        return await workers.run(ask_nearby, request, served)
+        """Return which of the options people almost like this one are offered too."""
+        return await workers.run(ask_nearby, request, cases)
 
     @router.post("/report", response_class=HTMLResponse)
     async def report(request: CaseRequest) -> HTMLResponse:
         """Return the report of a case, to be saved."""
-        page = await workers.run(_report, request, served)
+        page = await workers.run(_report, request, cases)
         headers = {"Content-Disposition": 'attachment; filename="explanation.html"'}
         return HTMLResponse(page, headers=headers)
 
@@ -521,50 +512,27 @@ def _case(position: int, served: Served) -> dict[str, Any]:
             f"There is no case at position {position}: there are {len(served.cases)}, and the "
             f"first is at position 0."
         )
-    table = served.table
-    (codes,), index = table.encode(served.cases.iloc[[position]])
-    pairs = zip(table.features, codes, strict=True)
+    (codes,), index = served.table.encode(served.cases.iloc[[position]])
+    return {"number": str(index[0]), "values": row_to_json(served.table, codes)}
+
+
+def _predict(request: RowRequest, cases: Cases) -> dict[str, Any]:
+    served, codes = cases.served, cases.codes(request.values)[None, :]
+    labels = ModelAdapter(served.model, served.table).labels(codes)
+    known = Probabilities.of(served.model, served.table, [codes], [labels])
     return {
-        "number": str(index[0]),
-        "values": {feature.name: to_wire(feature, code) for feature, code in pairs},
+        "label": to_json_value(labels[0]),
+        "label_text": served.label_text(labels[0]),
+        "probability": known.at(0),
     }
 
 
-def _predict(request: RowRequest, served: Served) -> dict[str, Any]:
-    return decision_on(codes_of(request.values, served.table), served)
+def _map(request: CaseRequest, cases: Cases) -> dict[str, Any]:
+    found = cases.explained(request)
+    if not len(found.explanation):
+        raise RefusedError("There is no option to draw a map of.")
+    return draw_map(found, cases.served)
 
 
-def _explain(request: CaseRequest, served: Served) -> dict[str, Any]:
-    codes = codes_of(request.values, served.table)
-    _, explanation = _found(request, served)
-    kept = [changed_codes(codes, changes, served.table) for changes in request.kept]
-    decision = decision_on(codes, served, explanation.label)
-    return decision | describe_explanation(explanation, served, kept)
-
-
-def _map(request: CaseRequest, served: Served) -> dict[str, Any]:
-    explainer, explanation = _found(request, served)
-    if not len(explanation):
-        raise RefusedError("There is no way to draw a map of.")
-    return draw_map(explanation, explainer, served)
-
-
-def _report(request: CaseRequest, served: Served) -> str:
-    # Only a report says which case it is about: to find out costs as much as asking the model.
-    _, explanation = _found(request, served, request.case)
-    return explanation.to_html(outcomes=served.outcomes)
-
-
-def _found(
-    request: CaseRequest, served: Served, case: int | None = None
-) -> tuple[DiverseExplainer, Explanation]:
-    """Explain a case; there may be no way, and that is an answer too."""
-    explainer = explainer_of(request, served)
-    (explanation,) = explainer.explain_many(
-        row_of(codes_of(request.values, served.table), served, case),
-        constraints=constraints_of(request.limits, served),
-        if_none="ignore",
-        skip=True,
-        **goal_of(request, served),
-    )
-    return explainer, explanation
+def _report(request: CaseRequest, cases: Cases) -> str:
+    return cases.named(request).to_html(outcomes=cases.served.outcomes)

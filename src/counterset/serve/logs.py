@@ -1,4 +1,4 @@
-"""Logs: a line of JSON for each request, without what it said."""
+"""Logs: a line of JSON for each request, without its values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 __all__ = ["LOGGER", "JsonLines", "OnceInAWhile", "write_logs"]
 
-#: What the server writes to.
+#: The logger of the server.
 LOGGER = logging.getLogger("counterset.serve")
 #: What others log about connections, which any client can cause, is repeated every 10 s at most.
 INTERVAL = 10.0
@@ -22,7 +22,7 @@ INTERVAL = 10.0
 class JsonLines(logging.Formatter):
     """Writes a record as one line of JSON.
 
-    Of an error it tells the type and the lines of code that it passed, and not its message:
+    Of an error, it writes the type and the lines of code that it passed, but not the message:
     messages repeat values, and a value may be personal.
 
     Examples
@@ -35,7 +35,7 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         moment = datetime.fromtimestamp(record.created, UTC)
-        told: dict[str, Any] = {
+        written: dict[str, Any] = {
             "time": moment.isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             # Only the first line: those after it show objects, with what they hold.
@@ -45,17 +45,17 @@ class JsonLines(logging.Formatter):
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
             errors = [error] if error.__cause__ is None else [error, error.__cause__]
-            told["error"] = " from ".join(type(each).__name__ for each in errors)
-            told["at"] = [
+            written["error"] = " from ".join(type(each).__name__ for each in errors)
+            written["at"] = [
                 f"{line.filename}:{line.lineno} {line.name}"
                 for each in errors
                 for line in traceback.extract_tb(each.__traceback__)
             ]
-        return json.dumps(told)
+        return json.dumps(written)
 
 
 class OnceInAWhile(logging.Filter):
-    """Lets each line of code log once in an interval, and tells how often it would have.
+    """Lets each line of code log once in an interval, and counts what it drops.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Fields: what each column of a request may hold, as a JSON schema and in words."""
+"""Rows of requests: what each column may hold, as a JSON schema and in words, and reading them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,13 @@ import pandas as pd
 
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.json_values import from_json_value, to_json_value
-from counterset.serve.errors import MOST_FAULTS, field_error, shortened
-from counterset.serve.refusals import FieldError, RefusedError
+from counterset.serve.errors import (
+    MOST_FAULTS,
+    FieldError,
+    RefusedError,
+    field_error,
+    shortened,
+)
 from counterset.tables.features.category import OneHotGroup
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import LARGEST_EXACT, Number
@@ -61,7 +66,7 @@ class Field:
         elif isinstance(feature, WrittenNumber):
             schema = {"type": ["string", "number"]}
         elif isinstance(feature, Number):
-            least, most = self._limits
+            least, most = self._bounds
             kind = "integer" if self._is_whole else "number"
             schema = {"type": kind, "minimum": least, "maximum": most}
         else:
@@ -76,9 +81,9 @@ class Field:
         kind = kind[0] if isinstance(kind, list) and kind[0] != "string" else kind
         if "enum" in schema:
             values = [value for value in schema["enum"] if value is not None]
-            told = ", ".join(json.dumps(value) for value in values[:SHOWN_VALUES])
+            listed = ", ".join(json.dumps(value) for value in values[:SHOWN_VALUES])
             more = f", ... ({len(values)} in all)" if len(values) > SHOWN_VALUES else ""
-            text = f"one of {told}{more}"
+            text = f"one of {listed}{more}"
         elif kind in ("integer", "number"):
             text, form = ("a whole number", "d") if kind == "integer" else ("a number", "g")
             if schema["maximum"] != LARGEST_EXACT - 1:  # which holds for every whole number
@@ -124,13 +129,13 @@ class Field:
         if isinstance(feature, WrittenNumber) and isinstance(value, str):
             return self._is_encoded(value)
         if isinstance(feature, Number):
-            return self._is_in_limits(value)
+            return self._is_in_bounds(value)
         return not isinstance(value, bool | int | float) and self._is_encoded(value)
 
-    def _is_in_limits(self, value: Any) -> bool:
+    def _is_in_bounds(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
-        least, most = self._limits
+        least, most = self._bounds
         return least <= value <= most and (not self._is_whole or value % 1 == 0)
 
     def _is_encoded(self, value: Any) -> bool:
@@ -157,12 +162,12 @@ class Field:
         return {value: value for value in self.feature.values or ()}
 
     @cached_property
-    def _limits(self) -> tuple[float, float]:
+    def _bounds(self) -> tuple[float, float]:
         """The least and the most that a number may be."""
         feature = self.feature
         farthest = FARTHEST * max(abs(feature.low), abs(feature.high), 1.0)
         least, most = feature.dtype_range
-        if self._is_whole:  # their limits are told without a fraction
+        if self._is_whole:  # written without a fraction
             return int(max(least, -farthest)), int(min(most, farthest))
         return -farthest, farthest
 
@@ -233,21 +238,39 @@ class InstanceReader:
         Raises
         ------
         RefusedError
-            If there is a fault; its details tell the first of them by instance and field.
+            If there is a fault; its details name the first of them by instance and field.
         """
+        return self._read(dict(enumerate(instances)))
+
+    def read_one(self, instance: Mapping[str, Any]) -> pd.DataFrame:
+        """Return the only row of a request as a table.
+
+        Raises
+        ------
+        RefusedError
+            If there is a fault; its details name the first of them by field.
+        """
+        return self._read({None: instance})
+
+    def field(self, feature: Feature) -> Field:
+        """Return the field of a feature that has one column."""
+        return self._fields[feature.columns[0]]
+
+    def _read(self, instances: Mapping[int | None, Any]) -> pd.DataFrame:
+        """Return instances as a table; None is the position of an only one."""
         cells = np.empty((len(instances), len(self._fields)), dtype=object)
         faults: list[FieldError] = []
-        for i, instance in enumerate(instances):
-            faults += self._fill(cells[i], instance, i)
+        for row, (i, instance) in zip(cells, instances.items(), strict=True):
+            faults += self._fill(row, instance, i)
             if len(faults) >= MOST_FAULTS:
                 break
         if faults:
             raise RefusedError(
-                f"The request cannot be used: {_told(faults[0])}", faults[:MOST_FAULTS]
+                f"The request is invalid: {_sentence(faults[0])}", faults[:MOST_FAULTS]
             )
         return pd.DataFrame(cells, columns=self._columns)
 
-    def _fill(self, cells: Any, instance: Any, i: int) -> list[FieldError]:
+    def _fill(self, cells: Any, instance: Any, i: int | None) -> list[FieldError]:
         """Fill one row of cells, and return the faults."""
         if isinstance(instance, list):
             if len(instance) != len(self._fields):
@@ -281,7 +304,7 @@ class InstanceReader:
                 values |= {column: int(column == given) for column in columns}
         return values
 
-    def _misnamed(self, values: Mapping[str, Any], i: int) -> list[FieldError]:
+    def _misnamed(self, values: Mapping[str, Any], i: int | None) -> list[FieldError]:
         """Return the columns that are missing, and those that there are not."""
         faults = []
         unknown = (name for name in values if name not in self._position)
@@ -297,7 +320,7 @@ class InstanceReader:
         ]
         return faults
 
-    def _too_hot(self, cells: Any, i: int) -> list[FieldError]:
+    def _too_hot(self, cells: Any, i: int | None) -> list[FieldError]:
         """Return the one-hot groups that have more than one 1."""
         return [
             field_error("has more than one 1 in its columns", i, name)
@@ -306,7 +329,8 @@ class InstanceReader:
         ]
 
 
-def _told(fault: FieldError) -> str:
+def _sentence(fault: FieldError) -> str:
     """Return one fault as a sentence."""
-    field = "" if fault["field"] is None else f", {fault['field']!r}"
-    return f"instances[{fault['instance']}]{field} {fault['problem']}."
+    at = [] if fault["instance"] is None else [f"instances[{fault['instance']}]"]
+    named = [] if fault["field"] is None else [repr(fault["field"])]
+    return f"{', '.join(at + named)} {fault['problem']}."

@@ -1,4 +1,7 @@
-"""The service: what other programs ask. It speaks KServe's V1 protocol, and plain HTTP."""
+"""The service for other programs: KServe's V1 protocol, and plain HTTP.
+
+First the requests and answers, which the description of the service shows; then the routes.
+"""
 
 from __future__ import annotations
 
@@ -6,55 +9,231 @@ import json
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import pandas as pd
 from fastapi import APIRouter, HTTPException, Request, Response
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, WithJsonSchema
 
 from counterset.constraints.constraints import Constraints
 from counterset.explanations.context import as_written
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.json_values import from_json_value, to_json_value
 from counterset.models.adapter import ModelAdapter
-from counterset.serve.errors import Json, StrictRoute, field_error, shortened
-from counterset.serve.limits import Limits
-from counterset.serve.messages import (
-    ExplainRequest,
-    ExplainResponse,
-    Health,
-    ModelList,
-    ModelReady,
-    PredictRequest,
-    PredictResponse,
-    SchemaResponse,
-)
-from counterset.serve.observer import Measures
-from counterset.serve.refusals import RefusedError
+from counterset.serve.errors import Json, RefusedError, StrictRoute, field_error, shortened
+from counterset.serve.middleware import Measures
+from counterset.serve.quotas import Quotas
 from counterset.serve.rows import InstanceReader, instance_schema
-from counterset.serve.served import Served
+from counterset.serve.served import Served, Strategy
 from counterset.serve.workers import Workers
 
-__all__ = ["HEALTH_PATHS", "REFUSALS", "service_router"]
+__all__ = [
+    "HEALTH_PATHS",
+    "REFUSALS",
+    "ConstraintsMessage",
+    "ExplainRequest",
+    "PredictRequest",
+    "service_router",
+]
 
-#: What tells that the server runs needs no secret.
+#: A relation of 500 letters has some twenty terms; a longer one costs more to read than it says.
+LONGEST_RELATION = 500
+#: There may be 100 relations and groups in one request, each checked for every candidate.
+MOST_RELATIONS = 100
+#: A list may have 1000 values: every explanation of the answer repeats the constraints.
+MOST_VALUES = 1000
+
+#: A text, a number, true or false; times are objects, as in answers. Each type stands by itself:
+#: the oldest FastAPI that is allowed knows no lists of types.
+_VALUES: list[dict[str, Any]] = [
+    {"type": "string"},
+    {"type": "number"},
+    {"type": "boolean"},
+    {"type": "object", "additionalProperties": {"type": "string"}},
+]
+Value = Annotated[Any, WithJsonSchema({"anyOf": _VALUES})]
+Values = Annotated[list[Value], Field(max_length=MOST_VALUES)]
+ValueOrNull = Annotated[Any, WithJsonSchema({"anyOf": [*_VALUES, {"type": "null"}]})]
+#: Only the first fault of a list is reported: a list can have a fault for each two bytes of a body.
+Names = Annotated[list[str], Field(max_length=MOST_VALUES), FailFast()]
+Ends = Annotated[list[ValueOrNull], Field(min_length=2, max_length=2)]
+ExplanationForm = Annotated[
+    dict[str, Any], WithJsonSchema({"$ref": "#/components/schemas/Explanation"})
+]
+InstanceForm = Annotated[Any, WithJsonSchema({"$ref": "#/components/schemas/Instance"})]
+
+
+def _check_length(value: Any) -> Any:
+    """Refuse a list that is too long; what may be any value as well has no length to declare."""
+    if isinstance(value, list) and len(value) > MOST_VALUES:
+        raise ValueError(f"a list may have at most {MOST_VALUES} values, got {len(value)}")
+    return value
+
+
+def _check_distinct(names: list[str]) -> list[str]:
+    """Refuse a group that names a feature twice: each of its names is checked at each step."""
+    if len(set(names)) < len(names):
+        raise ValueError("a group names each feature once")
+    return names
+
+
+class Strict(BaseModel):
+    """A part of a request: unknown keys are rejected, and so are numeric strings."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ConstraintsMessage(Strict):
+    """What may change, as the parameters of ``Constraints``."""
+
+    immutable: Names = Field([], description="Features that stay as they are.")
+    increase_only: Names = Field([], description="Features that may only rise.")
+    decrease_only: Names = Field([], description="Features that may only fall.")
+    ranges: dict[str, Ends] = Field(
+        {}, description="From features to the least and the most; null: an open end."
+    )
+    max_increase: dict[str, Value] = Field({}, description="How much more is possible.")
+    max_decrease: dict[str, Value] = Field({}, description="How much less is possible.")
+    allowed: dict[str, Values] = Field({}, description="The only values to take.")
+    relations: list[Annotated[str, Field(max_length=LONGEST_RELATION)]] = Field(
+        [], max_length=MOST_RELATIONS, description='Such as "years_employed <= age - 16".'
+    )
+    together: list[Annotated[Names, Field(min_length=1), AfterValidator(_check_distinct)]] = Field(
+        [], max_length=MOST_RELATIONS, description="Features whose values must occur together."
+    )
+
+    def constraints(self) -> Constraints:
+        """Return the constraints that are meant."""
+        return Constraints(
+            immutable=self.immutable,
+            increase_only=self.increase_only,
+            decrease_only=self.decrease_only,
+            ranges={name: _values(ends) for name, ends in self.ranges.items()},
+            max_increase={name: from_json_value(each) for name, each in self.max_increase.items()},
+            max_decrease={name: from_json_value(each) for name, each in self.max_decrease.items()},
+            allowed={name: _values(each) for name, each in self.allowed.items()},
+            relations=self.relations,
+            together=self.together,
+        )
+
+
+class PredictRequest(Strict):
+    """Rows to classify."""
+
+    instances: list[InstanceForm] = Field(min_length=1, description="The rows.")
+
+
+class PredictResponse(BaseModel):
+    """What the model predicts for each instance, in their order."""
+
+    predictions: list[ValueOrNull]
+
+
+class ExplainRequest(PredictRequest):
+    """Rows to explain, and their goal."""
+
+    target: Annotated[Value | list[Value] | None, AfterValidator(_check_length)] = Field(
+        None, description="The wanted class, or several; null: any other. Left out: the server's."
+    )
+    target_probability: float | None = Field(
+        None, ge=0, le=1, description="How probable the class of a counterfactual must be."
+    )
+    interval: Annotated[list[float | None], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="For a regression: the wanted range; null: an open end."
+    )
+    constraints: ConstraintsMessage | None = Field(
+        None, description="What may change, in place of the server's own constraints."
+    )
+    options: int | None = Field(None, ge=1, description="The most options for one row.")
+    strategy: Strategy = Field(
+        "nearest",
+        description="How options are chosen: nearest to each row alone, or from the list that "
+        "people alike share.",
+    )
+    describe: bool = Field(False, description="Whether to describe the explanations in words, too.")
+
+
+class ExplainResponse(BaseModel):
+    """The explanations, one for each instance, in their order."""
+
+    predictions: list[ValueOrNull] = Field(description="The model's class of each instance.")
+    explanations: list[ExplanationForm] = Field(
+        description="What ``Explanation.to_dict`` returns. Its status says whether there is any "
+        "option."
+    )
+    descriptions: list[str] | None = Field(
+        None, description="The explanations in words, if that is asked for."
+    )
+
+
+class ModelList(BaseModel):
+    """The models of the server."""
+
+    models: list[str]
+
+
+class ModelReady(BaseModel):
+    """Whether a model can be asked."""
+
+    name: str
+    ready: bool
+
+
+class Health(BaseModel):
+    """Whether the server runs, and whether it takes requests."""
+
+    live: bool
+    ready: bool
+
+
+class FeatureMessage(BaseModel):
+    """One feature, and how people speak of it."""
+
+    name: str
+    label: str
+    unit: str
+    kind: str
+    columns: list[str]
+    low: ValueOrNull = Field(description="The least value in the training data.")
+    high: ValueOrNull = Field(description="The most in the training data.")
+    values: list[Value] | None = Field(description="Of a category: its values.")
+    texts: list[str] | None = Field(description="How people call them.")
+    nullable: bool = Field(description="Whether it may be missing.")
+
+
+class SchemaResponse(BaseModel):
+    """What is served, and what it takes."""
+
+    name: str
+    title: str
+    features: list[FeatureMessage]
+    classes: list[Value]
+    goal: dict[str, Any] = Field(description="What is wanted if a request does not say.")
+    constraints: dict[str, Any] = Field(description="What may change if a request does not say.")
+    options: int = Field(description="The most options for one row if a request does not say.")
+    quotas: dict[str, float] = Field(description="How much a request may take.")
+    instance: dict[str, Any] = Field(description="The JSON schema of one instance.")
+
+
+#: Health checks need no secret.
 HEALTH_PATHS = ("/health", "/health/live", "/health/ready")
 
-#: What can become of a request beside an answer, for the description.
+#: The refusals that a request can get, for the description.
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {
-        "description": told,
+        "description": reason,
         # As JSON, also where the answer itself would be another kind of text.
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
-    for status, told in {
+    for status, reason in {
         400: "The request has two lengths.",
         401: "The token is missing or wrong.",
         408: "The body did not arrive in time.",
         413: "The body is too large.",
         415: "The body is not declared to be JSON.",
         421: "The request is for another host.",
-        422: "The request cannot be used; the details tell which field.",
-        503: "Too many requests are waiting, the model hangs, or the server is stopping.",
+        422: "The request is invalid; the details name the field.",
+        503: "The server still learns, too many requests wait, the model hangs, or it is stopping.",
         504: "The request took too long.",
     }.items()
 }
@@ -71,7 +250,7 @@ _REFUSALS_OF_READING: dict[int | str, dict[str, Any]] = {
 
 
 def service_router(
-    served: Served, workers: Workers, limits: Limits, measures: Measures
+    served: Served, workers: Workers, quotas: Quotas, measures: Measures
 ) -> APIRouter:
     """Return the routes that other programs ask.
 
@@ -81,21 +260,24 @@ def service_router(
         What is served.
     workers
         The threads that explain.
-    limits
+    quotas
         How much a request may take.
     measures
-        What ``/metrics`` tells.
+        What ``/metrics`` shows.
     """
     router = APIRouter(route_class=StrictRoute, responses=_REFUSALS_OF_READING)
     _add_health(router, workers, measures)
-    _add_descriptions(router, served, workers, limits)
-    _add_explain(router, served, workers, limits, measures)
+    _add_descriptions(router, served, workers, quotas)
+    _add_explain(router, served, workers, quotas, measures)
     return router
 
 
 def _add_health(router: APIRouter, workers: Workers, measures: Measures) -> None:
     busy: dict[int | str, dict[str, Any]] = {
-        503: {"model": Health, "description": "As many requests wait as may, or the model hangs."}
+        503: {
+            "model": Health,
+            "description": "The server still learns, too many requests wait, or the model hangs.",
+        }
     }
     hung: dict[int | str, dict[str, Any]] = {
         503: {"model": Health, "description": "The model hangs in all threads."}
@@ -104,13 +286,13 @@ def _add_health(router: APIRouter, workers: Workers, measures: Measures) -> None
     @router.get("/health", response_model=Health, responses=busy)
     @router.get("/health/ready", response_model=Health, responses=busy)
     async def ready() -> Response:
-        """Tell whether the server takes requests."""
+        """Return whether the server takes requests."""
         is_ready = workers.is_ready
         return Json({"live": workers.is_able, "ready": is_ready}, 200 if is_ready else 503)
 
     @router.get("/health/live", response_model=Health, responses=hung)
     async def live() -> Response:
-        """Tell whether the server can work; if not, only a restart helps."""
+        """Return whether the server can work; if not, restart it."""
         is_able = workers.is_able
         return Json({"live": is_able, "ready": workers.is_ready}, 200 if is_able else 503)
 
@@ -120,12 +302,12 @@ def _add_health(router: APIRouter, workers: Workers, measures: Measures) -> None
         responses={200: {"content": {measures.media_type: {"schema": {"type": "string"}}}}},
     )
     async def metrics() -> Response:
-        """Return what the server counts, for Prometheus."""
+        """Return counts and times, for Prometheus."""
         return Response(measures.text(), headers={"Content-Type": measures.media_type})
 
 
-def _add_descriptions(router: APIRouter, served: Served, workers: Workers, limits: Limits) -> None:
-    described = _described(served, limits)
+def _add_descriptions(router: APIRouter, served: Served, workers: Workers, quotas: Quotas) -> None:
+    described = _described(served, quotas)
 
     @router.get("/schema", response_model=SchemaResponse)
     async def schema() -> Response:
@@ -139,12 +321,12 @@ def _add_descriptions(router: APIRouter, served: Served, workers: Workers, limit
 
     @router.get(f"/v1/models/{served.name}")
     async def model() -> ModelReady:
-        """Tell whether the model can be asked, as KServe's V1 protocol has it."""
-        return ModelReady(name=served.name, ready=workers.is_able)
+        """Return whether the model can be asked, as KServe's V1 protocol has it."""
+        return ModelReady(name=served.name, ready=served.is_ready and workers.is_able)
 
 
 def _add_explain(
-    router: APIRouter, served: Served, workers: Workers, limits: Limits, measures: Measures
+    router: APIRouter, served: Served, workers: Workers, quotas: Quotas, measures: Measures
 ) -> None:
     reader = InstanceReader(served.table)
 
@@ -157,7 +339,7 @@ def _add_explain(
     )
     async def explain(asked: ExplainRequest, request: Request) -> Response:
         """Explain the model's decisions on some rows."""
-        _check_counts(limits, instances=len(asked.instances), ways=asked.ways or 1)
+        _check_counts(quotas, instances=len(asked.instances), options=asked.options or 1)
         request.state.counts = {"instances": len(asked.instances)}
         # A fault in a few rows is found before others wait for them in a batch. Many rows take
         # long to read, and are a batch by themselves.
@@ -171,21 +353,21 @@ def _add_explain(
     )
     async def predict(asked: PredictRequest, request: Request) -> Response:
         """Classify some rows."""
-        _check_counts(limits, instances=len(asked.instances))
+        _check_counts(quotas, instances=len(asked.instances))
         request.state.counts = {"instances": len(asked.instances)}
         return Json({"predictions": await workers.run(_predict, served, reader, asked)})
 
     @router.post("/v1/models/{name}:predict", include_in_schema=False)
     @router.post("/v1/models/{name}:explain", include_in_schema=False)
     async def unknown(name: str) -> None:
-        """Tell that there is no such model."""
+        """Refuse a request for another model."""
         raise HTTPException(404, f"There is no model {name!r}. This server has {served.name!r}.")
 
 
-def _check_counts(limits: Limits, **counts: int) -> None:
-    """Check how many rows and ways are asked for."""
+def _check_counts(quotas: Quotas, **counts: int) -> None:
+    """Check how many rows and options are asked for."""
     for field, count in counts.items():
-        most = getattr(limits, field)
+        most = getattr(quotas, field)
         if count > most:
             raise RefusedError(
                 f"A request may ask for at most {most} {field}, got {shortened(count)}.",
@@ -217,15 +399,15 @@ def _explain(served: Served, reader: InstanceReader, asked: Sequence[_Asked]) ->
     """
     first, _ = asked[0]
     tables = [reader.read(each.instances) if rows is None else rows for each, rows in asked]
-    ways = first.ways or served.explainer.max_counterfactuals
+    options = first.options or served.explainer.max_counterfactuals
     goal = _goal(served, first)
-    served.explainer.check_goal(goal.get("target"), goal.get("interval"))
-    found = served.with_ways(ways, anchored=first.anchored).explain_many(
+    served.check_goal(goal)
+    found = served.with_options(options, first.strategy).explain_many(
         # Each row keeps the number that it has in its own request.
         pd.concat(tables) if len(tables) > 1 else tables[0],
         **goal,
         constraints=None if first.constraints is None else first.constraints.constraints(),
-        if_none="warn",
+        if_none="ignore",  # an answer has the number of its options
         skip=True,
     )
     answers: list[_Answered] = []
@@ -241,7 +423,7 @@ def _answer(served: Served, found: Sequence[Explanation], asked: ExplainRequest)
     """Return the answer to one request, as JSON."""
     answer = {
         "predictions": [to_json_value(each.label) for each in found],
-        "explanations": [each.to_dict() for each in found],
+        "explanations": [each.to_dict(outcomes=served.outcomes) for each in found],
         "descriptions": [each.describe(outcomes=served.outcomes or None) for each in found]
         if asked.describe
         else None,
@@ -268,7 +450,7 @@ def _goal(served: Served, asked: ExplainRequest) -> dict[str, Any]:
     return goal
 
 
-def _described(served: Served, limits: Limits) -> dict[str, Any]:
+def _described(served: Served, quotas: Quotas) -> dict[str, Any]:
     """Return what is served, and what it takes."""
     table, explainer = served.table, served.explainer
     features = [
@@ -295,7 +477,11 @@ def _described(served: Served, limits: Limits) -> dict[str, Any]:
         "classes": [to_json_value(each) for each in explainer.classes_],
         "goal": to_json_value(as_written(dict(served.goal))),
         "constraints": to_json_value(as_written(explainer.constraints or Constraints())),
-        "ways": explainer.max_counterfactuals,
-        "limits": asdict(limits),
+        "options": explainer.max_counterfactuals,
+        "quotas": asdict(quotas),
         "instance": instance_schema(table),
     }
+
+
+def _values(values: list[Any]) -> tuple[Any, ...]:
+    return tuple(from_json_value(value) for value in values)

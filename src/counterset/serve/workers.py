@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from threading import Condition, Thread
 from typing import Any, TypeVar
 
-from counterset.serve.limits import Limits
+from counterset.serve.errors import ServerBusyError, TooSlowError
 from counterset.serve.logs import LOGGER
-from counterset.serve.refusals import ServerBusyError, TooSlowError
+from counterset.serve.quotas import Quotas
 
 __all__ = ["ThreadExitError", "Workers"]
 
@@ -26,12 +26,12 @@ MOST_ITEMS = 32
 
 
 class ThreadExitError(RuntimeError):
-    """What a thread called would have ended it: it raised ``SystemExit``, or the like."""
+    """The model raised ``SystemExit`` or the like, which would have ended the thread."""
 
 
 @dataclass(eq=False)
 class _Task:
-    """An item, what is done with it, and what becomes of it."""
+    """An item, what is done with it, and its result."""
 
     key: Hashable
     work: Callable[[Sequence[Any]], Sequence[Any]]
@@ -53,10 +53,10 @@ class _Batch:
 
 
 class Workers:
-    """A few threads that work on requests, the first first, and refuse what is too much.
+    """A few threads that work on requests in the order of arrival, and refuse too many.
 
-    Items that wait under the same key are worked on together, as one batch. Nobody waits for a
-    batch to fill: a thread that is free takes what waits at that moment. If a batch fails, each of
+    Items that wait under the same key are worked on together, as one batch. No request waits for
+    a batch to fill: a free thread takes what waits at that moment. If a batch fails, each of
     its items is worked on alone, so that it has its own result or its own error.
 
     A thread cannot be stopped from outside. One that works on a batch for too long is given up:
@@ -65,13 +65,15 @@ class Workers:
 
     Parameters
     ----------
-    limits
+    quotas
         How many threads there are, how many requests may wait, how long one may take, and how
         many threads are replaced.
+    is_prepared
+        Returns whether what requests need is learned; until then, they are refused.
 
     Examples
     --------
-    >>> workers = Workers(Limits(threads=1))
+    >>> workers = Workers(Quotas(threads=1))
     >>> asyncio.run(workers.run(sum, [1, 2]))
     3
     >>> asyncio.run(workers.run_together("double", lambda items: [2 * i for i in items], 21))
@@ -79,8 +81,9 @@ class Workers:
     >>> workers.close()
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, quotas: Quotas, is_prepared: Callable[[], bool] = lambda: True) -> None:
+        self._quotas = quotas
+        self._is_prepared = is_prepared
         self._changed = Condition()  # to be held by who reads or writes what follows
         self._waiting: deque[_Task] = deque()
         self._running: set[_Batch] = set()
@@ -108,7 +111,7 @@ class Workers:
     @property
     def is_ready(self) -> bool:
         """Whether the next request would be accepted."""
-        return self.is_able and self.accepted < self._limits.waiting
+        return self._is_prepared() and self.is_able and self.accepted < self._quotas.waiting
 
     async def run(self, function: Callable[..., T], *arguments: Any) -> T:
         """Call a function in one of the threads, and return what it returns.
@@ -140,10 +143,10 @@ class Workers:
         self._accept(task)
         result: asyncio.Future[Result] = asyncio.wrap_future(task.result)
         try:
-            await asyncio.wait([result], timeout=self._limits.seconds)
+            await asyncio.wait([result], timeout=self._quotas.seconds)
             if not result.done():
                 raise TooSlowError(
-                    f"The request took more than {self._limits.seconds:g} s. Send it again later, "
+                    f"The request took more than {self._quotas.seconds:g} s. Send it again later, "
                     f"or send fewer rows at once."
                 )
             return result.result()
@@ -163,9 +166,15 @@ class Workers:
         with self._changed:
             if not self.is_able:
                 raise self._unable()
+            if not self._is_prepared():
+                raise ServerBusyError(
+                    "The server is still learning from the training rows. Send the request again "
+                    "in a few seconds."
+                )
             if not self.is_ready:
                 raise ServerBusyError(
-                    f"{self._limits.waiting} requests are waiting already. Come back in a second."
+                    f"{self._quotas.waiting} requests are waiting already. Send the request again "
+                    f"in a second."
                 )
             self._is_closed = False  # an app may be started again
             self._start_threads()
@@ -173,7 +182,7 @@ class Workers:
             self._changed.notify_all()
 
     def _leave(self, task: _Task) -> None:
-        """Work no more on a task whose request has its answer."""
+        """Drop a task whose request has its answer."""
         with self._changed:
             task.is_awaited = False
             if task in self._waiting:
@@ -190,7 +199,7 @@ class Workers:
 
     def _most_threads(self) -> int:
         """Return how many threads there should be: those given up are replaced up to a number."""
-        return self._limits.threads - max(0, self._hung - self._limits.hung_threads)
+        return self._quotas.threads - max(0, self._hung - self._quotas.hung_threads)
 
     def _work(self) -> None:
         """Work on what waits, until the end or until this thread was given up."""
@@ -198,7 +207,7 @@ class Workers:
             pass
 
     def _work_once(self) -> bool:
-        """Work on a batch, of which nothing is kept; return whether to go on."""
+        """Work on a batch; return whether to go on."""
         batch = self._take()
         if batch is None:
             return False
@@ -252,10 +261,10 @@ class Workers:
         """Replace threads that work for too long, while there is work."""
         with self._changed:
             while self._running or self._waiting:
-                latest = time.monotonic() - self._limits.work_seconds
+                latest = time.monotonic() - self._quotas.work_seconds
                 for batch in [each for each in self._running if each.began <= latest]:
                     self._give_up(batch)
-                self._changed.wait(self._limits.work_seconds / 10)
+                self._changed.wait(self._quotas.work_seconds / 10)
             self._is_watched = False
 
     def _give_up(self, batch: _Batch) -> None:
@@ -269,7 +278,7 @@ class Workers:
             batch.tasks,
             TooSlowError(
                 f"The model worked on the request{together} for more than "
-                f"{self._limits.work_seconds:g} s. Send it again, or send fewer rows at once."
+                f"{self._quotas.work_seconds:g} s. Send it again, or send fewer rows at once."
             ),
         )
         if self.is_able:
@@ -280,7 +289,7 @@ class Workers:
 
     def _unable(self) -> ServerBusyError:
         return ServerBusyError(
-            f"The model hangs in all threads, and {self._limits.hung_threads} were replaced "
+            f"The model hangs in all threads, and {self._quotas.hung_threads} were replaced "
             f"already. The server must be restarted."
         )
 
@@ -302,4 +311,6 @@ def _results(tasks: Sequence[_Task]) -> dict[_Task, Any]:
         # A future cannot hold StopIteration.
         if isinstance(error, Exception) and not isinstance(error, StopIteration):
             raise
-        raise ThreadExitError("What the thread called would have ended it.") from error
+        raise ThreadExitError(
+            "The model raised SystemExit or the like, which would have ended the thread."
+        ) from error

@@ -15,6 +15,7 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 from counterset._base.arrays import Codes, Indices, Matrix, Vector
 from counterset._base.checks import check_count
 from counterset.distances import L2, ROUNDING, Distance
+from counterset.exceptions import InvalidInputError
 from counterset.strategies.batch import QueryBatch
 from counterset.strategies.training import TrainingData
 from counterset.tables.space import Embedded
@@ -162,5 +163,11 @@ def medoids(points: Matrix, count: int) -> Indices:
 
 def check_regions(regions: Any) -> None:
     """Check a number of regions."""
-    if regions != "auto":
+    if isinstance(regions, str) and regions == "auto":
+        return
+    try:
         check_count(regions, "regions")
+    except InvalidInputError:
+        raise InvalidInputError(
+            f"regions must be a whole number of at least 1 or 'auto', got {regions!r}."
+        ) from None

@@ -95,8 +95,8 @@ class ChangeWriter:
         """Return the template of a change's verb, and what it is done to."""
         named = self.writer.feature(feature)
         if np.isnan(before):
-            told = self.writer.value(feature, after)
-            return "change.state", self.templates("change.item_stated", feature=named, after=told)
+            text = self.writer.value(feature, after)
+            return "change.state", self.templates("change.item_stated", feature=named, after=text)
         then, now = self.writer.pair(feature, before, after)
         item = self.templates("change.item", feature=named, before=then, after=now)
         if feature.is_time and feature.values is None:

@@ -289,7 +289,7 @@ class _ConstraintWriter:
         self._table, self._templates, self._writer = context.table, templates, Writer(templates)
 
     def one_way(self, template: str, of_times: str, names: Iterable[Any]) -> Iterable[str]:
-        """Yield which numbers, and which times, may go one way only."""
+        """Yield which numbers, and which times, may go in one direction only."""
         are_times = {name: self._feature(name).is_time for name in names}
         for name, wanted in ((template, False), (of_times, True)):
             yield self.features(name, [n for n in are_times if are_times[n] == wanted])

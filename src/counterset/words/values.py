@@ -25,12 +25,12 @@ AMBIGUOUS = re.compile(r"^\s|\s$|^$|,|;|\b(and|from|to|instead|or)\b")
 #: A label is a word if it has three letters in a row; others, such as "x0", get no article.
 WORD = re.compile(r"[^\W\d_]{3}")
 
-#: A person's own number with more than 6 digits, such as 0.39283923300581075, is told as "about"
-#: one with 4. What options propose has all its digits: typed in with fewer, it might not do.
+#: A person's own number with more than 6 digits, such as 0.39283923300581075, is written as
+#: "about" one with 4. What options propose has all its digits: with fewer, it might not work.
 MOST_DIGITS, SHOWN_DIGITS = 6, 4
-#: What is only about so large is written with 2 digits, and of many numbers 5 are named.
+#: Approximate amounts are written with 2 digits, and of many numbers 5 are named.
 ABOUT_DIGITS, MOST_DIFFERENCES = 2, 5
-#: Two shares are told apart with at most 4 decimals.
+#: Two shares are distinguished with at most 4 decimals.
 MOST_DECIMALS = 4
 
 
@@ -128,16 +128,16 @@ class Writer:
         near = text
         if many and "." in text:
             near = rounded(code, SHOWN_DIGITS, [] if np.isnan(other) else [other])
-        told = self._with_unit(feature, code, near) if with_unit else near
+        shown = self._with_unit(feature, code, near) if with_unit else near
         is_shorter = len(near) < len(text)
-        return self.templates("value.about", value=told) if is_shorter else told
+        return self.templates("value.about", value=shown) if is_shorter else shown
 
     def _bare(self, feature: Feature, code: float) -> str:
         """Return a value without its unit."""
         wording = feature.wording
         if np.isnan(code):
-            told = None if wording is None else wording.of_missing
-            return self.templates("value.missing") if told is None else told
+            declared = None if wording is None else wording.of_missing
+            return self.templates("value.missing") if declared is None else declared
         if wording is not None and (declared := wording.text(code)) is not None:
             return declared
         value = to_python(feature.describe(code))
@@ -157,14 +157,14 @@ class Writer:
 
     @staticmethod
     def _is_flag(feature: Feature) -> bool:
-        """Whether a feature says yes or no, and nobody declared what it is called."""
+        """Whether a feature says yes or no, and no label is declared for it."""
         flags: list[Any] = [False, True]
         values = feature.values if feature.values is not None else (feature.low, feature.high)
         return feature.wording is None and feature.kind == "binary" and list(values) == flags
 
 
 def percent(share: float, templates: Templates, decimals: int = 0) -> str:
-    """Return a share in percent; only 0 is told as 0%, and only 1 as 100%.
+    """Return a share in percent; only 0 is written as 0%, and only 1 as 100%.
 
     Examples
     --------
@@ -190,10 +190,10 @@ def percents(first: float, second: float, templates: Templates) -> tuple[str, st
     (('42.1%', '42.4%'), ('40%', '80%'))
     """
     for decimals in range(MOST_DECIMALS + 1):
-        told = percent(first, templates, decimals), percent(second, templates, decimals)
-        if told[0] != told[1] or first == second:
+        texts = percent(first, templates, decimals), percent(second, templates, decimals)
+        if texts[0] != texts[1] or first == second:
             break
-    return told
+    return texts
 
 
 def exact_percent(share: float) -> str:

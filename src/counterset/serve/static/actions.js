@@ -1,6 +1,6 @@
 // What people do on the page: each function changes the state, and nothing else.
 
-import { announce, change, feature, firstLimits, limitOf, state } from "./state.js";
+import { announce, change, constraintOf, feature, firstConstraints, state } from "./state.js";
 
 // Set a value of the case, or of the what-if if there is one.
 export function setValue(name, value) {
@@ -10,9 +10,9 @@ export function setValue(name, value) {
   });
 }
 
-export function setLimit(name, part) {
+export function setConstraint(name, part) {
   change((now) => {
-    now.asked.limits = { ...now.asked.limits, [name]: { ...limitOf(name), ...part } };
+    now.asked.constraints = { ...now.asked.constraints, [name]: { ...constraintOf(name), ...part } };
   });
 }
 
@@ -20,37 +20,37 @@ export function set(part) {
   change((now) => { Object.assign(now.asked, part); });
 }
 
-// Lift what the server found to be in the way: one part of one limit, or all of them.
+// Lift what the server found to prevent options: a part of one constraint, or all constraints.
 export function lift({ name, part }) {
-  const free = { locked: { locked: false }, way: { way: "any" }, range: { low: null, high: null } };
+  const free = { lock: { locked: false }, direction: { direction: "any" }, range: { low: null, high: null } };
   if (name !== null) {
-    setLimit(name, free[part]);
+    setConstraint(name, free[part]);
     announce(`Lifted: ${feature(name).label}.`);
     return;
   }
   change((now) => {
     for (const each of now.start.features) {
-      const { difficulty } = limitOf(each.name);
-      now.asked.limits = { ...now.asked.limits, [each.name]: { difficulty } };
+      const { difficulty } = constraintOf(each.name);
+      now.asked.constraints = { ...now.asked.constraints, [each.name]: { difficulty } };
     }
   });
 }
 
-// Back to the case as it was picked, with the limits of the beginning.
+// Back to the case as it was picked, with the first constraints.
 export function reset() {
   change((now) => {
     now.asked.values = { ...now.original };
-    now.asked.limits = firstLimits(now.start);
+    now.asked.constraints = firstConstraints(now.start);
     now.asked.tried = null;
     now.order = null;
     now.isFresh = true;
   });
-  announce("The case is as it was.");
+  announce("The case is reset.");
 }
 
-// Take the values of a way over into the what-if.
-export function tryWay(way) {
-  change(({ asked }) => { asked.tried = { ...asked.values, ...changesOf(way) }; });
+// Take the values of an option over into the what-if.
+export function tryOption(option) {
+  change(({ asked }) => { asked.tried = { ...asked.values, ...changesOf(option) }; });
 }
 
 export function startTrial() {
@@ -69,30 +69,30 @@ export function takeTrial() {
   });
 }
 
-export function keepWay(way) {
-  if (isKept(way)) return;
-  change(({ asked }) => { asked.kept = [...asked.kept, changesOf(way)]; });
+export function keepOption(option) {
+  if (isKept(option)) return;
+  change(({ asked }) => { asked.kept = [...asked.kept, changesOf(option)]; });
   announce("Kept.");
 }
 
-export function dropWay(way) {
-  const key = keyOf(way);
+export function dropOption(option) {
+  const key = keyOf(option);
   change(({ asked }) => {
     asked.kept = asked.kept.filter((each) => JSON.stringify(each) !== key);
   });
   announce("No longer kept.");
 }
 
-export function isKept(way, now = state) {
-  const key = keyOf(way);
+export function isKept(option, now = state) {
+  const key = keyOf(option);
   return now.asked.kept.some((each) => JSON.stringify(each) === key);
 }
 
-// What a way changes: by feature, the new value.
-export function changesOf(way) {
-  return Object.fromEntries(way.changes.map((each) => [each.name, each.value]));
+// What an option changes: by feature, the new value.
+export function changesOf(option) {
+  return Object.fromEntries(option.changes.map((each) => [each.name, each.after]));
 }
 
-export function keyOf(way) {
-  return JSON.stringify(changesOf(way));
+export function keyOf(option) {
+  return JSON.stringify(changesOf(option));
 }

@@ -1,22 +1,22 @@
 // The state in the address: only what differs from the case as it was picked.
 
-import { firstLimits } from "./state.js";
+import { firstConstraints } from "./state.js";
 
 export function toAddress(state) {
   const { asked, start, original } = state;
   const held = { c: asked.case };
   put(held, "v", differences(asked.values, original));
-  const limits = {};
-  const first = firstLimits(start);
-  for (const [name, limit] of Object.entries(asked.limits)) {
-    if (JSON.stringify(limit) !== JSON.stringify(first[name])) limits[name] = limit;
+  const constraints = {};
+  const first = firstConstraints(start);
+  for (const [name, constraint] of Object.entries(asked.constraints)) {
+    if (JSON.stringify(constraint) !== JSON.stringify(first[name])) constraints[name] = constraint;
   }
-  put(held, "l", limits);
+  put(held, "l", constraints);
   if (asked.target !== start.target) held.t = asked.target;
   if (asked.interval && JSON.stringify(asked.interval) !== JSON.stringify(start.interval)) {
     held.i = asked.interval;
   }
-  if (asked.ways !== start.ways) held.n = asked.ways;
+  if (asked.options !== start.options) held.n = asked.options;
   if (asked.tried) held.w = differences(asked.tried, asked.values);
   if (asked.kept.length) held.k = asked.kept;
   if (asked.picture !== "changes") held.p = asked.picture;
@@ -42,10 +42,10 @@ export function restore(asked, held, start, original) {
   const known = (values) => Object.fromEntries(
     Object.entries(values ?? {}).filter(([name]) => names.has(name)));
   asked.values = { ...original, ...known(held.v) };
-  asked.limits = { ...firstLimits(start), ...known(held.l) };
+  asked.constraints = { ...firstConstraints(start), ...known(held.l) };
   asked.target = held.t === undefined ? start.target : held.t;
   asked.interval = held.i ?? start.interval;
-  asked.ways = Number.isInteger(held.n) ? held.n : start.ways;
+  asked.options = Number.isInteger(held.n) ? held.n : start.options;
   asked.tried = held.w ? { ...asked.values, ...known(held.w) } : null;
   asked.kept = Array.isArray(held.k) ? held.k.map(known) : [];
   asked.picture = ["changes", "map", "menu"].includes(held.p) ? held.p : "changes";
@@ -56,7 +56,7 @@ export function restore(asked, held, start, original) {
 
 function differences(values, others) {
   return Object.fromEntries(
-    Object.entries(values).filter(([name, value]) => value !== others[name]));
+    Object.entries(values).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(others[name])));
 }
 
 function put(held, key, values) {

@@ -1,9 +1,9 @@
 // Questions to the server. A new question of a kind cancels the one before it.
 
-// An answer that is not one: the sentence of the server, or what went wrong on the way.
+// A request that failed: the message of the server, or why it was not reached.
 export class Failure extends Error {
-  constructor(sentence, status) {
-    super(sentence);
+  constructor(message, status) {
+    super(message);
     this.status = status;
   }
 }
@@ -27,20 +27,18 @@ export async function ask(path, body, signal) {
     if (error.name === "AbortError") throw error;
     throw new Failure("The server cannot be reached. Is it still running?", 0);
   }
-  if (!response.ok) throw new Failure(await sentenceOf(response), response.status);
+  if (!response.ok) throw new Failure(await messageOf(response), response.status);
   return response;
 }
 
-async function sentenceOf(response) {
+async function messageOf(response) {
   try {
     const body = await response.json();
-    const told = body.error ?? body.detail ?? body.message;
-    if (typeof told === "string") return told;
-    if (Array.isArray(told)) return told.map((each) => each.message ?? each.msg ?? each).join(" ");
+    if (typeof body.error === "string") return body.error;
   } catch {
-    // What is no JSON has no sentence for people.
+    // An answer that is not JSON has no message for people.
   }
-  return `The server answered ${response.status} without saying why.`;
+  return `The server answered ${response.status} without a reason.`;
 }
 
 // Ask one kind of question: after a pause, and only the last one counts.

@@ -7,10 +7,12 @@ import { casePanel } from "./case.js";
 import { h, patch } from "./dom.js";
 import { failure } from "./failures.js";
 import { header } from "./header.js";
-import { picturePanel } from "./picture.js";
+import { optionsPanel } from "./options.js";
+import { picturePanel } from "./pictures.js";
 import { shakePanel } from "./shake.js";
-import { announce, change, firstLimits, onChange, state } from "./state.js";
-import { waysPanel } from "./ways.js";
+import { announce, change, firstConstraints, onChange, state } from "./state.js";
+
+const PAUSE = 1000; // ms until a server that still learns is asked again
 
 const place = (id) => document.getElementById(id);
 
@@ -18,7 +20,7 @@ function show(now) {
   patch(place("header"), header(now));
   if (now.start && now.asked.case !== null) {
     patch(place("case"), casePanel(now));
-    patch(place("ways"), waysPanel(now));
+    patch(place("options"), optionsPanel(now));
     patch(place("picture"), picturePanel(now));
     patch(place("shake"), shakePanel(now));
     history.replaceState(null, "", toAddress(now));
@@ -32,16 +34,17 @@ function show(now) {
   document.body.dataset.busy = Object.keys(now.busy).join(" ");
 }
 
-// The first case to show: that of the link, or the first that is not decided as wanted.
+// The first case to show: that of the link, or the first whose decision is not the goal.
 async function begin() {
   const held = fromAddress(location.hash);
-  if (!held && location.hash.length > 1) announce("The link could not be read. The page starts anew.");
+  if (!held && location.hash.length > 1) announce("The link could not be read. The page starts afresh.");
   try {
     const start = await loadStart();
     change((now) => {
+      delete now.failed.start;
       now.start = start;
-      Object.assign(now.asked, { target: start.target, interval: start.interval, ways: start.ways,
-        limits: firstLimits(start) });
+      Object.assign(now.asked, { target: start.target, interval: start.interval,
+        options: start.options, constraints: firstConstraints(start) });
     });
     const isWanted = (each) => (start.interval
       ? start.interval[0] <= each && each <= start.interval[1] : each === start.target);
@@ -50,6 +53,7 @@ async function begin() {
     await loadCase(position, held);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
+    if (error.status === 503 && !state.start) setTimeout(begin, PAUSE); // the server still learns
     change((now) => {
       now.failed.start = error.message;
       now.needsToken ||= error.status === 401;

@@ -1,4 +1,4 @@
-// When the server is asked, and what becomes of its answers.
+// When the server is asked, and how its answers change the state.
 //
 // Each kind of question is asked again when what it depends on has changed. The old answer stays
 // until the new one is there.
@@ -19,8 +19,8 @@ const askers = {
   predict: new Asker("explorer/predict"),
   map: new Asker("explorer/map"),
   lift: new Asker("explorer/lift"),
-  own: new Asker("explorer/nearby"),
-  anchored: new Asker("explorer/nearby"),
+  nearest: new Asker("explorer/nearby"),
+  shared: new Asker("explorer/nearby"),
 };
 // The last question of each kind, as text: the same is not asked twice.
 const last = {};
@@ -29,41 +29,42 @@ const last = {};
 export function askWhatChanged(now) {
   if (now.asked.case === null) return;
   const body = question(now);
-  putOnce("explain", body, PAUSE, (answer) => (next) => {
-    answer.ways = inPlace(next.isFresh ? [] : next.answer?.ways ?? [], answer.ways);
+  putOnce("explain", body, PAUSE, ({ explanation, kept, notes }) => (next) => {
+    const answer = { ...explanation, kept, notes };
+    answer.options = inPlace(next.isFresh ? [] : next.answer?.options ?? [], answer.options);
     next.isFresh = false;
     next.answer = answer;
     next.lift = null;
     next.order ??= inFront(answer, next);
-    next.notice = toldOf(answer);
+    next.notice = noticeOf(answer);
   });
   if (now.asked.tried) {
     putOnce("predict", { values: now.asked.tried }, PAUSE, (answer) => (next) => {
       next.trial = answer;
-      next.notice = `What if: ${answer.told}.`;
+      next.notice = `What if: ${answer.label_text}.`;
     });
   }
   if (now.busy.explain || !now.answer) return;
-  if (now.asked.picture === "map" && now.answer.ways.length) {
+  if (now.asked.picture === "map" && now.answer.options.length) {
     putOnce("map", body, 0, (answer) => (next) => { next.map = answer; });
   }
   const { kept, ...unkept } = body;
   if (isShort(now)) {
     putOnce("lift", unkept, 0, (answer) => (next) => { next.lift = answer; });
   }
-  if (!now.answer.ways.length) return;
+  if (!now.answer.options.length) return;
   const drawn = { ...unkept, noise: now.asked.noise, seed: now.asked.seed };
-  putOnce("own", { ...drawn, anchored: false }, QUIET, (answer) => (next) => {
-    next.nearby.own = answer;
+  putOnce("nearest", { ...drawn, strategy: "nearest" }, QUIET, (answer) => (next) => {
+    next.nearby.nearest = answer;
   });
-  if (now.busy.own || state.busy.own) return; // one after the other, so that an edit finds the server free
-  putOnce("anchored", { ...drawn, anchored: true }, 0, (answer) => (next) => {
-    next.nearby.anchored = answer;
+  if (now.busy.nearest || state.busy.nearest) return; // one after the other, so that an edit finds the server free
+  putOnce("shared", { ...drawn, strategy: "shared" }, 0, (answer) => (next) => {
+    next.nearby.shared = answer;
   });
 }
 
 export function isShort(now) {
-  return now.answer.status !== "already_reached" && now.answer.ways.length < now.asked.ways;
+  return now.answer.status !== "already_reached" && now.answer.options.length < now.asked.options;
 }
 
 // Ask everything of these kinds again, such as after a failure.
@@ -92,7 +93,7 @@ export async function loadCase(position, held = null) {
     now.order = null;
     now.isFresh = true;
     now.trial = null;
-    now.nearby = { own: null, anchored: null };
+    now.nearby = { nearest: null, shared: null };
     now.map = null;
     now.asked.case = position;
     if (held) {
@@ -130,7 +131,7 @@ async function put(kind, body, pause, apply) {
   try {
     answer = await askers[kind].ask(body, pause);
     clearTimeout(slow);
-    if (answer === null) return; // another one is on its way
+    if (answer === null) return; // another question was asked
     const edit = apply(answer);
     change((now) => { edit(now); delete now.failed[kind]; });
   } catch (error) {
@@ -144,33 +145,33 @@ async function put(kind, body, pause, apply) {
   change((now) => { delete now.busy[kind]; });
 }
 
-// Cards keep their place: a way that changes the same features stands where it stood before.
-export function inPlace(old, ways) {
-  const names = (way) => way.changes.map((each) => each.name).join("\n");
-  const placed = new Array(ways.length).fill(null);
+// Options keep their place: one that changes the same features stands where it stood before.
+export function inPlace(old, options) {
+  const names = (option) => option.changes.map((each) => each.name).join("\n");
+  const placed = new Array(options.length).fill(null);
   const rest = [];
-  for (const way of ways) {
-    let at = old.findIndex((each, i) => keyOf(each) === keyOf(way) && i < placed.length && !placed[i]);
+  for (const option of options) {
+    let at = old.findIndex((each, i) => keyOf(each) === keyOf(option) && i < placed.length && !placed[i]);
     if (at < 0) {
-      at = old.findIndex((each, i) => names(each) === names(way) && i < placed.length && !placed[i]);
+      at = old.findIndex((each, i) => names(each) === names(option) && i < placed.length && !placed[i]);
     }
-    if (at < 0) rest.push(way);
-    else placed[at] = way;
+    if (at < 0) rest.push(option);
+    else placed[at] = option;
   }
   return placed.map((each) => each ?? rest.shift());
 }
 
-// Long tables: the features that a way uses, or that are limited, stand in front.
+// Long tables: the features that an option changes stand in front, and some that may change.
 function inFront(answer, now) {
   if (now.start.features.length <= 10) return null;
-  const used = new Set(answer.ways.flatMap((way) => way.changes.map((each) => each.name)));
+  const used = new Set(answer.options.flatMap((option) => option.changes.map((each) => each.name)));
   const names = now.start.features.map((each) => each.name);
-  const free = now.start.features.filter((each) => !used.has(each.name) && !each.limit.locked);
+  const free = now.start.features.filter((each) => !used.has(each.name) && !each.constraint.locked);
   const more = free.slice(0, Math.max(0, FRONT - used.size)).map((each) => each.name);
   return names.filter((name) => used.has(name) || more.includes(name));
 }
 
-function toldOf(answer) {
-  if (answer.status === "already_reached") return `${answer.told}: that is what is wanted.`;
-  return `${answer.told}. ${counted(answer.ways.length, "way")} to ${answer.wanted}.`;
+function noticeOf({ status, label_text: label, wanted_text: wanted, options }) {
+  if (status === "already_reached") return `${label}: the goal is reached.`;
+  return `${label}. ${counted(options.length, "option")} to ${wanted}.`;
 }

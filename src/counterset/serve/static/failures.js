@@ -1,4 +1,4 @@
-// What went wrong, in the server's words, with a way to try again.
+// What went wrong, in the server's words, and a button to try again.
 
 import { h } from "./dom.js";
 import { Failure, rememberToken } from "./api.js";
@@ -24,7 +24,7 @@ export function failure(state, ...kinds) {
   if (!kind) return null;
   if (state.needsToken) {
     return h("div", { class: "failure", role: "alert", key: "token" },
-      h("p", {}, "This server answers only who knows its token. Ask whoever runs it."), tokenForm());
+      h("p", {}, "This server needs a token. Ask the person who runs it."), tokenForm());
   }
   return h("div", { class: "failure", role: "alert", key: `failed-${kind}` },
     h("p", {}, h("strong", {}, "That did not work. "), state.failed[kind]),

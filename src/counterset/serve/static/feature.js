@@ -1,92 +1,95 @@
 // One feature: its value, a lock, and what it may do.
 
 import { data, h } from "./dom.js";
-import { setLimit, setValue } from "./actions.js";
-import { hasHours, moment, number, readMoment, told, withUnit } from "./format.js";
-import { limitOf, shown } from "./state.js";
-import { marker } from "./marks.js";
+import { setConstraint, setValue } from "./actions.js";
+import { codeOf, codeText, hasHours, marker, moment, number, readMoment, valueOf, withUnit } from "./format.js";
+import { constraintOf, shown } from "./state.js";
 
 export function featureRow(state, feature) {
   const { name, label } = feature;
-  const limit = limitOf(name, state);
-  const value = shown(state)[name];
-  const own = state.asked.values[name];
-  const picked = state.original[name];
-  const isLocked = limit.locked || feature.fixed;
-  const users = state.answer?.ways ?? [];
+  const constraint = constraintOf(name, state);
+  const code = codeOf(feature, shown(state)[name]);
+  const own = codeOf(feature, state.asked.values[name]);
+  const picked = codeOf(feature, state.original[name]);
+  const isLocked = constraint.locked || feature.fixed;
+  const options = state.answer?.options ?? [];
   return h("div", { class: `feature ${isLocked ? "locked" : ""}`, key: `feature ${name}`, "data-name": name },
     h("div", { class: "name" },
       h("label", { for: `value-${name}` }, data(label)),
-      h("span", { class: "users" }, users.map((way, i) =>
-        way.changes.some((each) => each.name === name) && marker(i, `way ${i + 1} changes it`))),
+      h("span", { class: "users" }, options.map((option, i) =>
+        option.changes.some((each) => each.name === name) && marker(i, `option ${i + 1} changes it`))),
       h("label", { class: "lock" },
         h("input", { type: "checkbox", checked: Boolean(isLocked), disabled: Boolean(feature.fixed),
           "aria-label": `Lock: ${label}`,
-          onchange: (event) => setLimit(name, { locked: event.target.checked }) }),
+          onchange: (event) => setConstraint(name, { locked: event.target.checked }) }),
         "lock")),
-    h("div", { class: "entry" }, feature.options
-      ? choice(feature, value) : [field(feature, value), slider(feature, value)]),
-    value !== own && h("p", { class: "own" }, "in the case: ", data(told(feature, own))),
-    value === own && own !== picked && h("p", { class: "own" }, "as picked: ", data(told(feature, picked))),
-    !isLocked && limits(feature, limit));
+    h("div", { class: "entry" }, feature.choices
+      ? choice(feature, code) : [field(feature, code), slider(feature, code)]),
+    code !== own && h("p", { class: "own" }, "in the case: ", data(codeText(feature, own))),
+    code === own && own !== picked && h("p", { class: "own" }, "as picked: ", data(codeText(feature, picked))),
+    !isLocked && constraints(feature, constraint));
 }
 
-function choice(feature, value) {
-  return h("select", { id: `value-${feature.name}`, value: String(value),
-    onchange: (event) => setValue(feature.name, read(event.target.value)) },
+function setCode(feature, code) {
+  setValue(feature.name, valueOf(feature, code));
+}
+
+function choice(feature, code) {
+  return h("select", { id: `value-${feature.name}`, value: String(code),
+    onchange: (event) => setCode(feature, read(event.target.value)) },
   feature.can_be_missing && h("option", { value: "null" }, feature.missing),
-  feature.options.map((each) => h("option", { value: String(each.value) }, each.text)));
+  feature.choices.map((each, i) => h("option", { value: String(i) }, each.text)));
 }
 
-function field(feature, value) {
+function field(feature, code) {
   const [before, after] = feature.unit.includes("{}") ? feature.unit.split("{}") : ["", feature.unit];
   return h("span", { class: "field" },
     before.trim() && h("span", { class: "unit" }, before.trim()),
     h("input", { id: `value-${feature.name}`, type: !feature.is_time ? "number" : hasHours(feature) ? "datetime-local" : "date",
       step: feature.is_time || feature.any_number ? "any" : String(feature.step),
-      value: value === null ? "" : feature.is_time ? moment(feature, value) : String(value),
+      value: code === null ? "" : feature.is_time ? moment(feature, code) : String(code),
       placeholder: feature.can_be_missing ? feature.missing : "",
       oninput: (event) => typed(feature, event.target) }),
     after.trim() && h("span", { class: "unit" }, after.trim()));
 }
 
-// A field is read while somebody types; what is no value yet is marked, and not asked about.
+// A field is read while somebody types; an incomplete value is marked, and not asked about.
 function typed(feature, element) {
   const isEmpty = element.value === "";
-  const value = feature.is_time ? readMoment(feature, element.value) : Number(element.value);
+  const code = feature.is_time ? readMoment(feature, element.value) : Number(element.value);
   let fault = "";
   if (isEmpty && !feature.can_be_missing) fault = "Type a value.";
-  else if (!isEmpty && !Number.isFinite(value)) fault = "Type a number.";
-  else if (!isEmpty && feature.is_whole && !Number.isInteger(value)) fault = "Type a whole number.";
+  else if (!isEmpty && !Number.isFinite(code)) fault = "Type a number.";
+  else if (!isEmpty && feature.is_whole && !Number.isInteger(code)) fault = "Type a whole number.";
   element.setAttribute("aria-invalid", fault ? "true" : "false");
   element.title = fault;
-  if (!fault) setValue(feature.name, isEmpty ? null : value);
+  if (!fault) setCode(feature, isEmpty ? null : code);
 }
 
 // The slider does what the field does with the arrow keys, so that the tab key passes over it.
-function slider(feature, value) {
+function slider(feature, code) {
   return h("span", { class: "slider" },
     h("svg", { class: "bars", viewBox: `0 0 ${feature.bars.length} 1`, preserveAspectRatio: "none",
       "aria-hidden": "true" },
     feature.bars.map((share, i) => h("rect", { x: i + 0.08, y: 1 - share, width: 0.84, height: share }))),
     h("input", { type: "range", tabindex: "-1", "aria-label": `${feature.label}, as a slider`,
       min: String(feature.slider_low), max: String(feature.high), step: String(feature.step),
-      value: String(value ?? feature.low),
-      oninput: (event) => setValue(feature.name, Number(event.target.value)) }));
+      value: String(code ?? feature.low),
+      oninput: (event) => setCode(feature, Number(event.target.value)) }));
 }
 
-function limits(feature, limit) {
+function constraints(feature, constraint) {
   const { name, label } = feature;
-  return h("details", { class: "limits" },
-    h("summary", {}, summary(feature, limit)),
-    feature.has_order && buttons(`way ${name}`, `${label} may go`, limit.way,
-      [["any", "any way"], ["up", "only up"], ["down", "only down"]],
-      (way) => setLimit(name, { way })),
+  return h("details", { class: "constraints" },
+    h("summary", {}, summary(feature, constraint)),
+    feature.has_order && buttons(`direction ${name}`, `${label} may go`, constraint.direction,
+      [["any", "any direction"], ["up", "only up"], ["down", "only down"]],
+      (direction) => setConstraint(name, { direction })),
     feature.has_order && !feature.is_time && h("div", { class: "ends" },
-      end(feature, limit, "low", "from"), end(feature, limit, "high", "to")),
-    buttons(`hard ${name}`, "Hard for me, from 1 (easy) to 5", String(limit.difficulty),
+      end(feature, constraint, "low", "from"), end(feature, constraint, "high", "to")),
+    buttons(`hard ${name}`, "Hard for me, from 1 (easy) to 5", String(constraint.difficulty),
       ["1", "2", "3", "4", "5"].map((each) => [each, each]),
-      (difficulty) => setLimit(name, { difficulty: Number(difficulty) })));
+      (difficulty) => setConstraint(name, { difficulty: Number(difficulty) })));
 }
 
 // One of a few: radio buttons that look like a row of buttons.
@@ -99,28 +102,29 @@ function buttons(group, legend, chosen, choices, choose) {
       h("span", {}, text))));
 }
 
-function end(feature, limit, part, text) {
-  const change = (event) => setLimit(feature.name, { [part]: read(event.target.value) });
-  const value = limit[part] === null ? "null" : String(limit[part]);
+function end(feature, constraint, part, text) {
+  const change = (event) => setConstraint(feature.name, { [part]: valueOf(feature, read(event.target.value)) });
+  const value = String(codeOf(feature, constraint[part]));
   const named = { "aria-label": `${feature.label} ${text}` };
-  return h("label", {}, `${text} `, feature.options
+  return h("label", {}, `${text} `, feature.choices
     ? h("select", { ...named, value, onchange: change }, h("option", { value: "null" }, "any"),
-      feature.options.map((each) => h("option", { value: String(each.value) }, each.text)))
+      feature.choices.map((each, i) => h("option", { value: String(i) }, each.text)))
     : h("input", { ...named, type: "number", class: "short", step: feature.any_number ? "any" : String(feature.step),
       placeholder: part === "low" ? "least" : "most", value: value === "null" ? "" : value,
       oninput: change }));
 }
 
-function summary(feature, limit) {
+function summary(feature, constraint) {
   const parts = [];
-  if (limit.way !== "any") parts.push(`only ${limit.way}`);
-  const text = (value) => (feature.options ? told(feature, value) : number(value));
-  const unit = (value) => (feature.options ? text(value) : withUnit(feature, text(value), value));
+  if (constraint.direction !== "any") parts.push(`only ${constraint.direction}`);
+  const [low, high] = [codeOf(feature, constraint.low), codeOf(feature, constraint.high)];
+  const text = (code) => (feature.choices ? codeText(feature, code) : number(code));
+  const unit = (code) => (feature.choices ? text(code) : withUnit(feature, text(code), code));
   const first = feature.unit.includes("{}") ? unit : text; // a word is written once
-  if (limit.low !== null && limit.high !== null) parts.push(`${first(limit.low)} to ${unit(limit.high)}`);
-  else if (limit.low !== null) parts.push(`at least ${unit(limit.low)}`);
-  else if (limit.high !== null) parts.push(`at most ${unit(limit.high)}`);
-  if (limit.difficulty > 1) parts.push(`hard: ${limit.difficulty} of 5`);
+  if (low !== null && high !== null) parts.push(`${first(low)} to ${unit(high)}`);
+  else if (low !== null) parts.push(`at least ${unit(low)}`);
+  else if (high !== null) parts.push(`at most ${unit(high)}`);
+  if (constraint.difficulty > 1) parts.push(`hard: ${constraint.difficulty} of 5`);
   return h("span", {}, parts.length ? parts.join(" · ") : "may change");
 }
 

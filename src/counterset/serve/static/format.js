@@ -1,4 +1,6 @@
-// Numbers and values as people write them.
+// Numbers, values and marks as people read them.
+
+import { h } from "./dom.js";
 
 const plain = new Intl.NumberFormat("en-US", { maximumFractionDigits: 12, maximumSignificantDigits: 15 });
 
@@ -26,12 +28,41 @@ export function withUnit(feature, text, value) {
   return /^[%°]/.test(unit) ? text + unit : `${text} ${unit}`;
 }
 
+// The number that stands for a value of JSON: the position of a choice, the microseconds of a time
+// since 1970, a number itself. Null where it is missing.
+export function codeOf(feature, value) {
+  if (value === null || value === undefined) return null;
+  if (feature.choices) {
+    const text = JSON.stringify(value);
+    return feature.choices.findIndex((each) => JSON.stringify(each.value) === text);
+  }
+  if (!feature.is_time) return value;
+  const { value: text } = value;
+  const hasZone = text.length > 19 && /[+-]\d\d:\d\d$/.test(text);
+  return Date.parse(hasZone || text.length === 10 ? text : `${text}Z`) * 1000;
+}
+
+// The value of JSON that a number stands for.
+export function valueOf(feature, code) {
+  if (code === null) return null;
+  if (feature.choices) return feature.choices[code].value;
+  if (!feature.is_time) return code;
+  const text = new Date(code / 1000).toISOString();
+  const { type, zone } = feature.example;
+  if (type === "date") return { ...feature.example, value: text.slice(0, 10) };
+  return { ...feature.example, value: zone ? `${text.slice(0, 19)}+00:00` : text.slice(0, 19) };
+}
+
 // A value of a feature, in words.
-export function told(feature, value) {
-  if (value === null) return feature.missing;
-  if (feature.options) return feature.options.find((each) => each.value === value)?.text ?? "?";
-  if (feature.is_time) return moment(feature, value).replace("T", " ");
-  return withUnit(feature, number(value), value);
+export function valueText(feature, value) {
+  return codeText(feature, codeOf(feature, value));
+}
+
+export function codeText(feature, code) {
+  if (code === null) return feature.missing;
+  if (feature.choices) return feature.choices[code]?.text ?? "?";
+  if (feature.is_time) return moment(feature, code).replace("T", " ");
+  return withUnit(feature, number(code), code);
 }
 
 const DAY = 86_400_000_000; // in microseconds
@@ -40,13 +71,24 @@ export function hasHours(feature) {
   return feature.step < DAY;
 }
 
-// A moment is coded in microseconds since 1970; as a field takes it, with hours if it has some.
-export function moment(feature, value) {
-  return new Date(value / 1000).toISOString().slice(0, hasHours(feature) ? 19 : 10);
+// A time as a field takes it, with hours if it has some.
+export function moment(feature, code) {
+  return new Date(code / 1000).toISOString().slice(0, hasHours(feature) ? 19 : 10);
 }
 
 export function readMoment(feature, text) {
   return Date.parse(hasHours(feature) ? `${text}Z` : text) * 1000;
+}
+
+// The mark of an option: its number, on a colour of Okabe and Ito.
+export function marker(i, title) {
+  return h("span", { class: `mark ${optionClass(i)}`, title, role: title ? "img" : null,
+    "aria-label": title ?? null, "aria-hidden": title ? null : "true" }, String(i + 1));
+}
+
+// The colour of an option.
+export function optionClass(i) {
+  return `option-${i % 7}`;
 }
 
 export function counted(count, one, many = `${one}s`) {

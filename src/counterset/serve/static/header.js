@@ -12,10 +12,10 @@ export function header(state) {
     h("div", { class: "brand" },
       h("h1", {}, "counterset"), h("p", { class: "title" }, state.start?.title ?? "")),
     state.start && badges(state),
-    state.start && h("div", { class: "wanted" }, goal(state), ways(state)),
+    state.start && h("div", { class: "wanted" }, goal(state), count(state)),
     state.start && h("div", { class: "tools" },
       h("button", { type: "button", id: "share", onclick: share }, "Share"),
-      h("button", { type: "button", id: "report", disabled: !state.answer?.ways.length,
+      h("button", { type: "button", id: "report", disabled: !state.answer?.options.length,
         onclick: () => fallible("report", saveReport) }, "Report")),
   ];
 }
@@ -25,25 +25,25 @@ function badges(state) {
   const { answer, asked, trial, busy } = state;
   return h("div", { class: "badges" },
     h("p", { class: `badge ${busy.explain ? "old" : ""}`, id: "decision" },
-      h("span", { class: "small" }, "The case"), decision(answer, asked)),
+      h("span", { class: "small" }, "The case"), decision(answer, state)),
     asked.tried && h("p", { class: `badge trial ${busy.predict ? "old" : ""}`, id: "trial" },
-      h("span", { class: "small" }, "What if"), decision(trial, asked)));
+      h("span", { class: "small" }, "What if"), decision(trial, state)));
 }
 
-function decision(answer, asked) {
+function decision(answer, state) {
   if (!answer) return h("strong", {}, "…");
-  const isWanted = meets(answer, asked);
+  const isWanted = meets(answer, state);
   const sign = isWanted === null ? "" : isWanted ? "✓\u00a0" : "✗\u00a0";
-  return h("strong", { class: isWanted ? "yes" : "no" }, sign + answer.told,
+  return h("strong", { class: isWanted ? "yes" : "no" }, sign + answer.label_text,
     answer.probability !== null
       && h("span", { class: "sure", title: "The model's probability of this decision" },
         ` ${percent(answer.probability)} sure`));
 }
 
-// Whether a decision is what is wanted; null if anything else than it is.
-function meets(answer, { target, interval }) {
-  if (answer.number !== null) return interval[0] <= answer.number && answer.number <= interval[1];
-  return target === null ? null : answer.label === target;
+// Whether a decision is the goal; null if the goal is any other decision.
+function meets({ label }, { asked: { target, interval }, start }) {
+  if (!start.classes) return interval[0] <= label && label <= interval[1];
+  return target === null ? null : JSON.stringify(label) === JSON.stringify(start.classes[target].value);
 }
 
 function goal(state) {
@@ -53,7 +53,7 @@ function goal(state) {
       h("select", { id: "target", value: asked.target === null ? "" : String(asked.target),
         onchange: (event) => set({ target: event.target.value === "" ? null : Number(event.target.value) }) },
       h("option", { value: "" }, "anything else"),
-      start.classes.map((each, i) => h("option", { value: String(i) }, each))));
+      start.classes.map((each, i) => h("option", { value: String(i) }, each.text))));
   }
   const end = (i, text) => h("label", {}, `${text} `,
     h("input", { type: "number", step: "any", class: "short", value: String(asked.interval[i]),
@@ -66,11 +66,11 @@ function goal(state) {
   return h("span", { class: "ends" }, end(0, "Wanted from"), end(1, "to"));
 }
 
-function ways(state) {
-  const counts = Array.from({ length: state.start.most_ways }, (_, i) => String(i + 1));
-  return h("label", {}, "Ways ",
-    h("select", { id: "count", value: String(state.asked.ways),
-      onchange: (event) => set({ ways: Number(event.target.value) }) },
+function count(state) {
+  const counts = Array.from({ length: state.start.most_options }, (_, i) => String(i + 1));
+  return h("label", {}, "Options ",
+    h("select", { id: "count", value: String(state.asked.options),
+      onchange: (event) => set({ options: Number(event.target.value) }) },
     counts.map((each) => h("option", { value: each }, each))));
 }
 

@@ -7,12 +7,12 @@ export const state = {
   asked: {
     case: null, // the position of the case, null before one is picked
     values: {}, // the case, by feature
-    limits: {}, // what each feature may do: locked, way, low, high, difficulty
+    constraints: {}, // of each feature: locked, direction, low, high, difficulty
     target: null, // the position of the wanted class, null for any other
     interval: null, // the wanted range, if the model predicts numbers
-    ways: 5,
+    options: 5, // how many to look for
     tried: null, // the values of the what-if, null if there is none
-    kept: [], // ways that are kept: what each changes
+    kept: [], // of each option that is kept: what it changes
     picture: "changes",
     noise: 0.03,
     seed: 0,
@@ -22,14 +22,14 @@ export const state = {
   start: null, // features, classes and cases
   original: {}, // the values of the picked case, before they were edited
   order: null, // the names of the features that stand in front, null: all do
-  isFresh: true, // whether the next answer is about another case: then nearest ways come first
-  answer: null, // the decision and the ways
+  isFresh: true, // whether the next answer is about another case: then the nearest options come first
+  answer: null, // the explanation of the case, with `kept` and `notes`
   trial: null, // the decision on the what-if
   map: null,
-  nearby: { own: null, anchored: null },
-  lift: null, // which limit stands in the way
+  nearby: { nearest: null, shared: null }, // by strategy: who is offered the same
+  lift: null, // which constraint prevents more options
   busy: {}, // by kind of question: "asked" or "slow"
-  failed: {}, // by kind of question: the server's sentence
+  failed: {}, // by kind of question: the server's message
   needsToken: false,
   notice: "", // what is announced
   toast: "", // what is said for a moment
@@ -54,7 +54,7 @@ export function change(edit) {
   });
 }
 
-// Say something, also to those who do not see the page; it goes away after 4 s.
+// Show a message for 4 s; screen readers read it aloud.
 export function announce(text) {
   change((now) => { now.notice = text; now.toast = text; });
   setTimeout(() => change((now) => { if (now.toast === text) now.toast = ""; }), 4000);
@@ -69,28 +69,29 @@ export function shown(now = state) {
   return now.asked.tried ?? now.asked.values;
 }
 
-export function limitOf(name, now = state) {
-  return { locked: false, way: "any", low: null, high: null, difficulty: 1, ...now.asked.limits[name] };
+export function constraintOf(name, now = state) {
+  return { locked: false, direction: "any", low: null, high: null, difficulty: 1, ...now.asked.constraints[name] };
 }
 
-// The limits as the server takes them: without those that limit nothing.
-export function limitsToSend(now = state) {
+// The constraints as the server takes them: without those of features that may change freely.
+export function constraintsToSend(now = state) {
   const sent = {};
   for (const each of now.start.features) {
-    const limit = limitOf(each.name, now);
-    const isFree = !limit.locked && limit.way === "any" && limit.low === null
-      && limit.high === null && limit.difficulty === 1;
-    if (!isFree) sent[each.name] = limit;
+    const constraint = constraintOf(each.name, now);
+    const isFree = !constraint.locked && constraint.direction === "any" && constraint.low === null
+      && constraint.high === null && constraint.difficulty === 1;
+    if (!isFree) sent[each.name] = constraint;
   }
   return sent;
 }
 
 // What is asked about the case.
 export function question(now = state) {
-  const { case: position, values, target, interval, ways, kept } = now.asked;
-  return { case: position, values, limits: limitsToSend(now), target, interval, ways, kept };
+  const { case: position, values, target, interval, options, kept } = now.asked;
+  const wanted = target === null ? null : now.start.classes[target].value;
+  return { case: position, values, constraints: constraintsToSend(now), target: wanted, interval, options, kept };
 }
 
-export function firstLimits(start) {
-  return Object.fromEntries(start.features.map((each) => [each.name, { ...each.limit }]));
+export function firstConstraints(start) {
+  return Object.fromEntries(start.features.map((each) => [each.name, { ...each.constraint }]));
 }

@@ -1,12 +1,12 @@
-"""Limits are counts, and a time."""
+"""Quotas are counts, and a time."""
 
 import pytest
 
 from counterset import InvalidInputError
-from counterset.serve.limits import Limits
+from counterset.serve.quotas import Quotas
 
 
 @pytest.mark.parametrize("wrong", [{"body": 0}, {"seconds": -1}, {"threads": 1.5}])
-def test_a_limit_that_is_none_is_refused(wrong: dict[str, int]) -> None:
+def test_a_quota_that_is_not_positive_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(InvalidInputError, match=next(iter(wrong))):
-        Limits(**wrong)
+        Quotas(**wrong)

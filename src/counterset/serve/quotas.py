@@ -1,4 +1,4 @@
-"""Limits: how much one request, and all of them together, may take."""
+"""Quotas: how much one request, and all of them together, may take."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, fields
 from counterset._base.checks import check_count, check_positive
 from counterset._base.threads import core_count
 
-__all__ = ["Limits"]
+__all__ = ["Quotas"]
 
 
 @dataclass(frozen=True)
-class Limits:
+class Quotas:
     """How much one request, and all of them together, may take.
 
     Parameters
@@ -20,17 +20,17 @@ class Limits:
         The most bytes in the body of a request.
     instances
         The most rows in one request.
-    ways
-        The most ways for one row.
+    options
+        The most options for one row.
     seconds
         How long a request may take, from its arrival, before it is refused.
     waiting
-        The most requests that are worked on or wait; those beyond it are asked to come later.
+        The most requests that are worked on or wait; more are refused with the status 503.
     threads
         How many requests are worked on at a time.
     work_seconds
         How long a thread may work on a request, or on a batch of them, before it is given up. By
-        default as long as a request may take: then nobody waits for that thread any more.
+        default as long as a request may take: then no request waits for that thread any more.
     hung_threads
         The most threads that are given up and replaced. Each may take a core for ever.
     transfer_seconds
@@ -39,17 +39,17 @@ class Limits:
         The most open connections. Beyond it, the one that keeps the server waiting longest is
         closed.
     shutdown_seconds
-        How long the server finishes requests once it is told to stop; those left are refused.
+        How long the server finishes requests after a signal to stop; the others are refused.
 
     Examples
     --------
-    >>> Limits(instances=10).instances
+    >>> Quotas(instances=10).instances
     10
     """
 
     body: int = 1_000_000
     instances: int = 100
-    ways: int = 20
+    options: int = 20
     seconds: float = 60.0
     waiting: int = 500
     threads: int = field(default_factory=core_count)

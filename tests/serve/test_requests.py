@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from counterset import Constraints
-from counterset.serve.messages import ConstraintsMessage, ExplainRequest
+from counterset.serve.service import ConstraintsMessage, ExplainRequest
 
 
 def test_a_request_has_every_constraint_of_the_library() -> None:
@@ -27,15 +27,16 @@ def test_constraints_of_a_request_are_those_of_the_library() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"ways": "5"},
-        {"ways": 0},
-        {"ways": True},
+        {"options": "5"},
+        {"options": 0},
+        {"options": True},
         {"target_probability": 1.5},
         {"interval": [1]},
         {"constraints": {"immutable": "age"}},
         {"constraints": {"ranges": {"age": [1, 2, 3]}}},
         {"constraints": {"relations": ["a" * 1000]}},
         {"constraints": {"imutable": []}},
+        {"strategy": "anchored"},
         {"describe": 1},
         {"unknown": 1},
         {"target": ["a"] * 1001},
