@@ -54,7 +54,7 @@ def test_a_scheduler_without_workers_is_told_in_time() -> None:
     with (
         cluster_of(0) as cluster,
         pytest.raises(ConnectionError, match=r"has no worker\. Start one with 'dask worker"),
-        connected(cluster.scheduler_address, seconds=5),
+        connected(cluster.scheduler_address, seconds=2),
     ):
         pass
 
