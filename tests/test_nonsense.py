@@ -82,7 +82,7 @@ def test_constraints_of_a_call(constraints: Any) -> None:
         ({"ordinal": {"age": [[1], [2]]}}, "not one of its known values"),
         ({"one_hot": ["age", "income"]}, "one_hot takes a mapping from names to lists of columns"),
         ({"one_hot": {"g": "ab"}}, r"one_hot\['g'\] takes a list .* Put it in brackets"),
-        ({"one_hot": {1: ["age", "income"]}}, "texts as names of groups, got 1"),
+        ({"one_hot": {1: ["age", "income"]}}, "one-hot group must be a text, got 1"),
         ({"categorical": None}, "categorical takes a list of names, got None"),
         ({"categorical": [["age"]]}, r"unknown columns \[\['age'\]\]"),
         ({"integer": 3}, "integer takes a list of names, got 3"),

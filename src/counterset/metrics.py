@@ -36,7 +36,7 @@ def validity(explanation: Explanation, model: Any = None) -> float:
     >>> import numpy as np
     >>> from counterset import DiverseExplainer
     >>> X = np.random.default_rng(0).random((200, 3))
-    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1.5, diversity=None).fit(X)
+    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1.5).fit(X)
     >>> validity(explainer.explain([0.1, 0.2, 0.3]))
     1.0
     """

@@ -177,7 +177,7 @@ def test_a_model_and_a_table_in_each_others_place_are_told(
         in capsys.readouterr().err
     )
     assert main([name, data, data, *options]) == 2
-    assert f"{data} is a table, by its ending, and no model." in capsys.readouterr().err
+    assert f"{data} is a table by its name, not a model." in capsys.readouterr().err
 
 
 def test_a_model_in_place_of_a_report_is_told(

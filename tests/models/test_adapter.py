@@ -148,7 +148,7 @@ def test_probabilities_are_not_asked_for_in_vain() -> None:
 
 
 def test_probabilities_are_of_a_model_that_has_them() -> None:
-    with pytest.raises(InvalidInputError, match=r"needs a model with predict_proba.*function has"):
+    with pytest.raises(InvalidInputError, match=r"needs a model with predict_proba.*does not have"):
         ModelAdapter(lambda rows: rows[:, 0], Table.learn(GRID)[0], with_confidence=True)
 
 

@@ -241,7 +241,7 @@ def test_an_input_for_each_column_is_fed_by_its_name() -> None:
     assert labels(model, FRAME) == [30, 40, 50]
     assert model.fed["home"].tolist() == [["own"], ["rent"], ["own"]]
     assert model.fed["age"].dtype == np.int64
-    with pytest.raises(ModelError, match=r"has inputs \['home'\] that are no columns.*Name the in"):
+    with pytest.raises(ModelError, match=r"has inputs \['home'\] that are not columns.*Name"):
         labels(model, FRAME[["age"]])
 
 
@@ -252,7 +252,7 @@ def test_an_input_for_each_column_is_fed_by_its_position_from_an_array() -> None
         lambda feeds, name: feeds["b"],
     )
     assert labels(model) == [1.0, 0.5, 0.0]
-    with pytest.raises(ModelError, match="that are no columns"):
+    with pytest.raises(ModelError, match="that are not columns"):
         labels(model, np.column_stack([ROWS, ROWS]))
 
 

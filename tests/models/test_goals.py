@@ -157,7 +157,7 @@ def test_a_probability_lies_between_0_and_1(value: Any) -> None:
 
 
 def test_a_probability_needs_predict_proba() -> None:
-    with pytest.raises(InvalidInputError, match=r"needs a model with predict_proba.*function has"):
+    with pytest.raises(InvalidInputError, match=r"needs a model with predict_proba.*does not have"):
         fitted(size).explain([1.0], target_probability=0.8)
 
 
