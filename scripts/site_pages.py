@@ -1,4 +1,4 @@
-"""Bring the pages outside of ``docs`` into the site: measurements, changelog, contributing.
+"""Bring the pages outside of ``docs`` into the site: measurements, changelog, policies.
 
 A hook of mkdocs, named in ``mkdocs.yml``. Links between pages are written for readers of the
 repository, and become those of the site here.
@@ -14,7 +14,12 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
 #: From pages of the site to files of the repository, beside ``docs``.
-OTHERS = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
+OTHERS = {
+    "changelog.md": "CHANGELOG.md",
+    "code_of_conduct.md": "CODE_OF_CONDUCT.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "security.md": "SECURITY.md",
+}
 MEASUREMENTS = "benchmarks"
 #: A block that needs a heavy framework is tagged for the tests: "```python frameworks".
 TAGGED = re.compile(r"^```python +\w+$", re.MULTILINE)
@@ -36,6 +41,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     markdown = TAGGED.sub("```python", markdown)
     source: str = page.file.src_uri
     if source in OTHERS:
+        for name, file in OTHERS.items():
+            markdown = markdown.replace(f"]({file}", f"]({name}")
         return markdown.replace("](docs/", "](")
     if source.startswith(f"{MEASUREMENTS}/"):
         return markdown.replace("](../docs/", "](../")

@@ -26,4 +26,4 @@ settings.load_profile("usual")
 @pytest.fixture(scope="session")
 def thorough() -> bool:
     """Whether to try all combinations that a test knows, as CI does, and not every second one."""
-    return settings.get_profile("thorough").max_examples == settings.default.max_examples
+    return settings().max_examples == settings.get_profile("thorough").max_examples

@@ -13,6 +13,7 @@ from support.pages import PAGES, ROOT, broken_links, run_page
 LINKING = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "benchmarks").glob("*.md")),
 ]

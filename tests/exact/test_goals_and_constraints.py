@@ -183,7 +183,7 @@ LOST = Asked([0, 1], None, None, {"ranges": {"b": (1, None)}})
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-@settings(max_examples=15)
+@settings(max_examples=30)
 @example(seed=4, n_classes=3, x=(0, 0, "p"), asked=LOST, distance="linf")
 @given(
     seed=st.integers(0, 5),
@@ -207,12 +207,28 @@ def test_classes_probabilities_and_constraints(
         assert bounds.none_exists == np.isinf(best)
 
 
+@pytest.mark.xfail(
+    reason="A network is said to have no counterfactual where the constraints leave one point: the "
+    "range of its units is rounding alone, and the programme is scaled by it.",
+    raises=AssertionError,
+)
+@pytest.mark.parametrize("distance", ["l1", "l2", "linf"])
+def test_a_network_where_the_constraints_leave_one_point(distance: str) -> None:
+    model, frame, x = fitted("network", 0, 3), data(0), (2, 0, "p")
+    asked = Asked(constraints={"immutable": ["a", "c"], "ranges": {"b": (2, 2)}})
+    bounds = solve(model, x, asked, distance, Box.of(frame))
+    assert bounds is not None
+    assert np.isfinite(
+        check(model, x, asked, distance, bounds, list(frame.itertuples(index=False)))
+    )
+
+
 #: No leaf of a tree was left in the ball, which has no point then.
 FAR = {"ranges": {"a": (0, 2), "b": (0, 2)}, "decrease_only": ["a"], "relations": ["a <= b + 1"]}
 
 
 @pytest.mark.parametrize("kind", REGRESSIONS)
-@settings(max_examples=15)
+@settings(max_examples=25)
 @example(seed=1, x=(4, 3, "p"), share=0.0, width=0.0, kept=FAR, distance="l0")
 @given(
     seed=st.integers(0, 5),
