@@ -266,7 +266,7 @@ def test_users_with_different_locks_never_see_each_others_answer(
             row, target="approved", constraints=Constraints(immutable=immutable)
         )
         assert answer == json.loads(json.dumps(alone.to_dict()))
-        for each in answer["counterfactuals"]:
+        for each in answer["options"]:
             assert {name: each["values"][name] for name in immutable} == {
                 name: row[name] for name in immutable
             }
