@@ -50,7 +50,7 @@ def best(function: Callable[[], Any], rounds: int) -> float:
 
 def floor(explainer: DiverseExplainer, inputs: Any, asked: list[Any], rounds: int) -> float:
     """Return the time of the least work for these inputs."""
-    pool, distance = explainer.pool_, explainer.distance_
+    pool, distance = explainer.training_.pool, explainer.distance_
     x = distance.coordinates(explainer.distance_.table.encode(inputs)[0])
     codes = explainer.explain_many(inputs, if_none="ignore").labels
     predict = explainer.model.inner

@@ -101,7 +101,7 @@ def test_every_counterfactual_is_valid_and_keeps_what_was_promised(
         assert (np.diff(explanation.distances) >= 0).all()
         if explanation.plausibility is not None:
             assert explainer.training_.support is not None
-            assert (explanation.plausibility <= explainer.training_.support.limit).all()
+            assert (explanation.plausibility <= explainer.training_.support.threshold).all()
         if len(explanation):
             labels = model.predict(frame)
             np.testing.assert_array_equal(labels, explanation.labels)

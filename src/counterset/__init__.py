@@ -1,12 +1,12 @@
 """Explain a model's decision by a small set of diverse, close counterfactuals.
 
-Here are the names of the first week. The rest lies in rooms that are imported when needed:
+The names here are those that most users need. The others are in packages of their own:
 
 - :mod:`counterset.exact`: domains, certificates and exact distances of many rows;
 - :mod:`counterset.evaluation`: stability, robustness, noise and tuning;
 - :mod:`counterset.exceptions`: every error and warning;
 - :mod:`counterset.plots`: pictures;
-- :mod:`counterset.strategies`: the protocols that a step of your own follows.
+- :mod:`counterset.strategies`: the protocols for steps of your own.
 """
 
 from counterset import datasets, distances, metrics

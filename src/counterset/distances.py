@@ -44,7 +44,8 @@ class Distance(ABC):
     """A distance between the rows of two matrices.
 
     A subclass must define ``pairwise``, and nothing else. It should set ``symmetric`` and
-    ``triangle_inequality`` where they hold: nothing is assumed, since the guarantees rest on it.
+    ``triangle_inequality`` where they hold. Nothing is assumed: the guarantees of the paper depend
+    on both.
 
     Examples
     --------
@@ -93,7 +94,7 @@ class Distance(ABC):
         return self
 
     def __call__(self, A: ArrayLike, B: ArrayLike) -> Matrix:
-        """Check that ``A`` and ``B`` are rows of as many numbers, and compute ``pairwise``."""
+        """Check that ``A`` and ``B`` have the same number of features, and compute ``pairwise``."""
         return self.pairwise(*read_pair(A, B))
 
     def rowwise(self, x: Matrix, own: Stack) -> Matrix:
@@ -195,6 +196,11 @@ class _Norm(_Weighted):
 class L1(_Norm):
     """The sum of the absolute differences, ``sum(w * |a - b|)``.
 
+    Parameters
+    ----------
+    weights : array of float, default=None
+        What each feature counts; None: all count 1. Explainers take ``costs=`` instead.
+
     Examples
     --------
     >>> L1()([[0, 0]], [[3, 4], [1, 0]])
@@ -215,6 +221,11 @@ class Gower(L1):
 
     It is the usual distance for mixed data: the l1 distance of the scaled space, divided by the
     number of features. With weights, it is the weighted mean.
+
+    Parameters
+    ----------
+    weights : array of float, default=None
+        What each feature counts; None: all count 1. Explainers take ``costs=`` instead.
 
     Examples
     --------
@@ -238,6 +249,11 @@ class Gower(L1):
 
 class L2(_Norm):
     """The Euclidean distance, ``sqrt(sum(w * (a - b) ** 2))``.
+
+    Parameters
+    ----------
+    weights : array of float, default=None
+        What each feature counts; None: all count 1. Explainers take ``costs=`` instead.
 
     Examples
     --------
@@ -267,6 +283,11 @@ class L2(_Norm):
 class LInf(_Norm):
     """The largest absolute difference, ``max(w * |a - b|)``.
 
+    Parameters
+    ----------
+    weights : array of float, default=None
+        What each feature counts; None: all count 1. Explainers take ``costs=`` instead.
+
     Examples
     --------
     >>> LInf()([[0, 0]], [[3, 4], [1, 0]])
@@ -283,6 +304,11 @@ class LInf(_Norm):
 
 class L0(_Weighted):
     """The number of features that differ, ``sum(w * (a != b))``.
+
+    Parameters
+    ----------
+    weights : array of float, default=None
+        What each feature counts; None: all count 1. Explainers take ``costs=`` instead.
 
     Examples
     --------
@@ -314,11 +340,11 @@ class CustomDistance(Distance):
 
     Parameters
     ----------
-    function
-        Wrap a function of two vectors as
+    function : callable
+        From ``(n, d)`` and ``(m, d)`` to ``(n, m)``. Wrap a function of two vectors as
         ``lambda A, B: scipy.spatial.distance.cdist(A, B, function)``.
-    is_symmetric, has_triangle_inequality
-        What you know about it; nothing is assumed, since the guarantees rest on it.
+    is_symmetric, has_triangle_inequality : bool, default=False
+        What you know about it. Nothing is assumed: the guarantees of the paper depend on both.
 
     Examples
     --------
@@ -363,7 +389,13 @@ _BY_NAME: dict[str, type[Distance]] = {
 
 
 def get(distance: DistanceLike) -> Distance:
-    """Turn a name, a Distance or a function into a Distance.
+    """Return a distance, given its name, a Distance or a function.
+
+    Parameters
+    ----------
+    distance : str, Distance or callable
+        ``"l0"``, ``"l1"`` (``"manhattan"``), ``"l2"`` (``"euclidean"``), ``"linf"``
+        (``"chebyshev"``) or ``"gower"``; a function goes from (n, d) and (m, d) to (n, m).
 
     Examples
     --------
@@ -383,5 +415,6 @@ def get(distance: DistanceLike) -> Distance:
     if callable(distance):
         return CustomDistance(distance)
     raise InvalidInputError(
-        f"A distance is a name, a Distance or a function, got {type(distance).__name__}."
+        f"A distance is a name, a Distance or a function, got {type(distance).__name__}. Pass "
+        f"'l1', for example."
     )

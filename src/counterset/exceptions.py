@@ -138,7 +138,7 @@ class OutOfTimeError(_IncompleteError, TimeoutError):
 
     Attributes
     ----------
-    count
+    count : int
         The number of counterfactuals found until then.
     """
 
@@ -148,7 +148,7 @@ class TooManyCounterfactualsError(_IncompleteError, RuntimeError):
 
     Attributes
     ----------
-    count
+    count : int
         The number of counterfactuals found before it was stopped.
     """
 

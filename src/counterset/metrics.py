@@ -26,9 +26,9 @@ def validity(explanation: Explanation, model: Any = None) -> float:
 
     Parameters
     ----------
-    explanation
+    explanation : Explanation
         The explanation whose counterfactuals are checked.
-    model
+    model : object, default=None
         A model to ask for the labels; None: use the labels in the explanation.
 
     Examples
@@ -50,6 +50,15 @@ def validity(explanation: Explanation, model: Any = None) -> float:
 def k_distance(x: Any, S: Any, distance: DistanceLike = "l1") -> float:
     """Return the mean distance from the input to the counterfactuals.
 
+    Parameters
+    ----------
+    x : row
+        The input.
+    S : rows
+        The counterfactuals.
+    distance : str, Distance or callable, default="l1"
+        How rows are compared, such as a fitted explainer's ``distance_``.
+
     Examples
     --------
     >>> k_distance([0, 0], [[1, 0], [0, 3]], "l1")
@@ -61,6 +70,13 @@ def k_distance(x: Any, S: Any, distance: DistanceLike = "l1") -> float:
 
 def k_diversity(S: Any, distance: DistanceLike = "l1") -> float:
     """Return the mean distance between two counterfactuals of the set; 0 for a single one.
+
+    Parameters
+    ----------
+    S : rows
+        The counterfactuals.
+    distance : str, Distance or callable, default="l1"
+        How rows are compared, such as a fitted explainer's ``distance_``.
 
     Examples
     --------
@@ -81,8 +97,17 @@ def set_distance(
 ) -> float:
     """Return the distance between two sets of counterfactuals.
 
-    The distance from each counterfactual to the nearest one of the other set is taken. ``how``
-    chooses the mean of these distances or the largest. The two directions are averaged.
+    The distance from each counterfactual to the nearest one of the other set is taken. The two
+    directions are averaged.
+
+    Parameters
+    ----------
+    S1, S2 : rows
+        The two sets.
+    distance : str, Distance or callable, default="l1"
+        How rows are compared, such as a fitted explainer's ``distance_``.
+    how : {"mean", "max"}, default="mean"
+        Whether to take the mean of these distances or the largest.
 
     Examples
     --------
@@ -107,6 +132,13 @@ def sparsity(x: Any, S: Any) -> float:
 
     A value that is missing in both rows has not changed.
 
+    Parameters
+    ----------
+    x : row
+        The input.
+    S : rows
+        The counterfactuals.
+
     Examples
     --------
     >>> sparsity([0, 0, 0], [[1, 0, 0], [1, 2, 0]])
@@ -128,10 +160,15 @@ def _cells(rows: Any) -> NDArray[Any]:
     try:
         cells = np.asarray(to_pandas(rows, "A set of rows"), dtype=object)
     except ValueError:
-        raise InvalidInputError("The rows have different lengths.") from None
+        raise InvalidInputError(
+            "The rows have different lengths. Pass rows with the same features."
+        ) from None
     return cells[None, :] if cells.ndim == 1 and len(cells) else cells
 
 
 def _check_not_empty(S: Any) -> None:
     if len(S) == 0:
-        raise InvalidInputError("The set of counterfactuals is empty, so the metric is undefined.")
+        raise InvalidInputError(
+            "The set of counterfactuals is empty, so the metric is undefined. Leave inputs without "
+            "counterfactuals out."
+        )

@@ -15,14 +15,14 @@ LINE = np.array([[0.0], [1.0], [2.0], [4.0]])
 
 def test_the_score_is_the_distance_to_the_nth_nearest_row() -> None:
     support = NearData(neighbours=2, share=1.0).learn(LINE, get("l1"))
-    assert support.limit == 3  # of the row at 4: its second nearest other row is at 1
+    assert support.threshold == 3  # of the row at 4: its second nearest other row is at 1
     assert support.scores(np.array([[0.5], [10.0]])).tolist() == [0.5, 8.0]
     assert support.has(np.array([[0.5], [10.0]])).tolist() == [True, False]
 
 
 def test_at_most_most_rows_are_compared_with_and_one_row_is_enough() -> None:
     assert len(NearData(most_rows=2).learn(LINE, get("l1")).points) == 2
-    assert NearData().learn(LINE[:1], get("l1")).limit == 0
+    assert NearData().learn(LINE[:1], get("l1")).threshold == 0
 
 
 @pytest.mark.parametrize("given", [{"neighbours": 0}, {"share": 1.5}, {"most_rows": 0}])

@@ -12,7 +12,7 @@ from support.toys_exact import LINEAR
 
 from counterset import Constraints, InvalidInputError, NoCounterfactualError
 from counterset.exact import Box, counterfactual_distance, counterfactual_distances
-from counterset.exact.constraints import Limits, most_of
+from counterset.exact.constraints import Feasible, most_of
 from counterset.exact.query import DistanceQuery
 from counterset.exceptions import UnsupportedModelError
 
@@ -29,34 +29,34 @@ def first(rows: Any) -> Any:
     return rows["count"] > 3
 
 
-def limits_of(x: int, **constraints: Any) -> Limits:
+def feasible_of(x: int, **constraints: Any) -> Feasible:
     query = DistanceQuery.of(first, "l1", Box.of(FRAME), constraints=Constraints(**constraints))
-    return query.problem_of(FRAME.iloc[[x]]).limits
+    return query.problem_of(FRAME.iloc[[x]]).feasible
 
 
 def test_constraints_on_one_feature_narrow_its_bounds() -> None:
-    limits = limits_of(
+    feasible = feasible_of(
         1, increase_only=["count"], max_increase={"count": 2.5}, ranges={"share": (0.3, None)}
     )
-    assert (limits.low[0], limits.high[0]) == (2, 4)
-    assert (limits.low[1], limits.high[1]) == (0.3, 1.0)  # the input itself lies outside
-    fixed = limits_of(1, immutable=["count", "kind"])
+    assert (feasible.low[0], feasible.high[0]) == (2, 4)
+    assert (feasible.low[1], feasible.high[1]) == (0.3, 1.0)  # the input itself lies outside
+    fixed = feasible_of(1, immutable=["count", "kind"])
     assert (fixed.low[0], fixed.high[0]) == (2, 2)
     assert fixed.values[2].tolist() == [1.0]
 
 
 def test_values_and_groups_are_what_the_other_constraints_leave() -> None:
-    limits = limits_of(
+    feasible = feasible_of(
         1,
         allowed={"share": [1.0, 0.5, 0.1], "kind": ["q", "p"]},
         ranges={"share": (0.2, None)},
         together=[["count", "kind"]],
     )
-    assert limits.values[1].tolist() == [0.5, 1.0]
-    (group,) = limits.groups
+    assert feasible.values[1].tolist() == [0.5, 1.0]
+    (group,) = feasible.groups
     # (4, "r") is not allowed.
     assert sorted(map(tuple, group.tuples.tolist())) == [(0.0, 0.0), (2.0, 1.0), (6.0, 0.0)]
-    assert limits.values[0].tolist() == [0.0, 2.0, 6.0]
+    assert feasible.values[0].tolist() == [0.0, 2.0, 6.0]
 
 
 def test_no_value_left_is_a_proof() -> None:
@@ -73,8 +73,8 @@ def test_single_precision_holds_no_more_than_the_bounds() -> None:
     query = DistanceQuery.of(
         first, "l1", Box.of(frame), constraints=Constraints(ranges={"share": (0.1, 0.7)})
     )
-    limits = query.problem_of(frame.iloc[[0]]).limits
-    for end in (limits.low[1], limits.high[1]):
+    feasible = query.problem_of(frame.iloc[[0]]).feasible
+    for end in (feasible.low[1], feasible.high[1]):
         assert 0.1 <= end <= 0.7
         assert np.float32(end) == end
 
@@ -83,7 +83,7 @@ def test_below_zero_whole_numbers_are_at_minus_one() -> None:
     strict, loose = (
         DistanceQuery.of(first, "l1", Box.of(FRAME), constraints=Constraints(relations=[text]))
         .problem_of(FRAME.iloc[[0]])
-        .limits.relations[0]
+        .feasible.relations[0]
         for text in ("count < 5", "count <= 5")
     )
     low, high = np.zeros(3), np.ones(3)

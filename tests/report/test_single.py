@@ -137,7 +137,7 @@ def test_a_least_probability_is_told() -> None:
 
 
 def test_a_regression_tells_its_interval() -> None:
-    X: Any = mixed()[0].coded.table.decode(mixed()[1].pool_.matrix)
+    X: Any = mixed()[0].coded.table.decode(mixed()[1].training_.pool.matrix)
     X = X[["score", "age"]]
     explainer = DiverseExplainer(
         lambda rows: rows["score"] + rows["age"] / 7, max_counterfactuals=1

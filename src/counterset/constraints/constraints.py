@@ -53,23 +53,23 @@ class Constraints:
 
     Parameters
     ----------
-    immutable
+    immutable : list of names, default=()
         Features that stay as they are.
-    increase_only, decrease_only
+    increase_only, decrease_only : list of names, default=()
         Features that may only rise, or only fall (for an ordinal: in its order).
-    ranges
-        From features to (least, most); None for an open end.
-    max_increase, max_decrease
-        From features to how much more, or less, than the input's own value is possible.
-    allowed
-        From features to the only values they may take.
-    relations
-        Linear relations between numeric features, such as ``"years_employed <= age - 16"``. A
-        name that is not a Python name stands in backticks: ``"`hours-per-week` <= 60"``. An
-        inequality is kept without any tolerance; only where the input itself is over the line by
-        its rounding (1e-12 of the size of its terms, or the precision of its columns), an answer
-        may be so by as much. ``==`` is kept up to that rounding.
-    together
+    ranges : mapping of name to pair, default={}
+        The least and the most value; None for an open end.
+    max_increase, max_decrease : mapping of name to number, default={}
+        How much more, or less, than the input's own value is possible.
+    allowed : mapping of name to list of values, default={}
+        The only values that a feature may take.
+    relations : list of str, default=()
+        Linear relations between numeric features, such as ``"years_employed <= age - 16"``. Write a
+        name that is not a Python name in backticks: ``"`hours-per-week` <= 60"``. An inequality is
+        kept without any tolerance. Only where the input itself breaks it by rounding (1e-12 of the
+        size of its terms, or the precision of its columns), a counterfactual may break it by as
+        much. ``==`` is kept up to that rounding.
+    together : list of lists of names, default=()
         Groups of features whose values belong together: they keep the input's values, or take
         values that occur together in a training row.
 
@@ -102,7 +102,8 @@ class Constraints:
         for relation in self.relations:
             if not isinstance(relation, str):
                 raise InvalidInputError(
-                    f"A relation is a text such as 'years_employed <= age - 16', got {relation!r}."
+                    f"A relation is a text such as 'years_employed <= age - 16', got {relation!r}. "
+                    f"Put it in quotes."
                 )
         check_list(self.together, "together", "groups")
         for names in self.together:
@@ -152,7 +153,9 @@ class Constraints:
             raise InvalidInputError(f"allowed[{name!r}] is empty. Name at least one value.")
         codes = np.array([feature.code_of(value) for value in values])
         if not np.isfinite(codes).all():
-            raise InvalidInputError(f"allowed[{name!r}] takes finite values, got {values!r}.")
+            raise InvalidInputError(
+                f"allowed[{name!r}] takes finite values, got {values!r}. Leave the others out."
+            )
         if isinstance(values, Set):  # it has another order in each run
             codes = np.sort(codes)
         # A candidate without a nearest allowed value takes the first, so values that the training
@@ -169,8 +172,8 @@ class Constraints:
         at = _position_with_order(name, "max_increase and max_decrease", table)
         feature = table.features[at]
         down, up = (
-            np.inf if limits.get(name) is None else feature.amount_of(limits[name])
-            for limits in (self.max_decrease, self.max_increase)
+            np.inf if amounts.get(name) is None else feature.amount_of(amounts[name])
+            for amounts in (self.max_decrease, self.max_increase)
         )
         given = {"max_increase": self.max_increase, "max_decrease": self.max_decrease}
         text = " and ".join(f"{each}[{name!r}]" for each in given if name in given[each])
@@ -202,13 +205,14 @@ def _ends(ends: Any, feature: Feature) -> tuple[float, float, float, float]:
         least, most = [ends] if isinstance(ends, str) else ends
     except (TypeError, ValueError):
         raise InvalidInputError(
-            f"{what} must be two values (least, most), None for an open end, got {ends!r}."
+            f"{what} must be two values (least, most), None for an open end, got {ends!r}. Write "
+            f"(6, 48) or (6, None)."
         ) from None
     low = -np.inf if least is None else feature.code_of(least)
     high = np.inf if most is None else feature.code_of(most)
     if low > high or low == np.inf or high == -np.inf:
         raise InvalidInputError(
-            f"{what} is empty: the least, {least!r}, is above the most, {most!r}."
+            f"{what} is empty: the least, {least!r}, is above the most, {most!r}. Swap them."
         )
     first, last = feature.ends(low, high)
     if first > last:
@@ -328,7 +332,8 @@ def _call(function: Callable[[Any], Any], row: Any, i: int) -> Any:
         return function(row)
     except Exception as error:
         raise InvalidInputError(
-            f"The function constraints raised {type(error).__name__} for row {i}: {error}."
+            f"The function constraints raised {type(error).__name__} for row {i}: {error}. It is "
+            f"called with each row, as the training data has it."
         ) from error
 
 

@@ -20,16 +20,16 @@ BATCH_DISTANCES = 4_000_000
 class NearData:
     """A counterfactual is plausible if it is as near to training rows as they are to each other.
 
-    The score of a point is its distance to its ``neighbours``-th nearest training row. The limit
-    is learned in ``fit``: the score that the given share of training rows do not exceed.
+    The score of a point is its distance to its ``neighbours``-th nearest training row. ``fit``
+    learns the threshold: the score that the given share of training rows do not exceed.
 
     Parameters
     ----------
-    neighbours
-        5: the distance to the fifth nearest training row counts.
-    share
-        0.95 takes the most outlying 5 % of the training rows for implausible.
-    most_rows
+    neighbours : int, default=5
+        Which neighbour counts: 5 is the fifth nearest training row.
+    share : float, default=0.95
+        The share of training rows that count as plausible: 0.95 leaves out the most outlying 5 %.
+    most_rows : int, default=5000
         Of more training rows than this, only ``most_rows`` are compared with, evenly spread.
 
     Examples
@@ -41,7 +41,7 @@ class NearData:
     ...     lambda rows: rows.sum(axis=1) > 1, plausibility=NearData(), max_counterfactuals=2
     ... )
     >>> explanation = explainer.fit(X).explain([0.2, 0.3])
-    >>> bool((explanation.plausibility <= explainer.training_.support.limit).all())
+    >>> bool((explanation.plausibility <= explainer.training_.support.threshold).all())
     True
     """
 
@@ -55,14 +55,14 @@ class NearData:
         check_between(self.share, 0, 1, "share")
 
     def learn(self, points: Matrix, distance: Distance) -> DataSupport:
-        """Learn the limit from the training rows, as points of the space."""
+        """Learn the threshold from the training rows, as points of the space."""
         if len(points) > self.most_rows:
             points = points[np.linspace(0, len(points) - 1, self.most_rows).astype(np.intp)]
         neighbours = min(self.neighbours, len(points) - 1)
         # A training row is its own nearest, so its neighbours come one place later.
         own = DataSupport(points, distance, neighbours + 1, np.inf).scores(points)
-        limit = float(np.quantile(own, self.share, method="lower"))
-        return DataSupport(points, distance, max(neighbours, 1), limit)
+        threshold = float(np.quantile(own, self.share, method="lower"))
+        return DataSupport(points, distance, max(neighbours, 1), threshold)
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,14 @@ class DataSupport:
     ----------
     points
         The training rows as points, ``(n, n_coordinates)``.
-    limit
+    threshold
         The largest score of a plausible point.
     """
 
     points: Matrix
     distance: Distance
     neighbours: int
-    limit: float
+    threshold: float
 
     def scores(self, points: Matrix) -> Vector:
         """Return the distance from each point to its ``neighbours``-th nearest training row."""
@@ -95,4 +95,4 @@ class DataSupport:
 
     def has(self, points: Matrix) -> Mask:
         """Return which points are plausible."""
-        return self.scores(points) <= self.limit
+        return self.scores(points) <= self.threshold

@@ -218,7 +218,7 @@ def _relation(
     for name, weight in terms.items():
         weights[_numeric_position(name, table, text)] += weight
     if not any(weights):
-        raise InvalidInputError(f"The relation {text!r} depends on no feature.")
+        raise InvalidInputError(f"The relation {text!r} depends on no feature. Name at least one.")
     # Multiply a third out: floats hold no 1/3, but every quotient by a power of 2.
     out = math.lcm(*(_odd_part(each.denominator) for each in (*weights, constant)))
     return Relation(
@@ -241,7 +241,7 @@ def _numeric_position(name: str, table: Table, text: str) -> int:
     if table.features[at].values is not None:
         raise InvalidInputError(
             f"The relation {text!r} computes with {name!r}, which is {table.features[at].kind}. "
-            f"Relations are between numbers."
+            f"Relations are between numbers: leave it out."
         )
     return at
 

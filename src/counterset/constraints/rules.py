@@ -305,7 +305,7 @@ class Rules:
 def _moved(own: Vector, by: float, dtype: np.dtype[Any]) -> Vector:
     """Return ``own + by`` in a dtype of floats, rounded towards ``own``."""
     sign = np.sign(by)
-    with np.errstate(invalid="ignore", over="ignore"):  # no limit is an infinite one
+    with np.errstate(invalid="ignore", over="ignore"):  # an infinite amount is no bound
         end = own + by
         moved = end - own
         # What rounding added, exactly (Knuth, TwoSum): 0.1 + 0.2 is more than 0.2 above 0.1.

@@ -1,9 +1,12 @@
-"""option_radii: how far an input may move before an option stops working, from exact distances.
+"""Certificates: what exact distances prove about an explanation.
 
-An option sets some features and keeps the others. Who differs by ``r`` from the input and makes the
-same change gets a row that differs from the option's row by at most ``r``, in the kept features
-only. So the option works for all who are nearer than the exact distance from its row to another
-class, with the set features held.
+``certify`` proves how far each counterfactual is from the optimum, for the input and for its
+neighbours (proposition 2), and how far an input may move before an option stops working.
+
+An option sets some features and keeps the others. An input that differs by ``r`` and makes the same
+change gets a row that differs from the option's row by at most ``r``, in the kept features only. So
+the option works for all inputs nearer than the exact distance from its row to another class, with
+the set features fixed.
 """
 
 from __future__ import annotations
@@ -152,7 +155,7 @@ def certify(
     if explanation.status == "already_reached":
         raise InvalidInputError(
             "The input of this explanation has what is wanted already, so there is nothing to "
-            "prove. Certify an explanation of an input that has not."
+            "prove. Certify the explanation of another input."
         )
     if epsilon is not None:
         check_at_least(epsilon, 0, "epsilon")
@@ -276,8 +279,8 @@ def check_explanation(explanation: object) -> None:
     """Check that a value is one explanation."""
     if not isinstance(explanation, Explanation):
         raise InvalidInputError(
-            f"certify takes one explanation, as explain gives it, got "
-            f"{type(explanation).__name__}. Of several, certify each."
+            f"certify takes one explanation, as explain returns it, got "
+            f"{type(explanation).__name__}. Certify several one by one."
         )
 
 

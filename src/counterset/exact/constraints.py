@@ -27,7 +27,7 @@ from counterset.constraints.rules import (
 )
 from counterset.tables.table import Table
 
-__all__ = ["Group", "Limits", "is_shared", "most_of"]
+__all__ = ["Feasible", "Group", "is_shared", "most_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
+class Feasible:
     """What an input may move to.
 
     Attributes
@@ -72,7 +72,7 @@ class Limits:
     @classmethod
     def of(
         cls, rules: Rules | None, table: Table, x: Vector, low: Vector, high: Vector, integer: Mask
-    ) -> Limits:
+    ) -> Feasible:
         """Return what the rules leave of a box.
 
         Parameters

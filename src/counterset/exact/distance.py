@@ -70,33 +70,42 @@ def counterfactual_distance(
 
     Parameters
     ----------
-    model
+    model : object
         A fitted classifier or regression, a function from rows to labels, a list of pairs of
         weights and biases (a ReLU network), or a torch ``Sequential`` of ``Linear`` and ``ReLU``.
-    x
+    x : row
         One row.
-    distance
+    distance : str, Distance or callable, default="l1"
         As for the explainer; its fitted ``distance_`` measures in its scaled space. By name,
         numbers are compared as they are and a changed category counts 1; ``"gower"`` scales
-        numbers by their range in the domain's table.
-    domain
-        A :class:`Box` or :class:`Grid`, a table of points, a fitted explainer (the range of the
-        data it was fitted on), or None: no bounds. Columns of categories need a domain that knows
-        their values: an explainer, or ``Box.of(X)``.
-    target, target_probability, interval
-        What is wanted, as in ``explain``: a class or several, how probable the model must find it,
-        or the range of a regression's predictions.
-    constraints
+        numbers by their range in the domain's table. A feature can be weighed:
+        ``distances.L1(weights=[1, 3])``.
+    domain : Box, Grid, table of points or fitted explainer, default=None
+        Where counterfactuals may lie. A fitted explainer stands for the range of the data it was
+        fitted on; None: no bounds. Columns of categories need a domain that knows their values: an
+        explainer, or ``Box.of(X)``.
+    target : label or list of labels, default=None
+        The wanted class or classes; None: any other than the input's.
+    target_probability : float, default=None
+        How probable the model must find the wanted class.
+    interval : pair of float, default=None
+        The wanted range of a regression's predictions.
+    constraints : Constraints, default=None
         What may change. ``together`` looks values up in the rows of the domain.
-    time_limit
+    time_limit : float, default=60.0
         In seconds. When it is reached, the bounds found so far are returned.
-    tolerance
+    tolerance : float, default=1e-5
         How near the bounds must be to be called exact, relative to the distance. Bounds by HiGHS
         are good to 2e-6 of the distance.
-    start
-        A known counterfactual, as a row, or several; a near one saves time.
-    method
+    start : row or rows, default=None
+        A known counterfactual, or several; a near one saves time.
+    method : {"auto", "exact", "search"}, default="auto"
         ``"exact"``: raise an error rather than search; ``"search"``: search only.
+
+    Returns
+    -------
+    bounds : DistanceBounds
+        A lower and an upper bound, and a counterfactual at the upper bound.
 
     Notes
     -----
@@ -155,12 +164,14 @@ class ManyBounds(Sequence[DistanceBounds]):
 
     Attributes
     ----------
-    lower, upper, exact
+    lower, upper : array of float
         One entry per input, ``(n,)``, as in :class:`DistanceBounds`. Both bounds are infinite
         where it is proved that there is no counterfactual.
-    seconds
+    exact : array of bool
+        Whether the bounds of each input are exact, ``(n,)``.
+    seconds : float
         How long it took for all of them.
-    tolerance
+    tolerance : float
         As in :class:`DistanceBounds`.
 
     Examples
@@ -233,9 +244,22 @@ def counterfactual_distances(
 ) -> ManyBounds:
     """Bound the counterfactual distances of many inputs.
 
-    Parameters are those of :func:`counterfactual_distance`. The time limit is for each input.
     Inputs of a linear model are solved at once, if any other class will do and features are free
     or immutable.
+
+    Parameters
+    ----------
+    model, distance, domain, target, target_probability, interval, constraints, tolerance
+        As for :func:`counterfactual_distance`.
+    X : rows
+        The inputs.
+    time_limit : float, default=60.0
+        In seconds, for each input.
+
+    Returns
+    -------
+    bounds : ManyBounds
+        The bounds of each input, in their order.
 
     Examples
     --------

@@ -49,13 +49,15 @@ def number_rows(X: Any, name: str, single: bool = True) -> Matrix:
     except (TypeError, ValueError) as error:
         raise InvalidInputError(
             f"{name} holds something that is not a number, or rows of different lengths: {error}. "
-            f"Exact distances are between rows of numbers."
+            f"Exact distances are between rows of numbers: encode the others, or pass a table."
         ) from error
     if single and rows.ndim == 1:
         rows = rows[None, :]
     if rows.ndim != 2 or rows.shape[1] == 0:
         wanted = "one row of numbers" if single else "rows of numbers, one per input or point"
-        raise InvalidInputError(f"{name} must be {wanted}, got shape {rows.shape}.")
+        raise InvalidInputError(
+            f"{name} must be {wanted}, got shape {rows.shape}. Pass numbers of that shape."
+        )
     if not np.isfinite(rows).all():
         row, i = np.argwhere(~np.isfinite(rows))[0]
         raise InvalidInputError(
@@ -71,11 +73,16 @@ class Box:
 
     Parameters
     ----------
-    low, high
+    low : float or array of float, default=-inf
         One number per feature, or one for all; infinite where there is no bound.
-    table
-        The columns that the model takes, where they are known.
-    rows
+    high : float or array of float, default=inf
+        The same for the upper bound.
+
+    Attributes
+    ----------
+    table : Table or None
+        The columns that the model takes, where they are known: ``Box.of`` learns them.
+    rows : array of float or None
         The rows that the box was made of: values that occur together are looked up in them.
 
     Examples
@@ -98,11 +105,13 @@ class Box:
         if low.ndim > 1 or high.ndim > 1 or np.isnan(low).any() or np.isnan(high).any():
             raise InvalidInputError(
                 f"A Box takes one low and one high bound per feature, or one for all, got "
-                f"low={self.low!r} and high={self.high!r}."
+                f"low={self.low!r} and high={self.high!r}. Pass numbers, or infinity where there "
+                f"is no bound."
             )
         if low.ndim and high.ndim and len(low) != len(high):
             raise InvalidInputError(
-                f"A Box takes as many low as high bounds, got {len(low)} and {len(high)}."
+                f"A Box takes as many low as high bounds, got {len(low)} and {len(high)}. Pass one "
+                f"of each per feature, or one for all."
             )
         crossed = np.flatnonzero(low > high)
         if len(crossed):
@@ -117,8 +126,14 @@ class Box:
     def of(cls, data: Any, may_change: None = None, schema: Schema | None = None) -> Box:
         """Return the range of a table, or of the data that an explainer was fitted on.
 
-        Categories may take every value that the table has. ``schema`` declares what the dtypes of
-        a table do not show.
+        Categories may take every value that the table has.
+
+        Parameters
+        ----------
+        data : table or fitted explainer
+            The rows whose range is meant.
+        schema : Schema, default=None
+            What the dtypes of a table do not show.
         """
         _refuse_may_change(may_change, "Box.of")
         if hasattr(data, "schema_"):  # a fitted explainer
@@ -146,6 +161,7 @@ class Box:
             if given.ndim and len(given) != n_features:
                 raise InvalidInputError(
                     f"The Box has bounds for {len(given)} features, but the input has {n_features}."
+                    f" Pass one bound per feature, or one for all."
                 )
             bounds.append(np.broadcast_to(given, n_features).astype(np.float64))
         return bounds[0], bounds[1]
@@ -173,6 +189,16 @@ class Points:
 
     The input itself need not be one of them.
 
+    Parameters
+    ----------
+    rows : table or array
+        The points.
+
+    Attributes
+    ----------
+    matrix : array of float
+        The points as codes, ``(n, d)``.
+
     Examples
     --------
     >>> len(Points([[0.0, 1.0], [2.0, 3.0]]).matrix)
@@ -187,7 +213,7 @@ class Points:
         frame = isinstance(self.rows, pd.DataFrame) or is_frame(self.rows)
         rows = self.rows if frame else number_rows(self.rows, "A set of points", single=False)
         if len(rows) == 0:
-            raise DomainError("The domain is a set of no points. Give at least one row.")
+            raise DomainError("The domain has no points. Pass at least one row.")
         table, matrix = Table.learn(rows, Schema(step=0))
         object.__setattr__(self, "_table", table)
         object.__setattr__(self, "matrix", matrix)
@@ -217,10 +243,13 @@ class Grid:
 
     Parameters
     ----------
-    values
+    values : list of lists of float
         For each feature, the values that it may take.
-    table
-        As for :class:`Box`.
+
+    Attributes
+    ----------
+    table : Table or None
+        The columns that the model takes, where they are known.
 
     Examples
     --------
@@ -236,7 +265,8 @@ class Grid:
         _refuse_may_change(may_change, "Grid")
         if not isinstance(self.values, Sequence | np.ndarray) or isinstance(self.values, str):
             raise InvalidInputError(
-                f"A Grid takes a list of values for each feature, got {self.values!r}."
+                f"A Grid takes a list of values for each feature, got {self.values!r}. Write "
+                f"Grid([[0, 1], [0, 0.5, 1]])."
             )
         values = tuple(np.unique(numbers(some).ravel()) for some in self.values)
         for i, some in enumerate(values):
@@ -245,7 +275,7 @@ class Grid:
             if not np.isfinite(some).all():
                 raise InvalidInputError(
                     f"The Grid has a value that is not a finite number, in feature {i}: "
-                    f"{self.values[i]!r}."
+                    f"{self.values[i]!r}. Leave it out."
                 )
         if not values:
             raise DomainError("The Grid has no features. Give the values of at least one.")
@@ -300,5 +330,6 @@ def as_domain(domain: DomainLike) -> Domain:
     if isinstance(domain, pd.DataFrame) or (np.ndim(domain) and not isinstance(domain, dict)):
         return Points(domain)
     raise InvalidInputError(
-        f"domain= takes a Box, a Grid, a table of points, or a fitted explainer, got {domain!r}."
+        f"domain= takes a Box, a Grid, a table of points, or a fitted explainer, got {domain!r}. "
+        f"Pass Box.of(X), for example."
     )

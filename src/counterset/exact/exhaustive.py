@@ -50,18 +50,20 @@ class ExhaustiveExplainer(BaseEstimator):
 
     Parameters
     ----------
-    model
+    model : object
         As for :func:`~counterset.exact.counterfactual_distance`.
-    epsilon
+    epsilon : float
         How much farther than the nearest a counterfactual may be.
-    distance, domain
+    distance : str, Distance or callable, default="l1"
         As for :func:`~counterset.exact.counterfactual_distance`.
-    max_counterfactuals
+    domain : Box, Grid, table of points or fitted explainer, default=None
+        As for :func:`~counterset.exact.counterfactual_distance`.
+    max_counterfactuals : int, default=100_000
         ``explain`` raises an error if there are more.
-    constraints
+    constraints : Constraints, default=None
         What may change: ``immutable``, ``ranges``, ``allowed`` and ``relations``. Other constraints
         depend on the input's own values, so that nothing could be proved about other inputs.
-    time_limit
+    time_limit : float, default=60.0
         In seconds, for each counterfactual distance, and for each ``explain``.
 
     Examples
@@ -192,7 +194,7 @@ class ExhaustiveExplainer(BaseEstimator):
         """Yield the counterfactuals within epsilon of the nearest, the nearest first."""
         reach, count, seen = Reach(self.epsilon), 0, 0
         for rows, lengths in nearest_first(problem, domain, reach):
-            if lengths[0] > reach.limit:
+            if lengths[0] > reach.end:
                 return
             if problem.clock.over:
                 raise OutOfTimeError(
@@ -205,9 +207,9 @@ class ExhaustiveExplainer(BaseEstimator):
             labels = problem.model.labels(rows)
             seen += len(rows)
             flips = (labels != problem.label) & problem.keeps(rows)
-            if np.isinf(reach.limit) and flips.any():
+            if np.isinf(reach.end) and flips.any():
                 reach.found(float(lengths[np.argmax(flips)]))
-            keep = flips & (lengths <= reach.limit)
+            keep = flips & (lengths <= reach.end)
             count += int(keep.sum())
             if count > self.max_counterfactuals:
                 raise TooManyCounterfactualsError(
@@ -217,7 +219,7 @@ class ExhaustiveExplainer(BaseEstimator):
                     count,
                 )
             yield rows[keep], lengths[keep], labels[keep]
-        if np.isinf(reach.limit):
+        if np.isinf(reach.end):
             within = " within the constraints" if problem.rules else ""
             raise NoCounterfactualExistsError(
                 f"The model classifies the whole domain{within} as {to_python(problem.label)!r}, "

@@ -48,15 +48,15 @@ class Reach:
     """
 
     epsilon: float
-    limit: float = np.inf
+    end: float = np.inf
 
     def found(self, nearest: float) -> None:
-        """Set the limit from the distance of the nearest counterfactual."""
-        self.limit = self._beyond(nearest)
+        """Set the end from the distance of the nearest counterfactual."""
+        self.end = self._beyond(nearest)
 
     def until(self, first: float) -> float:
         """Return how far a batch may go whose first point is at this distance."""
-        return min(self._beyond(first), self.limit)
+        return min(self._beyond(first), self.end)
 
     def _beyond(self, length: float) -> float:
         end = length + self.epsilon
@@ -119,7 +119,7 @@ def _best_first(
         end = np.inf
         if reach is not None:
             first = float(norm.length(upcoming[0]))
-            if first > reach.limit:
+            if first > reach.end:
                 return
             end = norm.to_total(reach.until(first))
         picked: list[tuple[int, ...]] = []

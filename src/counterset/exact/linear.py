@@ -1,4 +1,9 @@
-"""Reading linear models, and what linear scalers before them make of their weights."""
+"""Linear models: how they are read, and the distance to their boundary in closed form.
+
+Scalers before a linear model change its weights, so that both together are one linear model. The
+region of a class is an intersection of half-spaces. Within a box, the nearest point of a half-space
+has a closed form; whole numbers, categories and relations need a programme.
+"""
 
 from __future__ import annotations
 
@@ -377,8 +382,8 @@ def has_closed_form(problem: Problem, targets: tuple[Target, ...], scores: Vecto
 
     All that is asked of a point besides is to lie in a box that the input lies in.
     """
-    limits = problem.limits
-    if not problem.is_box or limits.values or not problem.holds_input:
+    feasible = problem.feasible
+    if not problem.is_box or feasible.values or not problem.holds_input:
         return False
     return all(len(target.least) == 1 or _is_strip(target, scores) for target in targets)
 

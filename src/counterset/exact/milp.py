@@ -1,9 +1,11 @@
-"""Keeping one message of the solver out of the user's output.
+"""Mixed-integer programmes, solved by HiGHS: variables, constraints, and moves of an input.
 
-HiGHS 1.12, which comes with scipy 1.17, has a leftover ``printf`` that no option turns off: it
-writes that a solution is being repaired. Compiled code writes to file descriptor 1, past Python's
-``sys.stdout``. So that descriptor leads to a temporary file while the solver runs, and all but that
-message is written on afterwards: nothing of the user's is lost.
+``Programme`` collects variables and linear constraints, and ``Moves`` adds those of an input's
+features. ``quiet_solver`` keeps one message of HiGHS out of the user's output. HiGHS 1.12, which
+comes with scipy 1.17, has a leftover ``printf`` that no option turns off: it writes that a solution
+is being repaired. Compiled code writes to file descriptor 1, past Python's ``sys.stdout``. So that
+descriptor leads to a temporary file while the solver runs, and everything but that message is
+written on afterwards.
 
 What other threads write to descriptor 1 meanwhile is delayed until the solver returns. A process
 that another thread starts meanwhile keeps writing to the temporary file, which nobody reads
@@ -307,14 +309,14 @@ class Moves:
         self.programme = Programme()
         self._radius = radius
         self._of_values = np.zeros(len(problem.x), dtype=bool)
-        self._of_values[list(problem.limits.values)] = True
+        self._of_values[list(problem.feasible.values)] = True
         self._paid = np.flatnonzero((norm.weights > 0) & ~self._of_values)
         self.unit = self._units()
         self._up, self._down = self._add_moves()
         self._choices = [self._add_choice(int(i)) for i in np.flatnonzero(self._of_values)]
         self._squares = self._add_norm()
         self._add_whole_numbers()
-        for group in problem.limits.groups:
+        for group in problem.feasible.groups:
             self._add_group(group)
         self._add_relations()
 
@@ -402,7 +404,7 @@ class Moves:
     def _add_choice(self, feature: int) -> _Choice:
         """Add a yes or no for each value of a feature, besides the input's, within the ball."""
         problem, total = self.problem, self.norm.to_total(self._radius)
-        codes = problem.limits.values[feature]
+        codes = problem.feasible.values[feature]
         stays = problem.x[feature] in codes
         moves = np.zeros((len(codes), len(problem.x)))
         moves[:, feature] = codes - problem.x[feature]
@@ -514,7 +516,7 @@ class Moves:
         """Add the linear relations, each with as much slack as rounding is forgiven."""
         low, high = self.ends()
         point = self.point()
-        for relation in self.problem.limits.relations:
+        for relation in self.problem.feasible.relations:
             row = point.coefficients @ relation.weights
             constant = float(point.constant @ relation.weights + relation.constant)
             ends = np.minimum(low, self.problem.x), np.maximum(high, self.problem.x)

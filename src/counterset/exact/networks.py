@@ -1,4 +1,9 @@
-"""Reading ReLU networks: scikit-learn's, a list of layers, or a torch Sequential."""
+"""ReLU networks: how they are read, and their nearest counterfactual by a mixed-integer programme.
+
+Networks come from scikit-learn, as a list of layers, or as a torch ``Sequential``. ``Encoding``
+writes a network as linear constraints, with a binary variable for each neuron that can be on or
+off.
+"""
 
 from __future__ import annotations
 
@@ -59,13 +64,13 @@ class ReluNetwork:
 
     Parameters
     ----------
-    layers
+    layers : list of pairs of arrays
         Pairs of weights, ``(inputs, outputs)``, and biases, ``(outputs,)``. With a single last
         output, a positive value is the second class.
-    labels
-        The classes; 0, 1, ... by default.
-    roundoff
-        The relative rounding of the model's own arithmetic: that of double precision by default.
+    labels : array, default=None
+        The classes; None: 0, 1, ...
+    roundoff : float, default=1.1e-16
+        The relative rounding of the model's own arithmetic, by default that of double precision.
 
     Examples
     --------
@@ -81,7 +86,9 @@ class ReluNetwork:
     def __post_init__(self) -> None:
         layers = [_read_layer(i, layer) for i, layer in enumerate(self.layers)]
         if not layers:
-            raise InvalidInputError("A network has at least one layer, got none.")
+            raise InvalidInputError(
+                "A network has at least one layer, got none. Pass pairs of weights and biases."
+            )
         for i, (weights, bias) in enumerate(layers):
             expected = layers[i - 1][0].shape[-1] if i else weights.shape[0]
             if weights.ndim != 2 or bias.shape != weights.shape[1:] or len(weights) != expected:
@@ -97,7 +104,8 @@ class ReluNetwork:
         labels = np.arange(n_classes) if self.labels is None else np.asarray(self.labels)
         if labels.shape != (n_classes,):
             raise InvalidInputError(
-                f"The network has {n_classes} outputs, but {len(labels)} labels were given."
+                f"The network has {n_classes} outputs, but {len(labels)} labels were given. Pass "
+                f"one label per output."
             )
         object.__setattr__(self, "layers", tuple(layers))
         object.__setattr__(self, "labels", labels)
@@ -108,7 +116,8 @@ class ReluNetwork:
         n_inputs = len(self.layers[0][0])
         if rows.ndim != 2 or rows.shape[1] != n_inputs:
             raise InvalidInputError(
-                f"The network takes rows of {n_inputs} features, got shape {rows.shape}."
+                f"The network takes rows of {n_inputs} features, got shape {rows.shape}. Pass rows "
+                f"of that length."
             )
         for weights, bias in self.layers[:-1]:
             rows = np.maximum(rows @ weights + bias, 0.0)
@@ -126,7 +135,8 @@ def _read_layer(i: int, layer: Any) -> tuple[Matrix, Vector]:
         weights, bias = (numbers(part) for part in layer)
     except (TypeError, ValueError):
         raise InvalidInputError(
-            f"A network is a list of pairs of weights and biases, but layer {i} is {layer!r}."
+            f"A network is a list of pairs of weights and biases, but layer {i} is {layer!r}. "
+            f"Write [(weights, biases), ...]."
         ) from None
     if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
         raise InvalidInputError(

@@ -1,4 +1,9 @@
-"""The codes that boosting libraries give to the values of pandas' categories."""
+"""Pipelines: what the steps before a model make of the columns.
+
+Scalers, encoders and column transformers are read as a list: from which column each of the model's
+inputs comes, and how. ``Columns`` then translates between the rows of a table and what the model
+itself gets, including the codes that boosting libraries give to the values of pandas' categories.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from counterset._base.arrays import Mask, Matrix, Vector
 from counterset.constraints.relations import Relation
 from counterset.constraints.rules import Rules
 from counterset.distances import Distance
-from counterset.exact.constraints import Limits
+from counterset.exact.constraints import Feasible
 from counterset.exact.norms import Norm
 from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers
@@ -35,7 +35,7 @@ LOW_PRECISION = "the model's own precision does not locate its decision boundary
 
 @dataclass(frozen=True)
 class Clock:
-    """The time that has passed, and the limit in seconds."""
+    """The time that has passed, and the time limit in seconds."""
 
     started: float
     limit: float
@@ -57,7 +57,7 @@ class Clock:
 
     @property
     def over(self) -> bool:
-        """Whether the limit is reached."""
+        """Whether the time limit is reached."""
         return self.left <= 0
 
 
@@ -109,7 +109,7 @@ class Problem:
         The distance between rows, in the model's own units.
     norm
         The same distance as a weighted norm; None where it is not one.
-    limits
+    feasible
         What each feature may move to, and what holds for several together.
     integer
         Which features take whole numbers only, ``(d,)``.
@@ -128,7 +128,7 @@ class Problem:
     model: ModelAdapter
     distance: Distance
     norm: Norm | None
-    limits: Limits
+    feasible: Feasible
     integer: Mask
     clock: Clock
     goal: Goal
@@ -139,12 +139,12 @@ class Problem:
     @property
     def low(self) -> Vector:
         """The least that each feature may move to, ``(d,)``."""
-        return self.limits.low
+        return self.feasible.low
 
     @property
     def high(self) -> Vector:
         """The most that each feature may move to, ``(d,)``."""
-        return self.limits.high
+        return self.feasible.high
 
     @property
     def fixed(self) -> Mask:
@@ -159,21 +159,21 @@ class Problem:
     @cached_property
     def holds_input(self) -> bool:
         """Whether the input itself lies between the bounds and has the values that are left."""
-        return self.limits.hold(self.x)
+        return self.feasible.hold(self.x)
 
     @property
     def is_box(self) -> bool:
         """Whether bounds and values are all that is asked of a row: nothing about several."""
-        return not self.limits.groups and not self.limits.relations
+        return not self.feasible.groups and not self.feasible.relations
 
     @property
     def ignored(self) -> tuple[str, ...]:
         """What no solver considers, in the user's words."""
-        return (*self.limits.ignored, *(["plausibility"] if self.plausible is not None else []))
+        return (*self.feasible.ignored, *(["plausibility"] if self.plausible is not None else []))
 
-    def within(self, limits: Limits) -> Problem:
-        """Return the same problem with other limits."""
-        return replace(self, limits=limits)
+    def within(self, feasible: Feasible) -> Problem:
+        """Return the same problem with another feasible set."""
+        return replace(self, feasible=feasible)
 
     def flips(self, rows: Matrix) -> Mask:
         """Return which rows are counterfactuals: they reach the goal and keep the constraints."""
@@ -213,16 +213,16 @@ class Problem:
         return lengths
 
     def project(self, rows: Matrix) -> Matrix:
-        """Move rows to near points that the limits leave and the columns' dtypes can hold.
+        """Move rows to near feasible points that the columns' dtypes can hold.
 
         Not all of them keep the constraints then: ``keeps`` says which.
         """
         table = self.model.table
         held = table.hold(np.asarray(np.clip(rows, self.low, self.high)))
-        for i, codes in self.limits.values.items():
+        for i, codes in self.feasible.values.items():
             if len(codes):
                 held[:, i] = self._nearest_value(i, codes, held[:, i])
-        for relation in self.limits.relations:
+        for relation in self.feasible.relations:
             if relation.equal:
                 self._restore(relation, held)
         if self.rules is None or self.is_box:
@@ -241,7 +241,7 @@ class Problem:
         """Move one number so that an equality holds, which solvers keep to a tolerance only."""
         weights = relation.weights
         free = (self.low < self.high) & ~self.integer & (weights != 0)
-        free[list(self.limits.values)] = False
+        free[list(self.feasible.values)] = False
         if free.any():
             i = int(np.argmax(np.where(free, np.abs(weights), 0.0)))
             rows[:, i] -= (rows @ weights + relation.constant) / weights[i]

@@ -19,7 +19,7 @@ from counterset._base.checks import check_positive
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.rules import Rules
 from counterset.distances import Distance, DistanceLike, Gower
-from counterset.exact.constraints import Limits
+from counterset.exact.constraints import Feasible
 from counterset.exact.domains import (
     Box,
     Domain,
@@ -115,7 +115,10 @@ class DistanceQuery:
             raise InvalidInputError(f"method must be 'auto', 'exact' or 'search', got {method!r}.")
         check_probability(target_probability)
         if not isinstance(constraints, Constraints | None):
-            raise InvalidInputError(f"constraints must be Constraints, got {constraints!r}.")
+            raise InvalidInputError(
+                f"constraints must be Constraints, got {constraints!r}. Write "
+                f"constraints=Constraints(immutable=['age'])."
+            )
         model, domain = as_model(model), as_domain(domain)
         return cls(
             model,
@@ -186,7 +189,7 @@ class DistanceQuery:
             model=model,
             distance=distance,
             norm=read_norm(distance, len(row)),
-            limits=Limits.of(rules, table, row, low, high, integer),
+            feasible=Feasible.of(rules, table, row, low, high, integer),
             integer=integer,
             clock=Clock.start(self.time_limit),
             goal=self.goal,
@@ -238,7 +241,7 @@ class DistanceQuery:
             if self.domain.n_features != matrix.shape[1]:
                 raise InvalidInputError(
                     f"The domain has {self.domain.n_features} features, but the input has "
-                    f"{matrix.shape[1]}."
+                    f"{matrix.shape[1]}. Pass a domain with the input's features."
                 )
             return np.full(matrix.shape, -np.inf), np.full(matrix.shape, np.inf)
         low, high = self.domain.bounds(matrix.shape[1])
@@ -279,7 +282,7 @@ class DistanceQuery:
         return known
 
     def _solve(self, problem: Problem, start: Vector | None) -> SolverResult:
-        feature = problem.limits.empty
+        feature = problem.feasible.empty
         if feature is not None:
             name = problem.model.table.names[feature]
             method = f"the constraints leave no value for {name!r}"
@@ -404,7 +407,7 @@ def _check_known(table: Table, row: Vector) -> None:
     ]
     if coded:
         raise UnsupportedDistanceError(
-            f"The special codes of {coded[:5]} lie between its numbers, where an exact distance "
+            f"The special codes of {coded[:5]} lie between their numbers, where an exact distance "
             f"would take them for numbers. Give the model codes outside of the numbers' range."
         )
     missing = [

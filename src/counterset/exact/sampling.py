@@ -1,8 +1,8 @@
-"""From a point on the decision boundary, as a solver computes it, to one that really flips.
+"""Search: near counterfactuals that are found by asking the model, without any proof.
 
-A solver works to a tolerance, and points on the boundary often belong to the input's own class. So
-the model classifies the solver's point and points a little further on, and the nearest that flips
-is kept.
+``past_boundary`` moves a solver's point to one that really flips: a solver works to a tolerance,
+and points on the boundary often belong to the input's own class. ``search_growing_balls`` lets a
+solver search larger and larger balls. ``solve_by_sampling`` is for models that no solver reads.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def past_boundary(
     features = problem.model.table.features
     numbers = np.array([feature.values is None for feature in features])
     moves = [np.where(numbers, move, 0.0) for move in (point - problem.x, *directions)]
-    relations = [each for each in problem.limits.relations if not each.equal]
+    relations = [each for each in problem.feasible.relations if not each.equal]
     if relations:
         # A point on the line of a relation may have to leave it, besides passing the boundary.
         size = float(np.abs(moves[0]).max()) or 1.0

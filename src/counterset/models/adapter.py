@@ -1,4 +1,8 @@
-"""KnownAnswers: what a model answered about which rows, so that each row is asked about once."""
+"""ModelAdapter: asks a model for the labels of rows, in the container and columns it was fitted on.
+
+It remembers what a model answered about which rows, so that each row is asked about once.
+``find_unused`` finds columns that a model does not look at.
+"""
 
 from __future__ import annotations
 
@@ -175,7 +179,8 @@ class ModelAdapter:
         if self.with_confidence and not callable(getattr(self.model, "predict_proba", None)):
             raise InvalidInputError(
                 f"target_probability needs a model with predict_proba, which "
-                f"{type(self.model).__name__} has not. Leave it out, or pass a model that has."
+                f"{type(self.model).__name__} does not have. Leave it out, or pass a model that "
+                f"has it."
             )
 
     def fresh(self) -> ModelAdapter:

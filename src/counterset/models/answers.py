@@ -68,8 +68,8 @@ def read_labels(answer: Any, n_rows: int) -> Labels:
         )
     if labels.shape != (n_rows,):
         raise ModelError(
-            f"The model must return one label per row: asked about {n_rows} rows, got an answer "
-            f"of shape {labels.shape}."
+            f"The model must return one label per row: asked about {n_rows} rows, got an answer of "
+            f"shape {labels.shape}. Return an array of one label per row."
         )
     if labels.dtype.kind not in "biuSU" and pd.isna(labels).any():
         raise ModelError(
@@ -79,7 +79,7 @@ def read_labels(answer: Any, n_rows: int) -> Labels:
         set(labels.tolist() if labels.dtype == object else ())
     except TypeError as error:
         raise ModelError(
-            f"The model returned labels that are no numbers, texts or booleans ({error}), such as "
+            f"The model returned labels that are not numbers, texts or booleans ({error}), such as "
             f"{labels[0]!r}. Return one class per row."
         ) from None
     return labels
@@ -97,7 +97,8 @@ def read_confidence(answer: Any, model: Any, labels: Labels) -> Vector:
     if probabilities.shape != (len(labels), len(classes)):
         raise ModelError(
             f"predict_proba must return one probability per row and class of classes_, got shape "
-            f"{probabilities.shape} for {len(labels)} rows and {len(classes)} classes."
+            f"{probabilities.shape} for {len(labels)} rows and {len(classes)} classes. Check "
+            f"classes_."
         )
     column_of = {to_python(each): column for column, each in enumerate(classes)}
     codes, found = pd.factorize(labels)
@@ -105,7 +106,8 @@ def read_confidence(answer: Any, model: Any, labels: Labels) -> Vector:
     if unknown:
         raise ModelError(
             f"The model predicts {unknown[0]!r}, which is not one of its classes_ "
-            f"{list(column_of)}, so its probability is not known."
+            f"{list(column_of)}, so its probability is not known. Set classes_ to all labels that "
+            f"it predicts."
         )
     columns: Indices = np.array([column_of[to_python(each)] for each in found], dtype=np.intp)
     own: Vector = probabilities[np.arange(len(labels)), columns[codes]]

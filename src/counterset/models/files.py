@@ -63,9 +63,11 @@ def load_model(path: Path, *, trust: bool = False) -> Any:
         What the explainers take: the model itself, or the path of an ONNX file.
     """
     if not path.is_file():
-        raise InvalidInputError(f"There is no file {path}.")
+        raise InvalidInputError(f"There is no file {path}. Check the path.")
     if is_table_file(path):
-        raise InvalidInputError(f"{path} is a table, by its ending, and no model.")
+        raise InvalidInputError(
+            f"{path} is a table by its name, not a model. Pass the file of a fitted model."
+        )
     if path.suffix.lower() == ".onnx":
         OnnxFile(str(path)).session()  # a file that is none shows now
         return str(path)
@@ -81,8 +83,8 @@ def load_model(path: Path, *, trust: bool = False) -> Any:
         )
     if not callable(getattr(as_predictor(model), "predict", model)):
         raise InvalidInputError(
-            f"{path} holds no model, but an object of type {type(model).__name__}. A model has a "
-            f"predict method, or is a function from rows to labels."
+            f"{path} holds no model, but an object of type {type(model).__name__}. Save a model "
+            f"with a predict method, or a function from rows to labels."
         )
     return model
 

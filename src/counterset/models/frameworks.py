@@ -157,7 +157,7 @@ class OnnxSession:
         missing = [name for name in names if name not in columns]
         if missing:
             raise ModelError(
-                f"The ONNX model has inputs {missing} that are no columns of the rows it is asked "
+                f"The ONNX model has inputs {missing} that are not columns of the rows it is asked "
                 f"about, {list(columns)}. Name the inputs like the columns when exporting."
             )
         return {each.name: _onnx_tensor(columns[[each.name]], each) for each in inputs}
@@ -270,7 +270,8 @@ def _read(answer: Any, what: str) -> Labels:
         )
     if np.isnan(scores).any():
         raise ModelError(
-            f"The {what} returned a score that is not a number (NaN), so that no class is highest."
+            f"The {what} returned a score that is not a number (NaN), so no class is highest. "
+            f"Check the network's weights and the scale of its inputs."
         )
     highest: Labels = scores.argmax(axis=1)
     return highest

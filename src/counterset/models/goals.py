@@ -1,4 +1,8 @@
-"""Classes: the labels of the training rows, and their codes."""
+"""Goals: which labels an explanation may lead to.
+
+``Classes`` numbers the labels of the training rows. A goal is any other class, one of some classes,
+or an interval of a regression's predictions.
+"""
 
 from __future__ import annotations
 
@@ -211,7 +215,7 @@ def _interval(interval: Any, target: Any, classes: Classes) -> Goal:
             f"open end: (0.5, float('inf'))."
         ) from None
     if not low <= high:
-        raise InvalidInputError(f"interval is empty: {low} is not at most {high}.")
+        raise InvalidInputError(f"interval is empty: {low} is not at most {high}. Swap them.")
     if not np.issubdtype(np.asarray(classes.labels).dtype, np.number):
         raise InvalidInputError(
             "An interval needs a model that predicts numbers, but it predicts "

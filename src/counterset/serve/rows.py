@@ -154,7 +154,7 @@ class Field:
     @property
     def _is_whole(self) -> bool:
         """Whether the column can hold whole numbers only."""
-        return math.isfinite(self.feature.limits[1])
+        return math.isfinite(self.feature.dtype_range[1])
 
     @cached_property
     def _values(self) -> dict[Any, Any]:
@@ -166,7 +166,7 @@ class Field:
         """The least and the most that a number may be."""
         feature = self.feature
         farthest = FARTHEST * max(abs(feature.low), abs(feature.high), 1.0)
-        least, most = feature.limits
+        least, most = feature.dtype_range
         if self._is_whole:  # written without a fraction
             return int(max(least, -farthest)), int(min(most, farthest))
         return -farthest, farthest

@@ -85,14 +85,16 @@ def to_pandas(X: Any, what: str) -> Any:
     names = _names(X)
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InvalidInputError(f"Column names must be unique, got {twice} more than once.")
+        raise InvalidInputError(
+            f"Column names must be unique, got {twice} more than once. Rename them."
+        )
     frame = nw.from_native(X, eager_only=True)
     columns = {name: _read(frame[name]) for name in names}
     wrong = [name for name, column in columns.items() if column is None]
     if wrong:
-        told = ", ".join(f"{name!r} ({_dtypes(X)[names.index(name)]})" for name in wrong)
+        shown = ", ".join(f"{name!r} ({_dtypes(X)[names.index(name)]})" for name in wrong)
         raise InvalidInputError(
-            f"{what} has columns of types that are not supported: {told}. Cast decimals to "
+            f"{what} has columns of types that are not supported: {shown}. Cast decimals to "
             f"Float64, turn others into columns of numbers, text, categories, dates or booleans, "
             f"or leave them out."
         )

@@ -243,7 +243,7 @@ def _by_position(given: Mapping[Any, Any], table: Table, what: str) -> dict[int,
         raise InvalidInputError(f"{what} names unknown features {unknown}. Known: {table.names}.")
     named = {at: given[name] for name, at in positions.items() if at is not None}
     if len(named) < len(given):
-        raise InvalidInputError(f"{what} names a feature twice, got {given!r}.")
+        raise InvalidInputError(f"{what} names a feature twice, got {given!r}. Name it once.")
     return named
 
 
@@ -293,7 +293,7 @@ def _weights(scale: ArrayLike | Mapping[Any, float], table: Table) -> Vector:
         weights = numbers(scale)
     if weights.shape != (count,) or not np.all(np.isfinite(weights)) or np.any(weights <= 0):
         raise InvalidInputError(
-            f"scale must be one finite number above 0 for each of the {count} features, "
-            f"got {scale!r}."
+            f"scale must be one finite number above 0 for each of the {count} features, got "
+            f"{scale!r}. Use 'robust' if in doubt."
         )
     return weights

@@ -115,7 +115,10 @@ class Schema:
         for group, columns in self.one_hot.items():
             check_list(columns, f"one_hot[{group!r}]", "columns")
             if not isinstance(group, str):
-                raise InvalidInputError(f"one_hot takes texts as names of groups, got {group!r}.")
+                raise InvalidInputError(
+                    f"The name of a one-hot group must be a text, got {group!r}. Write "
+                    f"one_hot={{'colour': ['red', 'blue']}}."
+                )
         if isinstance(self.step, Mapping) or self.step != 0:
             check_mapping(self.step, "step", "numbers (or a single 0)")
         for name, step in self.steps.items():
@@ -128,7 +131,9 @@ class Schema:
         names = [str(name) for name in self.declared]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise InvalidInputError(f"The schema declares {twice} more than once.")
+            raise InvalidInputError(
+                f"The schema declares {twice} more than once. Declare each column once."
+            )
 
     def _check_wording(self) -> None:
         """Check labels, units and texts."""
@@ -136,7 +141,8 @@ class Schema:
         for name, label in self.labels.items():
             if not isinstance(label, str) or not label.strip():
                 raise InvalidInputError(
-                    f"labels[{name!r}] must be a text, how people call the feature, got {label!r}."
+                    f"labels[{name!r}] must be a text, how people call the feature, got {label!r}. "
+                    f"Leave it out to use the column's name."
                 )
         check_mapping(self.units, "units", "texts such as 'months'")
         for name, unit in self.units.items():

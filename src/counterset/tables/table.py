@@ -1,4 +1,9 @@
-"""Mappings as rows: each goes from columns to values, in any order."""
+"""Table: the learned features of the training data, and the way from rows to a matrix and back.
+
+A row comes as a frame, an array or a mapping from columns to values. It becomes a row of floats,
+one for each feature, and goes back to the container, the columns and the dtypes of the training
+data.
+"""
 
 from __future__ import annotations
 
@@ -55,13 +60,13 @@ def frame_of(mappings: Sequence[Any], what: str) -> pd.DataFrame:
 
 
 def cells_of(
-    mappings: Sequence[Any], columns: pd.Index, what: str, told: str = "the columns fitted on"
+    mappings: Sequence[Any], columns: pd.Index, what: str, expected: str = "the columns fitted on"
 ) -> NDArray[Any]:
     """Return the values of mappings as an array of objects, in the order of the columns.
 
     Parameters
     ----------
-    what, told
+    what, expected
         How messages name the table, and its columns.
 
     Examples
@@ -76,14 +81,14 @@ def cells_of(
         if not isinstance(values, Mapping):
             raise InvalidInputError(
                 f"In a list of mappings each row is a mapping from columns to values, but {where} "
-                f"is a {type(values).__name__}."
+                f"is a {type(values).__name__}. Pass a mapping for each row."
             )
         found = {name: find_name(name, positions) for name in values}
         missing = [name for at, name in enumerate(columns) if at not in found.values()]
         extra = [name for name, at in found.items() if at is None]
         if missing or extra or len(found) != len(columns):
             raise InvalidInputError(
-                f"The keys of {where} differ from {told}: missing {missing}, extra {extra}. "
+                f"The keys of {where} differ from {expected}: missing {missing}, extra {extra}. "
                 f"Pass each column once."
             )
         for name, at in found.items():
@@ -140,7 +145,9 @@ class Table:
             )
         if not frame.columns.is_unique:
             twice = frame.columns[frame.columns.duplicated()].unique().tolist()
-            raise InvalidInputError(f"Column names must be unique, got {twice} more than once.")
+            raise InvalidInputError(
+                f"Column names must be unique, got {twice} more than once. Rename them."
+            )
         features, matrix = learn_features(frame, schema)
         array_dtype = rows.dtype if isinstance(rows, np.ndarray) else None
         return cls(features, frame.columns, array_dtype, Container.of(X)), matrix
@@ -210,9 +217,9 @@ class Table:
         return [i for i, each in enumerate(self.features) if not each.grid.is_uniform]
 
     @cached_property
-    def _limits(self) -> Matrix:
+    def _dtype_ranges(self) -> Matrix:
         """The smallest and the largest number of each column, ``(2, n_features)``."""
-        return np.array([each.limits for each in self.features]).T
+        return np.array([each.dtype_range for each in self.features]).T
 
     def position(self, name: Any) -> int:
         """Find the position of a feature by its name, or by that of one of its columns."""
@@ -264,7 +271,7 @@ class Table:
             x = x[None, :] if x.ndim == 1 else x
         if x.ndim != 2 or len(x) != 1:
             raise InvalidInputError(
-                f"explain takes one row, got {_told(passed)}, of shape {x.shape}. Pass a 1-d "
+                f"explain takes one row, got {_type_of(passed)}, of shape {x.shape}. Pass a 1-d "
                 f"array, a Series, a mapping from columns to values or a table of one row; use "
                 f"explain_many for several rows."
             )
@@ -420,7 +427,7 @@ class Table:
         """Whether the columns can hold all numbers of a matrix as they are."""
         if self.is_plain:
             return bool(np.isfinite(matrix).all())
-        least, most = self._limits
+        least, most = self._dtype_ranges
         # What is not whole, or too large, is looked at column by column.
         held = matrix == np.where(np.isfinite(least), np.rint(matrix), matrix)
         return bool((held & np.isfinite(matrix) & (matrix >= least) & (matrix <= most)).all())
@@ -476,13 +483,13 @@ def _read(X: Any, what: str) -> Rows:
         return X
     if isinstance(X, Iterator):
         raise InvalidInputError(
-            f"{what} is {_told(X)}, which can be read only once. Pass a list of rows: list(X)."
+            f"{what} is {_type_of(X)}, which can be read only once. Pass a list of rows: list(X)."
         )
     array = _as_array(X, what)
     if array.ndim != 2:
         raise InvalidInputError(
-            f"{what} must be 2-d, rows by features, got shape {array.shape} ({_told(X)}). Pass a "
-            f"DataFrame or a 2-d array; for a single row use explain(x), or reshape it with "
+            f"{what} must be 2-d, rows by features, got shape {array.shape} ({_type_of(X)}). Pass "
+            f"a DataFrame or a 2-d array; for a single row use explain(x), or reshape it with "
             f"x.reshape(1, -1)."
         )
     return array
@@ -495,13 +502,17 @@ def _as_array(X: Any, what: str) -> NDArray[Any]:
     try:
         array = unmasked(X)
     except ValueError:
-        raise InvalidInputError(f"{what} has items of different lengths.") from None
+        raise InvalidInputError(
+            f"{what} has items of different lengths. Pass rows of the same length."
+        ) from None
     except (TypeError, RuntimeError) as error:
-        raise InvalidInputError(f"{what}, {_told(X)}, is not read as an array: {error}.") from error
+        raise InvalidInputError(
+            f"{what}, {_type_of(X)}, is not read as an array: {error}."
+        ) from error
     return array
 
 
-def _told(X: Any) -> str:
+def _type_of(X: Any) -> str:
     """Return how a message names an object: by its type."""
     return "None" if X is None else f"a {type(X).__name__}"
 

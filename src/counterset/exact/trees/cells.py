@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from counterset._base.arrays import Mask, Matrix, Vector
-from counterset.exact.constraints import Limits
+from counterset.exact.constraints import Feasible
 from counterset.exact.norms import Norm
 from counterset.exact.problem import Problem
 from counterset.exact.targets import Target
@@ -150,7 +150,7 @@ def axes_of(
     high = np.minimum(problem.high, problem.x + reach)
     axes = []
     for i, feature in enumerate(problem.model.table.features):
-        if i in problem.limits.values:
+        if i in problem.feasible.values:
             in_order = feature.values is None
             axes.append(_axis_of_values(problem, norm, i, norm.to_total(radius), in_order))
             continue
@@ -179,7 +179,7 @@ def _axis_of_numbers(
 def _axis_of_values(
     problem: Problem, norm: Norm, feature: int, total: float, in_order: bool
 ) -> Axis:
-    codes = problem.limits.values[feature]
+    codes = problem.feasible.values[feature]
     costs = _costs(problem, norm, feature, codes)
     inside = costs <= total * (1 + ROUNDING)
     codes, costs = codes[inside], costs[inside]
@@ -233,7 +233,7 @@ class Region:
     trees
         For each tree, the leaves that the ball reaches.
     is_empty
-        Whether the ball has no point at all that the limits leave.
+        Whether the ball has no feasible point at all.
     """
 
     def __init__(self, axes: list[Axis], norm: Norm, radius: float) -> None:
@@ -290,9 +290,9 @@ class Region:
         """Return the nearest point of a combination of cells, one for each feature."""
         return np.array([axis.points[cell] for axis, cell in zip(self.axes, cells, strict=True)])
 
-    def limits_of(self, limits: Limits, leaves: list[Leaf]) -> Limits:
-        """Return what the limits leave of the points that fall into leaves."""
-        low, high, values = limits.low.copy(), limits.high.copy(), dict(limits.values)
+    def feasible_in(self, leaves: list[Leaf], feasible: Feasible) -> Feasible:
+        """Return the feasible set of the points that fall into leaves."""
+        low, high, values = feasible.low.copy(), feasible.high.copy(), dict(feasible.values)
         for i, axis in enumerate(self.axes):
             cells = axis.all_cells
             for leaf in leaves:
@@ -302,7 +302,7 @@ class Region:
                 values[i] = axis.points[inside]
             else:
                 low[i], high[i] = axis.starts[inside[0]], axis.stops[inside[-1]]
-        return replace(limits, low=low, high=high, values=values)
+        return replace(feasible, low=low, high=high, values=values)
 
     def cells_of(self, point: Vector) -> list[int] | None:
         """Return the cells that a point lies in; None if it lies outside."""

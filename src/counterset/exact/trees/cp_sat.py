@@ -68,9 +68,9 @@ class CellProgramme:
         self._literals = [self._add_axis(axis) for axis in region.axes]
         self._add_leads(leads)
         self._add_cost()
-        for group in problem.limits.groups:
+        for group in problem.feasible.groups:
             self._add_group(group)
-        for relation in problem.limits.relations:
+        for relation in problem.feasible.relations:
             self._add_relation(relation)
 
     def _add_axis(self, axis: Axis) -> list[Any]:

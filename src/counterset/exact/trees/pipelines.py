@@ -1,4 +1,8 @@
-"""The last number at which a rising function is at most a limit, to the last bit."""
+"""Tree ensembles behind scalers and encoders: their splits, in the units of the columns.
+
+A split on a scaled value is a split on the column itself, at the last number that is scaled to at
+most the cut. ``last_at_most`` finds that number by bisection, to the last bit.
+"""
 
 from __future__ import annotations
 
@@ -25,23 +29,23 @@ GUESS_WIDTH = 2.0**-44
 
 
 def last_at_most(
-    function: Callable[[Vector], Vector], limits: Vector, low: Vector, high: Vector, whole: Mask
+    function: Callable[[Vector], Vector], bounds: Vector, low: Vector, high: Vector, whole: Mask
 ) -> Vector:
-    """Find the largest doubles, or whole numbers, with ``function(value) <= limit``.
+    """Find the largest doubles, or whole numbers, with ``function(value) <= bound``.
 
     Parameters
     ----------
     function
         From ``(n,)`` numbers to ``(n,)`` numbers, each by itself and none falling.
-    limits, low, high
-        The limit of each, and the finite ends between which to search.
+    bounds, low, high
+        The bound of each, and the finite ends between which to search.
     whole
         Which of the arguments are whole numbers.
 
     Returns
     -------
     last
-        ``-inf`` where even the low end exceeds the limit, ``inf`` where the high end does not.
+        ``-inf`` where even the low end exceeds the bound, ``inf`` where the high end does not.
 
     Examples
     --------
@@ -50,11 +54,11 @@ def last_at_most(
     array([4., 3.])
     """
     at_low, at_high = function(low), function(high)
-    never, always = at_low > limits, at_high <= limits
-    bracket = _Bracket(function, limits, low, high, whole)
+    never, always = at_low > bounds, at_high <= bounds
+    bracket = _Bracket(function, bounds, low, high, whole)
     with np.errstate(all="ignore"):
-        guess = low + (limits - at_low) * ((high - low) / (at_high - at_low))
-        width = GUESS_WIDTH * (np.abs(guess) + np.abs(limits))
+        guess = low + (bounds - at_low) * ((high - low) / (at_high - at_low))
+        width = GUESS_WIDTH * (np.abs(guess) + np.abs(bounds))
     for value in (guess - width, guess + width):
         bracket.probe(np.nan_to_num(value))
     while (open_ends := bracket.open & ~never & ~always).any():
@@ -69,12 +73,12 @@ class _Bracket:
     def __init__(
         self,
         function: Callable[[Vector], Vector],
-        limits: Vector,
+        bounds: Vector,
         low: Vector,
         high: Vector,
         whole: Mask,
     ) -> None:
-        self._function, self._limits, self._whole = function, limits, whole
+        self._function, self._bounds, self._whole = function, bounds, whole
         self.low, self.high = low.copy(), high.copy()
 
     @property
@@ -90,7 +94,7 @@ class _Bracket:
         values = np.where(self._whole, np.floor(values), values)
         inside = (values > self.low) & (values < self.high)
         values = np.where(inside, values, self.low)
-        left = self._function(values) <= self._limits
+        left = self._function(values) <= self._bounds
         self.low = np.where(inside & left, values, self.low)
         self.high = np.where(inside & ~left, values, self.high)
 
@@ -280,8 +284,8 @@ def _range(problem: Problem, feature: int) -> tuple[float, float]:
     """Return the ends between which the cuts of a number matter."""
     dtype = numpy_dtype(problem.model.table.features[feature].dtype)
     if types.is_integer_dtype(dtype):
-        limits = np.iinfo(dtype)
-        end = (max(-LARGEST_WHOLE, limits.min), min(LARGEST_WHOLE, limits.max))
+        held = np.iinfo(dtype)
+        end = (max(-LARGEST_WHOLE, held.min), min(LARGEST_WHOLE, held.max))
     elif problem.integer[feature]:
         end = (-LARGEST_WHOLE, LARGEST_WHOLE)
     else:

@@ -1,8 +1,8 @@
-"""A near counterfactual of a tree ensemble by descent: two features move at a time.
+"""The nearest counterfactual of a tree ensemble: a descent first, then a proof.
 
-With the other features fixed, a lead for every pair of cells of two features is one matrix product
-over the leaves. The nearer the counterfactual, the smaller is the ball that
-the constraint programme must search.
+The descent moves two features at a time. With the other features fixed, a lead for every pair of
+cells of two features is one matrix product over the leaves. The nearer the counterfactual that it
+finds, the smaller is the ball that the constraint programme must search.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterset._base.arrays import Mask, Vector
-from counterset.exact.constraints import Limits
+from counterset.exact.constraints import Feasible
 from counterset.exact.milp import Moves
 from counterset.exact.norms import Norm
 from counterset.exact.problem import OUT_OF_TIME, Clock, Problem, SolverResult
@@ -185,7 +185,7 @@ class _EnsembleSearch:
         self._incumbent = incumbent
         farthest = np.array([axis.costs.max() for axis in axes_of(ensemble, problem, norm)])
         self._covering = float(norm.length(norm.total(farthest)))
-        if problem.limits.relations:  # the nearest points of cells may not be enough
+        if problem.feasible.relations:  # the nearest points of cells may not be enough
             self._covering = max(self._covering, covering_radius(problem, norm))
 
     def lower_bound(self, target: Target) -> float:
@@ -253,22 +253,22 @@ class _EnsembleSearch:
                 return BallResult(min(lower, searched), empty=False)
             if problem.reaches(point[None, :])[0]:
                 # The nearest point of the leaves breaks a constraint, but another may not.
-                limits = region.limits_of(problem.limits, programme.last_leaves)
-                searched = min(searched, search_box(problem, limits, radius, self._incumbent))
+                feasible = region.feasible_in(programme.last_leaves, problem.feasible)
+                searched = min(searched, search_box(problem, feasible, radius, self._incumbent))
             # Otherwise it is a lead by the rounded scores only.
             programme.forbid_last()
         return BallResult(0.0, empty=False)
 
 
-def search_box(problem: Problem, limits: Limits, radius: float, incumbent: Incumbent) -> float:
+def search_box(problem: Problem, feasible: Feasible, radius: float, incumbent: Incumbent) -> float:
     """Bound the distance to the rows of a box that keep the constraints; offer the nearest.
 
     The model predicts the same for all rows of the box, and that is what is wanted. The bound is
     infinite if no row within the ball keeps the constraints.
     """
     assert problem.norm is not None, "checked by the solvers"
-    inside = problem.within(limits)
-    if limits.empty is not None:
+    inside = problem.within(feasible)
+    if feasible.empty is not None:
         return np.inf
     solution = Moves(inside, problem.norm, radius).solve()
     if solution.point is not None:
@@ -308,10 +308,10 @@ def _solve_one_tree(ensemble: TreeEnsemble, problem: Problem, norm: Norm) -> Sol
             incumbent.offer(rows[i])
             lower = min(lower, float(lengths[i]))
         else:
-            limits = region.limits_of(problem.limits, [leaves[i]])
+            feasible = region.feasible_in([leaves[i]], problem.feasible)
             radius = min(incumbent.upper, covering_radius(problem, norm))
             lower = min(
-                lower, max(float(lengths[i]), search_box(problem, limits, radius, incumbent))
+                lower, max(float(lengths[i]), search_box(problem, feasible, radius, incumbent))
             )
     none_exists = np.isinf(lower) and incumbent.witness is None
     return SolverResult(lower, incumbent.witness, method, OUT_OF_TIME, bool(none_exists))

@@ -51,7 +51,8 @@ class Category(Feature):
         values = _values_of(column, name) if training.order is None else training.order
         if kind == "binary" and len(values) > 2:
             raise InvalidInputError(
-                f"Feature {name!r} is declared binary, but has the values {_list(values)}."
+                f"Feature {name!r} is declared binary, but has the values {_list(values)}. Declare "
+                f"it categorical."
             )
         codes = _positions(column, values, name, training.what)
         missing = np.isnan(codes)
@@ -117,7 +118,9 @@ class Ordinal(Category):
     def learn(cls, training: TrainingColumns) -> tuple[Self, Vector]:
         name, order, dtype = training.name, training.order, training.first.dtype
         if order is not None and any(order.count(value) > 1 for value in order):
-            raise InvalidInputError(f"The order of {name!r} names a value twice: {_list(order)}.")
+            raise InvalidInputError(
+                f"The order of {name!r} names a value twice: {_list(order)}. Name each value once."
+            )
         if order is None and not (isinstance(dtype, pd.CategoricalDtype) and dtype.ordered):
             raise InvalidInputError(
                 f"The order of the ordinal feature {name!r} is not known. Declare it: "
@@ -176,7 +179,7 @@ def _positions(column: pd.Series, values: tuple[Any, ...], name: str, what: str)
         row = int(unknown.argmax())
         raise InvalidInputError(
             f"{what} has {column.iloc[row]!r} in feature {name!r}, row {row}, which is not one of "
-            f"its known values {_list(values)}."
+            f"its known values {_list(values)}. Pass one of them, or fit on rows that have it."
         )
     return np.where(missing, np.nan, codes).astype(np.float64)
 
@@ -260,8 +263,8 @@ def _hot_positions(members: pd.DataFrame, name: str, what: str) -> Vector:
     if wrong.any():
         row = int(wrong.argmax())
         raise InvalidInputError(
-            f"{what} is not one-hot in the group {name!r}, row {row}: each row holds at most one "
-            f"1 and otherwise 0, got {members.iloc[row].to_dict()}."
+            f"{what} is not one-hot in the group {name!r}, row {row}: each row holds at most one 1 "
+            f"and otherwise 0, got {members.iloc[row].to_dict()}. Encode the row again."
         )
     position: Indices = hot.argmax(axis=1)
     return np.where(hot.any(axis=1), position, members.shape[1]).astype(np.float64)

@@ -1,8 +1,8 @@
-"""Grid: the step in which people speak of a number, and the values that are multiples of it.
+"""Feature: the base class of all kinds of columns, and the grid of values to propose.
 
 A model finds 3,913.27 as good as 3,900. A person can act on the second only. So every number has a
 step, learned from the training column or declared, and counterfactuals take multiples of it. A
-step belongs to what is proposed to a person: training rows and inputs keep their own values.
+step is for what is proposed to a person: training rows and inputs keep their own values.
 """
 
 from __future__ import annotations
@@ -317,7 +317,7 @@ class Feature(ABC):
         return self.low, self.high
 
     @property
-    def limits(self) -> tuple[float, float]:
+    def dtype_range(self) -> tuple[float, float]:
         """The smallest and the largest code that the dtype can hold, infinite if any float."""
         return -np.inf, np.inf
 
@@ -425,7 +425,7 @@ class Feature(ABC):
         if not amount >= 0:
             raise InvalidInputError(
                 f"How far {self.name!r} may move must be a {self._amounts} of at least 0, got "
-                f"{difference!r}."
+                f"{difference!r}. Leave the feature out if it may move freely."
             )
         # Part of a unit cannot be taken.
         return (

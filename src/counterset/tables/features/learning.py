@@ -1,4 +1,7 @@
-"""The wording of a learned feature: its label, its unit and the texts of its values."""
+"""Learning: which columns of the training data become which features.
+
+The kind of a column follows from the schema, its dtype and its values, in that order.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ def with_wording(feature: Feature, schema: Schema) -> Feature:
     of_missing = texts.pop(None, None)
     codes = tuple((feature.code_of(value), text) for value, text in texts.items())
     if any(np.isinf(code) for code, _ in codes):
-        raise InvalidInputError(f"texts[{name!r}] names an infinite value.")
+        raise InvalidInputError(f"texts[{name!r}] names an infinite value. Leave it out.")
     label = schema.labels.get(name, readable(name))
     return replace(feature, wording=Wording(label, many, one, codes, of_missing))
 
@@ -152,7 +155,9 @@ def _by_text(schema: Schema, frame: pd.DataFrame) -> Schema:
     named += [name for name in worded if name not in schema.one_hot]
     unknown = [name for name in named if find_name(name, positions) is None]
     if unknown:
-        raise InvalidInputError(f"The schema names unknown columns {unknown}. Known: {names}.")
+        raise InvalidInputError(
+            f"The schema names unknown columns {unknown}. The columns are {names}."
+        )
 
     def texts(labels: Iterable[Any]) -> list[str]:
         return [label if label in schema.one_hot else names[positions[label]] for label in labels]

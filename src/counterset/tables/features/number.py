@@ -98,9 +98,9 @@ class Number(Feature):
         return held if short else super().float_dtype
 
     @property
-    def limits(self) -> tuple[float, float]:
+    def dtype_range(self) -> tuple[float, float]:
         if not self._holds_integers:
-            return super().limits
+            return super().dtype_range
         dtype, exact = np.iinfo(numpy_dtype(self.dtype)), LARGEST_EXACT - 1
         return max(float(dtype.min), -exact), min(float(dtype.max), exact)
 
@@ -113,7 +113,7 @@ class Number(Feature):
         codes = self._read(frame.iloc[:, self.columns[0]], self.name, what)
         held = self._in_dtype(codes)  # in single precision, 0.1 is another number
         if self._holds_integers:
-            least, most = self.limits
+            least, most = self.dtype_range
             wrong = (codes != held) & ~np.isnan(codes) | (codes < least) | (codes > most)
             if wrong.any():
                 row = int(wrong.argmax())
@@ -180,7 +180,7 @@ class Number(Feature):
         return np.where(np.isin(codes, self.special), codes, moved) if self.special else moved
 
     def ends(self, low: float, high: float) -> tuple[float, float]:
-        least, most = self.limits
+        least, most = self.dtype_range
         low, high = max(low, least), min(high, most)
         first, last = (float(end) for end in self.grid.ends(np.array(low), np.array(high)))
         if first <= last:
