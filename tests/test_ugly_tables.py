@@ -45,7 +45,7 @@ from counterset import (
     Schema,
     evaluate,
 )
-from counterset.evaluation import GaussianNoise
+from counterset.evaluation import GaussianNoise, stability
 
 FIXED = {
     "consumer credit": consumer_credit,
