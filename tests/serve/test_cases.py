@@ -228,6 +228,13 @@ def test_one_edit_of_the_page_explains_the_case_once_for_each_strategy() -> None
     locked = asked | {"constraints": {"home": {"locked": True}}, "options": 10}
     assert explained_alone([("explain", locked)]) == 1
     assert explained_alone([("lift", locked)]) == 1
+    # However many constraints there are, the case itself is still known afterwards.
+    strict = {"locked": True, "direction": "up", "low": 20, "high": 70}
+    names = {"income": strict, "debt": strict, "home": {"locked": True}, "town": {"locked": True}}
+    many = asked | {"constraints": names}
+    assert explained_alone([("explain", many)]) == 1
+    assert explained_alone([("lift", many)]) >= MOST_REMEMBERED
+    assert explained_alone([("explain", many)]) == 0
 
 
 @pytest.mark.parametrize(

@@ -182,9 +182,12 @@ class Cases:
         return self._explain(request, "nearest", index=self._index(request)).explanation
 
     def count(self, request: CaseRequest, constraints: Mapping[str, FeatureConstraint]) -> int:
-        """Return how many options a case has with other constraints."""
+        """Return how many options a case has with other constraints.
+
+        They are not remembered: up to 30 of them would displace what other requests need.
+        """
         other = request.model_copy(update={"constraints": dict(constraints)})
-        return len(self.explained(other).explanation)
+        return len(self._explain(other, "nearest").explanation)
 
     def _remembered(self, key: str, explain: Callable[[], Explained]) -> Explained:
         """Return what was found for the same request, or find it."""
