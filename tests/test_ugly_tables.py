@@ -199,8 +199,8 @@ def check_printed(table: UglyTable, explanation: Explanation, x: Row) -> None:
     """Type in what the description, the letter, the table of changes and the JSON show."""
     reader, options = Reader(table.columns), records(explanation.counterfactuals)
     told = reader.options(explanation.describe(width=None))
-    in_letter = reader.variations(explanation.letter(width=None))
-    in_json = json.loads(explanation.to_json())["counterfactuals"]
+    in_letter = reader.options_in_letter(explanation.letter(width=None))
+    in_json = json.loads(explanation.to_json())["options"]
     again = Explanation.from_json(explanation.to_json())
     pd.testing.assert_frame_equal(
         again.counterfactuals, explanation.counterfactuals, check_exact=True
@@ -221,7 +221,11 @@ def check_printed(table: UglyTable, explanation: Explanation, x: Row) -> None:
             if column in changed:
                 shown = explanation.changes.loc[column.name, i + 1]
                 assert same(typed_in(shown, cell), cell), f"{shown!r} in the table for {cell!r}"
-        assert {column.name for column in changed} == {*in_json[i]["changed"]}
+        after = {each["name"]: each["after"] for each in in_json[i]["changes"]}
+        assert {column.name for column in changed} == set(after)
+        for column in changed:
+            shown, cell = after[column.name], column.cell(c)
+            assert same(typed_in(shown, cell), cell), f"{shown!r} in a change for {cell!r}"
 
 
 def typed_in(shown: Any, cell: Any) -> Any:
