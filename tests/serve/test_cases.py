@@ -184,6 +184,9 @@ def test_a_report_names_its_case_and_says_if_it_was_edited(served: Served) -> No
         {"constraints": {"income": {"colour": "red"}}},
         {"kept": [{}] * 21},
         {"wishes": 3},
+        {"target": ["approved"]},
+        {"values": ROW | {"income": [30]}},
+        {"constraints": {"income": {"low": [1]}}},
     ],
 )
 def test_a_request_of_another_form_is_refused(wrong: dict[str, Any]) -> None:

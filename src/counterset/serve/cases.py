@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Annotated, Any, Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from counterset._base.arrays import Vector, to_python
 from counterset.constraints.constraints import Constraints
@@ -48,9 +48,17 @@ MOST_REMEMBERED = 8
 
 #: A finite number. Numeric strings are rejected.
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+def _check_single(value: Any) -> Any:
+    if isinstance(value, list):
+        raise ValueError("a list is not a value")
+    return value
+
+
 #: A value of a feature, as ``Explanation.to_dict()`` has it; null where it is missing.
 _VALUES = [{"type": each} for each in ("string", "number", "boolean", "object", "null")]
-Value = Annotated[Any, WithJsonSchema({"anyOf": _VALUES})]
+Value = Annotated[Any, AfterValidator(_check_single), WithJsonSchema({"anyOf": _VALUES})]
 Values = dict[str, Value]
 
 
