@@ -66,7 +66,7 @@ def test_what_is_no_address_is_refused_before_there_is_a_client(
     # A client that never began waited for 20 seconds when Python ended, and then complained.
     monkeypatch.setattr("distributed.Client", None)
     with (
-        pytest.raises(InvalidInputError, match=f"'{address}' is no address of a Dask scheduler"),
+        pytest.raises(InvalidInputError, match=f"'{address}' is not the address of a Dask sch"),
         connected(address, seconds=0.5),
     ):
         pass

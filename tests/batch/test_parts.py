@@ -145,7 +145,7 @@ def test_one_run_at_a_time_writes_a_file(tmp_path: Path) -> None:
     with parts.opened({}):
         write(parts, 0)
         with (
-            pytest.raises(InvalidInputError, match=r"Another run is writing .*out\.csv at this"),
+            pytest.raises(InvalidInputError, match=r"Another run is writing .*out\.csv now"),
             Parts(parts.file).opened({}),
         ):
             pass
@@ -172,7 +172,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     parts = Parts(tmp_path / "out.csv")
     parts.folder.mkdir()
     (parts.folder / "thesis.txt").write_text("years of work")
-    with pytest.raises(InvalidInputError, match=r"it holds other files \(thesis.txt\)"):
+    with pytest.raises(InvalidInputError, match=r"it has other files \(thesis.txt\)"):
         finished(parts.file)
     assert [file.name for file in parts.folder.iterdir()] == ["thesis.txt"]
     (tmp_path / "b.csv.parts").touch()

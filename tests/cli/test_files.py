@@ -171,7 +171,10 @@ def test_a_model_and_a_table_in_each_others_place_are_told(
         f"{data}.\n"
     )
     assert main([name, model, model, "--trust", *options]) == 2
-    assert f"{model} is a model, by its ending, and no table." in capsys.readouterr().err
+    assert (
+        f"{model} is a model, by the ending of its name, and not a table."
+        in capsys.readouterr().err
+    )
     assert main([name, data, data, *options]) == 2
     assert f"{data} is a table, by its ending, and no model." in capsys.readouterr().err
 
