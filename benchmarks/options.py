@@ -3,9 +3,9 @@
     COUNTERSET_DATA=folder python benchmarks/options.py [--inputs 40] [--models boosting,logistic]
 
 An option is a set of features whose change leads to the other class, such that no part of the set
-does. Tables have eight features, so all sets of up to four of them can be tried: every feature takes each
-value of its category, or seven values over its usual range (the ends and quantiles of the training
-rows), in all combinations, within the constraints. Inputs are test rows.
+does. Tables have eight features, so all sets of up to four of them can be tried: every feature
+takes each value of its category, or seven values over its usual range (the ends and quantiles of
+the training rows), in all combinations, within the constraints. Inputs are test rows.
 
 A search is finer than a grid, so what any setting offers counts as existing too, and makes options
 with more features needless. Options of more than four features count only where they are offered.
