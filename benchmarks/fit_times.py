@@ -2,7 +2,7 @@
 
     COUNTERSET_DATA=folder python benchmarks/fit_times.py [--datasets diabetes,german_credit]
 
-Gradient boosting, behind encoders for tables with categories (`recipes.py` makes it). Adult has
+Gradient boosting, behind encoders for tables with categories (`common.py` makes it). Adult has
 about 39,000 training rows here, credit 86,645 (from the folder). Processor times of `fit`, of the
 first explanation, in which recipes are learned, and of `fit` with `anchors="auto"`, with its first
 explanation. What the model needs to predict the training rows once stands beside it.
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
-from recipes import fit_model
+from common import fit_model
 from sklearn.model_selection import train_test_split
 
 from counterset import DiverseExplainer, FewerCounterfactualsWarning, datasets
