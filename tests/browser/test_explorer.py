@@ -476,7 +476,7 @@ def test_a_page_that_is_opened_while_the_server_learns_waits_for_it(visitor: Any
         assert may_learn.wait(60)
         return (rows.sum(axis=1) > 1).to_numpy()
 
-    served = Served("toy", DiverseExplainer(model).fit(X), X, X, goal={"target": True})
+    served = Served("toy", DiverseExplainer(model).fit(X), X, goal={"target": True})
     may_learn.clear()
     with serving(served, is_ready=False) as found:
         page = Page(visitor, found)
