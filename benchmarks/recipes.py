@@ -1,4 +1,4 @@
-"""How near and how stable options with few changes are: from recipes, from anchors, and of peers.
+"""How near and how stable options with few changes are: from recipes, from shared lists, and of peers.
 
     COUNTERSET_DATA=folder python benchmarks/recipes.py [--free] [--models boosting,forest]
     COUNTERSET_DATA=folder python benchmarks/recipes.py --methods constant,nice-sparsity
@@ -11,8 +11,8 @@ from the nearest possible is measured by `nearest.py`.
 
 - rows: options on the way to training rows only, as before recipes
 - recipes: the defaults
-- anchors: `anchors="auto"`
-- one list: `anchors=1`, the same list for the whole class
+- lists: `Shared(own=0)`
+- one list: `Shared(own=0, regions=1)`, the same list for the whole class
 - nearest rows: the five nearest training rows of another class
 - all others: names of peers, see `counterset.paper.peers`; NICE knows no constraints
 """
@@ -30,21 +30,24 @@ import numpy as np
 import pandas as pd
 from common import IMMUTABLE, TREES, fit_model, load, print_row
 
-import counterset.explainer
 from counterset import (
     Constraints,
     DiverseExplainer,
     FewerCounterfactualsWarning,
+    Paper,
+    Shared,
     evaluate,
 )
 from counterset.paper.peers import find_peer
+from counterset.strategies.batch import Chosen
+from counterset.strategies.nearest import NearestFinder
 
 METHODS: dict[str, dict[str, Any]] = {
     "rows": {},
     "recipes": {},
-    "anchors": {"anchors": "auto"},
-    "one list": {"anchors": 1},
-    "nearest rows": {"sparsify": False, "search": None, "diversity": None},
+    "lists": {"strategy": Shared(own=0)},
+    "one list": {"strategy": Shared(own=0, regions=1)},
+    "nearest rows": {"strategy": Paper(diversity=None, search=None)},
 }
 #: Each input has 3 noisy copies.
 COPIES = 3
@@ -55,13 +58,13 @@ WITHOUT_CONSTRAINTS = ("nice", "nice-none", "nice-sparsity", "nearest-rows")
 @contextlib.contextmanager
 def rows_only(wanted: bool) -> Iterator[None]:
     """Leave recipes out, as they were before there were any."""
-    kept = counterset.explainer.with_recipes
+    kept = NearestFinder._options
     if wanted:
-        counterset.explainer.with_recipes = lambda paper, *_: paper
+        NearestFinder._options = lambda self, batch: Chosen.empty(batch)  # type: ignore[method-assign]
     try:
         yield
     finally:
-        counterset.explainer.with_recipes = kept
+        NearestFinder._options = kept  # type: ignore[method-assign]
 
 
 class Recorded:
