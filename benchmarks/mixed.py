@@ -3,7 +3,8 @@
     python benchmarks/mixed.py                          # German credit, bundled
     COUNTERSET_DATA=folder python benchmarks/mixed.py   # and adult.csv.gz from that folder
 
-Rows: each dataset with few changes (`Nearest`) and with the paper's strategy. Everything is checked on the raw frames.
+Rows: each dataset with few changes (`Nearest`) and with the paper's strategy. Everything is checked
+on the raw frames.
 """
 
 from __future__ import annotations

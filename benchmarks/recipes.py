@@ -1,4 +1,4 @@
-"""How near and how stable options with few changes are: from recipes, from shared lists, and of peers.
+"""How near and how stable options with few changes are: from recipes, shared lists, and of peers.
 
     COUNTERSET_DATA=folder python benchmarks/recipes.py [--free] [--models boosting,forest]
     COUNTERSET_DATA=folder python benchmarks/recipes.py --methods constant,nice-sparsity
