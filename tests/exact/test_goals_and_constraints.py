@@ -207,13 +207,10 @@ def test_classes_probabilities_and_constraints(
         assert bounds.none_exists == np.isinf(best)
 
 
-@pytest.mark.xfail(
-    reason="A network is said to have no counterfactual where the constraints leave one point: the "
-    "range of its units is rounding alone, and the programme is scaled by it.",
-    raises=AssertionError,
-)
 @pytest.mark.parametrize("distance", ["l1", "l2", "linf"])
 def test_a_network_where_the_constraints_leave_one_point(distance: str) -> None:
+    # The range of its units is rounding alone then. The programme was scaled by it, and a
+    # counterfactual was called impossible.
     model, frame, x = fitted("network", 0, 3), data(0), (2, 0, "p")
     asked = Asked(constraints={"immutable": ["a", "c"], "ranges": {"b": (2, 2)}})
     bounds = solve(model, x, asked, distance, Box.of(frame))

@@ -249,6 +249,9 @@ def _as_array(tensor: Any) -> Matrix:
 
 #: A softmax may make outputs equal that differ by a few roundings; 8 is a generous bound.
 SOFTMAX_ERRORS = 8
+#: The unit of a variable is at least a billionth of its size: where constraints leave a unit of the
+#: network one value, its range is rounding alone, and rows divided by that mean nothing.
+SMALLEST_RANGE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -405,6 +408,7 @@ class Encoding:
         """
         start = np.maximum(low, 0.0)
         most = np.where(high > start, np.maximum(high - start, start - low), 1.0)
+        most = np.maximum(most, SMALLEST_RANGE * np.maximum(np.abs(low), np.abs(high)))
         outputs = self._programme.add_variables(0.0, np.maximum(high - start, 0.0) / most)
         for unit in np.flatnonzero(high > 0):
             columns = np.append(before.columns, outputs[unit])
