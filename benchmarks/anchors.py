@@ -35,6 +35,7 @@ from counterset import (
     evaluate,
 )
 from counterset.paper.setups import Network, prepare
+from counterset.strategies.paper import PaperFinder
 
 DATASETS = ("diabetes", "no2", "credit", "spambase", "news")
 SMALL = ("diabetes", "no2")
@@ -103,9 +104,9 @@ def run(
         }
         explainers = {
             "paper": DiverseExplainer.paper(model, **shared),
-            "auto": DiverseExplainer.paper(model, anchors="auto", **shared),
+            "auto": DiverseExplainer.paper(model, regions="auto", **shared),
             "nearest": DiverseExplainer.paper(model, diversity=None, **shared),
-            "constant": DiverseExplainer.paper(model, anchors=1, **shared),
+            "constant": DiverseExplainer.paper(model, regions=1, **shared),
         }
         of_paper: dict[Any, pd.DataFrame] = {}
         for method, explainer in explainers.items():
@@ -127,7 +128,7 @@ def run(
                             "rows": rows,
                             "noise": factor,
                             "fit_seconds": seconds,
-                            **anchors_of(explainer, inputs),
+                            **regions_of(explainer, inputs),
                             "input_distance": pairs["input_distance"].median(),
                             "validity": pairs["validity"].min(),
                             **pairs[FIGURES].mean(),
@@ -137,13 +138,14 @@ def run(
     return records
 
 
-def anchors_of(explainer: DiverseExplainer, inputs: Any) -> dict[str, Any]:
-    """Say how many anchors there are, and the median radius of the inputs."""
-    if explainer.anchors_ is None:
-        return {"anchors": 0, "radius": np.nan}
+def regions_of(explainer: DiverseExplainer, inputs: Any) -> dict[str, Any]:
+    """Say how many regions there are, and the median radius of the inputs."""
+    finder = explainer.strategy_
+    if not isinstance(finder, PaperFinder) or finder.regions is None:
+        return {"regions": 0, "radius": np.nan}
     found = explainer.explain_many(inputs)
     radii = [e.certificate.stable_radius for e in found]  # type: ignore[union-attr]
-    return {"anchors": len(explainer.anchors_), "radius": np.median(radii)}
+    return {"regions": len(finder.regions), "radius": np.median(radii)}
 
 
 def chance(pairs: pd.DataFrame, paper: pd.DataFrame) -> float:
@@ -179,23 +181,23 @@ def _time_of_one(explainer: DiverseExplainer, inputs: Any) -> float:
 
 
 def tell_speed(name: str, weights: Path) -> None:
-    """Time fitting and one explanation, with and without anchors in turn, in processor time."""
+    """Time fitting and one explanation, with and without regions in turn, in processor time."""
     split = load(name)
     model = Network.load(weights / f"{name}.npz")
     for distance in ("l1", "l2"):
         best = {}
         explainers = {}
-        for anchors in (None, "auto"):
+        for regions in (None, "auto"):
             start = time.process_time()
-            explainers[anchors] = DiverseExplainer.paper(
-                model, distance=distance, scale=None, anchors=anchors
+            explainers[regions] = DiverseExplainer.paper(
+                model, distance=distance, scale=None, regions=regions
             ).fit(split[0])
-            best[anchors] = np.inf
-            print(f"{name} {distance} anchors={anchors}: fit {time.process_time() - start:.1f} s")
+            best[regions] = np.inf
+            print(f"{name} {distance} regions={regions}: fit {time.process_time() - start:.1f} s")
         for _ in range(25):
-            for anchors, explainer in explainers.items():
-                best[anchors] = min(best[anchors], _time_of_one(explainer, split[1][50:70]))
-        times = ", ".join(f"{best[anchors] * 1e3:.2f} ms" for anchors in best)
+            for regions, explainer in explainers.items():
+                best[regions] = min(best[regions], _time_of_one(explainer, split[1][50:70]))
+        times = ", ".join(f"{best[regions] * 1e3:.2f} ms" for regions in best)
         print(
             f"{name} {distance}: one explanation {times}: {best[None] / best['auto']:.1f}x faster"
         )
@@ -208,7 +210,7 @@ def ratios(results: pd.DataFrame) -> pd.DataFrame:
     wide = others.join(paper[FIGURES].add_suffix("_paper"))
     for figure in FIGURES:
         wide[figure] /= wide[f"{figure}_paper"]
-    return wide[["anchors", *FIGURES, "validity", "chance"]].reset_index()
+    return wide[["regions", *FIGURES, "validity", "chance"]].reset_index()
 
 
 def tell(results: pd.DataFrame) -> None:
@@ -218,7 +220,7 @@ def tell(results: pd.DataFrame) -> None:
     for (kind, minimised), part in published.groupby(["model", "minimised"]):
         print(f"\n{kind}, {'minimised' if minimised else 'not minimised'}\n")
         print(
-            "| dataset | distance | anchors | set max | set mean | k-distance | k-diversity "
+            "| dataset | distance | regions | set max | set mean | k-distance | k-diversity "
             "| options |"
         )
         print("|---|---|---|---|---|---|---|---|")
@@ -228,7 +230,7 @@ def tell(results: pd.DataFrame) -> None:
                 "{auto:.2f} ({nearest:.2f}, {constant:.2f})".format(**by_method[figure])
                 for figure in FIGURES
             ]
-            count = by_method.loc["auto", "anchors"]
+            count = by_method.loc["auto", "regions"]
             print(f"| {name} | {distance} | {count} | {' | '.join(cells)} |")
     auto = table[table["method"] == "auto"]
     kinds = auto["model"].where(auto["model"] == "network", "trees")
@@ -281,7 +283,7 @@ def draw(results: pd.DataFrame, file: Path) -> None:
     shown = results[networks & results["minimised"]]
     styles = {
         "paper": ("o-", "C3", "the paper's selection"),
-        "auto": ("s-", "C0", 'anchors="auto"'),
+        "auto": ("s-", "C0", 'regions="auto"'),
         "nearest": ("^:", "0.5", "five nearest rows"),
         "constant": ("v:", "0.75", "constant (one anchor)"),
     }

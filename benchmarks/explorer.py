@@ -6,12 +6,12 @@ The bundled data, each with gradient boosting: German credit as `counterset serv
 pipeline that encodes a frame of 20 columns), diabetes and spambase (numbers). Each request is put
 to the app without a network, one after the other, and its processor time is taken, of all threads:
 the machine may have other work. Before it is measured, each kind of request is made once, so that
-what is learned once (recipes, anchors) is learned. An edit locks another feature of each case.
+what is learned once is learned. An edit locks another feature of each case.
 
 - edit: `/explorer/explain`, what every change on the page waits for
 - model: the share of the edit that the model takes, and how often it is called
 - what-if: `/explorer/predict`; map: `/explorer/map`
-- shake: `/explorer/nearby`, for each person alone, and from the lists of anchors
+- shake: `/explorer/nearby`, for each person alone, and from shared lists
 """
 
 from __future__ import annotations

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
+import common
 import numpy as np
-import recipes
 import speed
 from sklearn.model_selection import train_test_split
 
@@ -39,15 +38,6 @@ class Recording:
         return self.inner(rows)
 
 
-def best(function: Callable[[], Any], rounds: int) -> float:
-    times = []
-    for _ in range(rounds):
-        start = time.process_time()
-        function()
-        times.append(time.process_time() - start)
-    return min(times)
-
-
 def floor(explainer: DiverseExplainer, inputs: Any, asked: list[Any], rounds: int) -> float:
     """Return the time of the least work for these inputs."""
     pool, distance = explainer.training_.pool, explainer.distance_
@@ -63,7 +53,7 @@ def floor(explainer: DiverseExplainer, inputs: Any, asked: list[Any], rounds: in
         for rows in asked:
             predict(rows)
 
-    return best(work, rounds)
+    return common.best(work, rounds)
 
 
 def measure(name: str, predict: Any, train: Any, inputs: Any, **how: Any) -> None:
@@ -77,7 +67,9 @@ def measure(name: str, predict: Any, train: Any, inputs: Any, **how: Any) -> Non
         explainer.explain_many(rows, if_none="ignore")
         asked = list(model.asked)
         least = floor(explainer, rows, asked, rounds)
-        taken = best(lambda rows=rows: explainer.explain_many(rows, if_none="ignore"), rounds)
+        taken = common.best(
+            lambda rows=rows: explainer.explain_many(rows, if_none="ignore"), rounds
+        )
         n = len(rows)
         print(
             f"| {name} | {what} | {1e3 * taken / n:.2f} | {1e3 * least / n:.2f} | "
@@ -98,11 +90,11 @@ def main() -> None:
         paper = {"make": DiverseExplainer.paper, "distance": distance, "scale": None}
         measure(f"spambase, network, {distance}", network, train, test[:500], **paper)
     for name in ("german_credit", "adult"):
-        rows, labels, others = recipes.load(name)
-        predict = recipes.fit_model("boosting", rows, labels).predict
+        rows, labels, others = common.load(name)
+        predict = common.fit_model("boosting", rows, labels).predict
         inputs, kept = (
             others.iloc[100 : 100 + BATCH],
-            Constraints(immutable=recipes.IMMUTABLE[name]),
+            Constraints(immutable=common.IMMUTABLE[name]),
         )
         measure(f"{name}, boosting, plain", predict, rows, inputs, make=DiverseExplainer.paper)
         measure(
@@ -111,7 +103,7 @@ def main() -> None:
     data = datasets.load("adult")
     X, y = data.X.head(12_000), data.y.head(12_000)
     rows, others, labels, _ = train_test_split(X, y, train_size=6000, random_state=0, stratify=y)
-    predict = recipes.fit_model("boosting", rows, labels).predict
+    predict = common.fit_model("boosting", rows, labels).predict
     inputs = others.sort_index().iloc[100 : 100 + BATCH]
     name = "adult with missing values, boosting, plain"
     measure(name, predict, rows, inputs, make=DiverseExplainer.paper)

@@ -3,7 +3,7 @@
     OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 python benchmarks/growth.py [--largest 1000000]
 
 Made-up rows, uniform in [0, 1], and a linear model; the paper's settings, without and with 16
-anchors for each class. Processor times, the best of 3. Prints Markdown tables, and draws
+regions for each class. Processor times, the best of 3. Prints Markdown tables, and draws
 `benchmarks/growth.png` on two logarithmic axes.
 """
 
@@ -41,17 +41,17 @@ def measure(rows: int, features: int, inputs: int, **settings: Any) -> tuple[flo
 
 def table(name: str, sizes: list[int], settings: dict[str, Any]) -> dict[str, list[float]]:
     """Measure one direction of growth, and print it."""
-    print(f"\n| {name} | fit, s | l1, ms each | l2, ms each | 16 anchors, ms each |")
+    print(f"\n| {name} | fit, s | l1, ms each | l2, ms each | 16 regions, ms each |")
     print("|---|---|---|---|---|")
-    found: dict[str, list[float]] = {"l1": [], "l2": [], "16 anchors": []}
+    found: dict[str, list[float]] = {"l1": [], "l2": [], "16 regions": []}
     for size in sizes:
         given = settings | {name: size}
         fit, l1 = measure(**given)
         _, l2 = measure(**given, distance="l2")
-        _, anchored = measure(**given, anchors=16)
-        for each, seconds in zip(found, (l1, l2, anchored), strict=True):
+        _, by_region = measure(**given, regions=16)
+        for each, seconds in zip(found, (l1, l2, by_region), strict=True):
             found[each].append(1e3 * seconds)
-        shown = " | ".join(f"{1e3 * s:.3g}" for s in (l1, l2, anchored))
+        shown = " | ".join(f"{1e3 * s:.3g}" for s in (l1, l2, by_region))
         print(f"| {size:,} | {fit:.2f} | {shown} |", flush=True)
     return found
 

@@ -29,7 +29,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from recipes import MODELS, TREES, fit_model, load, rows_only
+from common import MODELS, TREES, fit_model, load
+from recipes import rows_only
 
 from counterset import (
     DiverseExplainer,

@@ -1,4 +1,4 @@
-"""Answers in a person's own units: are the printed options true, whole, few, near and steady?
+"""Answers in a person's own units: are the printed options true, whole, few, near and stable?
 
     COUNTERSET_DATA=folder python benchmarks/own_units.py      # adult.csv.gz is in the folder
     python benchmarks/own_units.py --only german_credit incomes

@@ -1,4 +1,4 @@
-"""How near and how steady options with few changes are: from recipes, from anchors, and of peers.
+"""How near and how stable options with few changes are: from recipes, shared lists, and of peers.
 
     COUNTERSET_DATA=folder python benchmarks/recipes.py [--free] [--models boosting,forest]
     COUNTERSET_DATA=folder python benchmarks/recipes.py --methods constant,nice-sparsity
@@ -11,8 +11,8 @@ from the nearest possible is measured by `nearest.py`.
 
 - rows: options on the way to training rows only, as before recipes
 - recipes: the defaults
-- anchors: `anchors="auto"`
-- one list: `anchors=1`, the same list for the whole class
+- lists: `Shared(own=0)`
+- one list: `Shared(own=0, regions=1)`, the same list for the whole class
 - nearest rows: the five nearest training rows of another class
 - all others: names of peers, see `counterset.paper.peers`; NICE knows no constraints
 """
@@ -28,81 +28,43 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import train_test_split
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from common import IMMUTABLE, TREES, fit_model, load, print_row
 
-import counterset.explainer
 from counterset import (
     Constraints,
     DiverseExplainer,
     FewerCounterfactualsWarning,
-    datasets,
+    Paper,
+    Shared,
     evaluate,
 )
 from counterset.paper.peers import find_peer
+from counterset.strategies.batch import Chosen
+from counterset.strategies.nearest import NearestFinder
 
-MODELS: dict[str, Any] = {
-    "boosting": lambda: GradientBoostingClassifier(random_state=0),
-    "forest": lambda: RandomForestClassifier(100, min_samples_leaf=3, random_state=0),
-    "logistic": lambda: LogisticRegression(max_iter=2000),
-    "network": lambda: MLPClassifier((20, 10), max_iter=500, random_state=0),
-}
-#: Trees need no scaled numbers, and other libraries that read trees want them as they are.
-TREES = ("boosting", "forest")
-IMMUTABLE = {"german_credit": ["age", "personal_status"], "adult": ["age", "sex", "race"]}
 METHODS: dict[str, dict[str, Any]] = {
     "rows": {},
     "recipes": {},
-    "anchors": {"anchors": "auto"},
-    "one list": {"anchors": 1},
-    "nearest rows": {"sparsify": False, "search": None, "diversity": None},
+    "lists": {"strategy": Shared(own=0)},
+    "one list": {"strategy": Shared(own=0, regions=1)},
+    "nearest rows": {"strategy": Paper(diversity=None, search=None)},
 }
-#: Adult has 6000 training rows here, for time; each input has 3 noisy copies.
-ROWS_OF_ADULT, COPIES = 6000, 3
+#: Each input has 3 noisy copies.
+COPIES = 3
 #: NICE finds its one counterfactual without constraints.
 WITHOUT_CONSTRAINTS = ("nice", "nice-none", "nice-sparsity", "nearest-rows")
-
-
-def load(name: str) -> tuple[pd.DataFrame, pd.Series, pd.DataFrame]:
-    """Return training rows, their classes, and test rows."""
-    data = datasets.load(name)
-    whole = data.X.notna().all(axis=1)
-    X, y = data.X[whole], data.y[whole]
-    if name == "adult":
-        X, y = X.head(2 * ROWS_OF_ADULT), y.head(2 * ROWS_OF_ADULT)
-    size = ROWS_OF_ADULT if name == "adult" else 0.8
-    train, test, y_train, _ = train_test_split(X, y, train_size=size, random_state=0, stratify=y)
-    return train, y_train, test.sort_index()
-
-
-def fit_model(kind: str, X: Any, y: pd.Series) -> Any:
-    """Fit a model on a table, behind encoders, or on an array of scaled numbers, without them."""
-    if isinstance(X, np.ndarray):
-        return MODELS[kind]().fit(X, y)
-    words = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    numbers = "passthrough" if kind in TREES else StandardScaler()
-    prepare = make_column_transformer(
-        (words, make_column_selector(dtype_exclude="number")),
-        (numbers, make_column_selector(dtype_include="number")),
-    )
-    return make_pipeline(prepare, MODELS[kind]()).fit(X, y)
 
 
 @contextlib.contextmanager
 def rows_only(wanted: bool) -> Iterator[None]:
     """Leave recipes out, as they were before there were any."""
-    kept = counterset.explainer.with_recipes
+    kept = NearestFinder._options
     if wanted:
-        counterset.explainer.with_recipes = lambda paper, *_: paper
+        NearestFinder._options = lambda self, batch: Chosen.empty(batch)  # type: ignore[method-assign]
     try:
         yield
     finally:
-        counterset.explainer.with_recipes = kept
+        NearestFinder._options = kept  # type: ignore[method-assign]
 
 
 class Recorded:
@@ -199,13 +161,6 @@ def measure(method: str, model: Any, train: pd.DataFrame, inputs: Any, fixed: li
         "fit s": f"{fit:.1f}",
         "ms each": f"{1000 * explainer.seconds / len(inputs):.0f}",
     }
-
-
-def print_row(row: dict[str, Any], *, heading: bool) -> None:
-    """Print a row of a table, below the names of its columns if it is the first."""
-    if heading:
-        print("| " + " | ".join(row) + " |\n|" + "---|" * len(row))
-    print("| " + " | ".join(map(str, row.values())) + " |", flush=True)
 
 
 def main() -> None:

@@ -14,12 +14,10 @@ each input.
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
-from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from common import best
 from sklearn.neighbors import NearestNeighbors
 
 from counterset import AngleDiversity, NearestCandidates
@@ -34,15 +32,6 @@ from counterset.tables.table import Table
 COUNT, NEVER = 1000, 10**12
 #: Larger cells are left out: this many differences take about two seconds.
 MOST_DIFFERENCES = 2 * 10**9
-
-
-def best(function: Callable[[], Any]) -> float:
-    times = []
-    for _ in range(2):
-        start = time.process_time()
-        function()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 def select(points: np.ndarray, x: np.ndarray, distance: Distance, many: int, by: str) -> float:

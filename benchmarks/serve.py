@@ -155,8 +155,7 @@ def main() -> None:
 def measure(server: Server, bodies: list[bytes], clients: int, seconds: float, cores: int) -> None:
     print("| what | measured | wanted |\n|---|---|---|")
     print(f"| from the command to the first answer | {server.started:.1f} s | |")
-    time.sleep(15)  # anchors are fitted in the background
-    print(f"| memory after the start, anchors included | {server.memory():.0f} MB | |")
+    print(f"| memory after the start, shared lists included | {server.memory():.0f} MB | |")
     alone, before = Client(server.port, bodies), server.processor_time()
     asyncio.run(alone.run(0, float("inf"), SINGLE))
     spent = (server.processor_time() - before) / SINGLE

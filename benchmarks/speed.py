@@ -18,6 +18,7 @@ import resource
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,8 +151,10 @@ def explain_rows(name: str, X: Rows, y: np.ndarray[Any, Any], rounds: int) -> li
             ],
         ]
         for gamma, most in ((0.1, 4), (0.001, 6)):
-            explainer.set_params(search=LineSearch(gamma))
-            calls = max(explainer.explain_many(x[None]).model_calls for x in inputs[:100])
+            searching = explainer.with_strategy(
+                replace(explainer.strategy, search=LineSearch(gamma))
+            )
+            calls = max(searching.explain_many(x[None]).model_calls for x in inputs[:100])
             table.append(
                 [
                     f"{label}: model calls for one explanation, gamma {gamma} (the most of 100)",

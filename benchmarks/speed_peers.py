@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from recipes import TREES, fit_model, load, print_row
+from common import TREES, fit_model, load, print_row
 
 from counterset import DiverseExplainer, FewerCounterfactualsWarning, Schema, evaluate
 from counterset.paper.peers import find_peer

@@ -356,7 +356,7 @@ def test_what_was_not_found_may_exist() -> None:
     certified = explainer.certify(nothing)
     assert not bounds_of(certified).none_exists
     assert MODEL.predict([bounds_of(certified).witness])[0]
-    assert "Proved: there is a way, no farther than" in certified.describe(width=None)
+    assert "Proved: there is an option, no farther than" in certified.describe(width=None)
 
 
 def test_an_input_that_has_what_is_wanted_needs_no_certificate() -> None:

@@ -17,6 +17,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
+from support.settings import explainer_by_steps, paper_by_steps
 from support.toys import FRAME, X, approve, fitted
 
 from counterset import (
@@ -71,7 +72,7 @@ def test_the_settings_of_the_paper_are_one_call_away() -> None:
 
 def test_parameters_of_ones_own_take_the_place_of_the_papers() -> None:
     schema = Schema(categorical=["x1"])
-    explainer = DiverseExplainer.paper(approve, search=None, regions=3, schema=schema)
+    explainer = paper_by_steps(approve, search=None, regions=3, schema=schema)
     assert explainer.strategy == Paper(search=None, regions=3)
     assert explainer.scale == "range"
     assert explainer.schema == Schema(categorical=["x1"], step=0)
@@ -88,20 +89,20 @@ def test_parameters_of_ones_own_take_the_place_of_the_papers() -> None:
 @pytest.mark.parametrize(
     ("given", "line"),
     [
-        ({"sparsify": True}, "strategy=Nearest()"),
+        ({"sparse": True}, "strategy=Nearest()"),
         ({"diversity": FeatureDiversity()}, "strategy=Nearest(diversity=FeatureDiversity())"),
-        ({"sparsify": False, "search": LineSearch(0.2)}, "strategy=Paper(search=LineSearch("),
+        ({"sparse": False, "search": LineSearch(0.2)}, "strategy=Paper(search=LineSearch("),
         ({"candidates": NearestCandidates(20)}, "strategy=Paper(candidates=NearestCandidates("),
         ({"search": None}, "strategy=Paper(search=None)"),
-        ({"anchors": "auto"}, "strategy=Shared(own=0, regions='auto')"),
-        ({"anchors": 4, "sparsify": False}, "strategy=Paper(regions=4)"),
+        ({"regions": "auto"}, "strategy=Shared(own=0, regions='auto')"),
+        ({"regions": 4, "sparse": False}, "strategy=Paper(regions=4)"),
     ],
 )
 def test_parameters_that_moved_to_a_strategy_are_refused_with_the_new_line(
     given: dict[str, Any], line: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=re.escape(line)):
-        DiverseExplainer(approve, **given)
+        explainer_by_steps(approve, **given)
 
 
 def test_the_defaults_change_few_features_and_search_finely() -> None:

@@ -110,12 +110,12 @@ def test_the_changes_of_a_description_and_a_letter_are_those_of_the_rows(
     reviewed = READER.options(
         re.sub(r"(?m)^  (?=\d+\. |   - )", "", explanation.letter("reviewer", width=None))
     )
-    letter = READER.variations(explanation.letter(width=None))
+    letter = READER.options_in_letter(explanation.letter(width=None))
     assert len(told) == len(letter) == len(options)
     assert reviewed == told
-    for c, changes, variation in zip(options, told, letter, strict=True):
+    for c, changes, in_letter in zip(options, told, letter, strict=True):
         changed = {column.name for column in COLUMNS if not kept(column, x, c)}
-        for read in (changes, variation):
+        for read in (changes, in_letter):
             assert {change.column.name for change in read} == changed
             typed = READER.apply(read, x, c)
             assert [name for name in c if not same(typed[name], c[name])] == []
@@ -183,7 +183,7 @@ def test_what_is_said_about_limits_is_true_of_every_option(name: str) -> None:
 
 def limits_of(review: str) -> list[str]:
     """Return the sentences about limits of a letter to a reviewer."""
-    part = review.split("Limits that were kept\n")[1].split("\n\n", maxsplit=1)[0]
+    part = review.split("Constraints that were kept\n")[1].split("\n\n", maxsplit=1)[0]
     return [line.strip() for line in part.splitlines()]
 
 

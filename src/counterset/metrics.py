@@ -36,8 +36,8 @@ def validity(explanation: Explanation, model: Any = None) -> float:
     >>> import numpy as np
     >>> from counterset import DiverseExplainer
     >>> X = np.random.default_rng(0).random((200, 3))
-    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1.5).fit(X)
-    >>> validity(explainer.explain([0.1, 0.2, 0.3]))
+    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1.5, max_counterfactuals=3)
+    >>> validity(explainer.fit(X).explain([0.1, 0.2, 0.3]))
     1.0
     """
     _check_not_empty(explanation.labels)

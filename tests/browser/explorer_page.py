@@ -22,9 +22,16 @@ PATIENCE = 90
 
 
 @contextmanager
-def serving(served: Served, token: str | None = None) -> Iterator[str]:
-    """Serve the page on a free port of this machine, and yield its address."""
-    served.warm_up()
+def serving(served: Served, token: str | None = None, *, is_ready: bool = True) -> Iterator[str]:
+    """Serve the page on a free port of this machine, and yield its address.
+
+    Parameters
+    ----------
+    is_ready
+        Whether to learn first what requests will need.
+    """
+    if is_ready:
+        served.warm_up()
     with socket.create_server(("127.0.0.1", 0)) as listening:
         config = uvicorn.Config(create_app(served, token=token), log_config=None, access_log=False)
         server = uvicorn.Server(config)

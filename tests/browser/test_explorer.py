@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -464,3 +465,24 @@ def test_a_server_with_a_token_asks_for_it(visitor: Any) -> None:
         assert page.text("#options h2").endswith("to True")
         page.script("sessionStorage.clear()")
     page.faults()  # the browser complains of the first, refused, request
+
+
+def test_a_page_that_is_opened_while_the_server_learns_waits_for_it(visitor: Any) -> None:
+    X = pd.DataFrame(np.random.default_rng(0).random((200, 2)), columns=["a", "b"])
+    may_learn = Event()
+    may_learn.set()
+
+    def model(rows: pd.DataFrame) -> Any:
+        assert may_learn.wait(60)
+        return (rows.sum(axis=1) > 1).to_numpy()
+
+    served = Served("toy", DiverseExplainer(model).fit(X), X, goal={"target": True})
+    may_learn.clear()
+    with serving(served, is_ready=False) as found:
+        page = Page(visitor, found)
+        visitor.get(found)
+        page.wait(lambda: "still learning" in page.text(".failure"))
+        may_learn.set()
+        page.wait(lambda: page.all("#options .option") and not page.all(".option.empty"))
+        assert page.all(".failure") == []
+    page.faults()  # the browser complains of the requests that were refused

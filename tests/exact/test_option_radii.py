@@ -243,8 +243,9 @@ def test_a_model_that_cannot_be_read_proves_nothing() -> None:
     assert certified.certificate.option_radii is not None
     assert certified.certificate.option_radii.tolist() == [0, 0]
     assert "It is not proved for whom else an option works." in repr(certified)
-    sentences = certified.describe(width=None)
-    assert "Not proved: for which other inputs options 1 and 2 work." in sentences
+    assert "Not proved: for which other inputs options 1 and 2 work." in certified.describe(
+        width=None
+    )
 
 
 def test_a_class_is_proved_and_no_probability() -> None:

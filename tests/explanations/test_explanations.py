@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -104,9 +105,27 @@ def test_a_batch_is_a_sequence(explanations: Explanations) -> None:
     assert [explanation.index for explanation in explanations] == ["ann", "bob"]
     assert explanations[-1].index == "bob"
     assert explanations[np.int64(1)].index == "bob"  # type: ignore[call-overload]
+    assert [explanation.index for explanation in reversed(explanations)] == ["bob", "ann"]
+    assert isinstance(explanations, Sequence)
     for beyond in (2, -3):
         with pytest.raises(IndexError):
             explanations[beyond]
+
+
+def test_the_index_of_a_batch_holds_the_index_of_each(explanations: Explanations) -> None:
+    assert explanations.index.equals(FRAME.index[:2])
+    assert [each.index for each in explanations] == explanations.index.tolist()
+
+
+def test_a_batch_as_codes_is_what_its_explanations_are(explanations: Explanations) -> None:
+    coded = explanations.coded
+    np.testing.assert_array_equal(coded.matrix, np.vstack([e.coded.matrix for e in explanations]))
+    np.testing.assert_array_equal(coded.inputs, np.vstack([e.coded.input for e in explanations]))
+    np.testing.assert_array_equal(coded.changed, np.vstack([e.changed for e in explanations]))
+    assert coded.owners.tolist() == [0, 0, 1, 1]
+    assert coded.nearest.tolist() == [each.distances[0] for each in explanations]
+    for array in (coded.inputs, coded.matrix, coded.labels, coded.distances):
+        assert not array.flags.writeable
 
 
 def test_a_slice_is_a_batch_of_its_own() -> None:

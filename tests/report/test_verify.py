@@ -15,8 +15,10 @@ from sklearn.tree import DecisionTreeClassifier
 from support.displays import approve, mixed, special
 from support.json_kinds import COLUMNS
 
-from counterset import DiverseExplainer, InvalidInputError, datasets
+from counterset import DiverseExplainer, Explanation, InvalidInputError, datasets
 from counterset.report import verify_report
+from counterset.report.page import read_record
+from counterset.report.verify import record_of, record_of_many
 
 
 @pytest.fixture
@@ -167,3 +169,28 @@ def test_reports_on_all_kinds_of_categories_are_verified(name: str, tmp_path: Pa
     assert verify_report(tmp_path / "one.html", model).holds
     explainer.explain_many(frame.head(2), if_none="ignore").to_html(tmp_path / "many.html")
     assert verify_report(tmp_path / "many.html", model).holds
+
+
+def test_the_record_of_one_explanation_holds_all_of_it() -> None:
+    explanation, _ = mixed()
+    record = read_record(explanation.to_html(), "It")
+    assert record == json.loads(json.dumps(record_of(explanation)))
+    again = Explanation.from_dict(record["explanation"])
+    assert again.describe() == explanation.describe()
+    assert record["fingerprint"]["digest"] == explanation.context.fingerprint().digest
+    assert record["explanation"]["constraints"] == {"immutable": ["age"]}
+
+
+def test_the_record_of_many_holds_settings_and_hashes_but_no_rows() -> None:
+    explanation, explainer = mixed()
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
+    record = record_of_many(explainer.explain_many(row), {"options": {}})
+    assert record["figures"] == {"options": {}}
+    assert record["constraints"] == {"immutable": ["age"]}
+    assert record["settings"]["max_counterfactuals"] == 4
+    assert record["training"] == {
+        "rows": len(explainer.training_.pool.matrix),
+        "hash": explainer.training_.summary.value.hash,
+    }
+    assert "explanation" not in record
+    assert set(record["versions"]) >= {"counterset", "numpy", "python"}

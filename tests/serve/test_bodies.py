@@ -35,7 +35,7 @@ def test_what_is_written_is_read_back(value: Any) -> None:
         (b"[-Infinity]", "-Infinity is not allowed"),
         (b"[1e999]", "number 1e999 is too large"),
         (b"[" + b"9" * 10_000 + b"]", "too many digits"),
-        (b"[" * 200_000, "nested 20 levels deep"),
+        (b"[" * 200_000, "nested at most 20 levels deep"),
         (b"\xff\xfe", "not UTF-8"),
         (b'{"age": 1, "age": 2}', "'age' twice"),
         (b'{"a": 1, "b": 2, "c": 3, "b": 4}', "'b' twice"),
@@ -76,7 +76,7 @@ def test_levels_are_counted_outside_of_strings(value: Any, more: int) -> None:
     if levels_of(value) <= MOST_LEVELS:
         assert parse_json(body) == value
     else:
-        with pytest.raises(InvalidInputError, match="nested 20 levels deep"):
+        with pytest.raises(InvalidInputError, match="nested at most 20 levels deep"):
             parse_json(body)
 
 

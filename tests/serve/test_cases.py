@@ -184,6 +184,9 @@ def test_a_report_names_its_case_and_says_if_it_was_edited(served: Served) -> No
         {"constraints": {"income": {"colour": "red"}}},
         {"kept": [{}] * 21},
         {"wishes": 3},
+        {"target": ["approved"]},
+        {"values": ROW | {"income": [30]}},
+        {"constraints": {"income": {"low": [1]}}},
     ],
 )
 def test_a_request_of_another_form_is_refused(wrong: dict[str, Any]) -> None:
@@ -228,6 +231,13 @@ def test_one_edit_of_the_page_explains_the_case_once_for_each_strategy() -> None
     locked = asked | {"constraints": {"home": {"locked": True}}, "options": 10}
     assert explained_alone([("explain", locked)]) == 1
     assert explained_alone([("lift", locked)]) == 1
+    # However many constraints there are, the case itself is still known afterwards.
+    strict = {"locked": True, "direction": "up", "low": 20, "high": 70}
+    names = {"income": strict, "debt": strict, "home": {"locked": True}, "town": {"locked": True}}
+    many = asked | {"constraints": names}
+    assert explained_alone([("explain", many)]) == 1
+    assert explained_alone([("lift", many)]) >= MOST_REMEMBERED
+    assert explained_alone([("explain", many)]) == 0
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 from support.served_loans import DECLINED, TRAINING, approve, serve_loans
 
-from counterset import DiverseExplainer, InvalidInputError, NoCounterfactualError
+from counterset import DiverseExplainer, InvalidInputError, Nearest, NoCounterfactualError, Shared
 from counterset.exceptions import ModelError
 from counterset.serve.app import create_app
 from counterset.serve.served import Served
@@ -23,9 +23,9 @@ def test_shared_lists_are_learned_once_however_many_ask_at_a_time() -> None:
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: served.shared, range(8)))
     assert len({id(each) for each in found}) == 1
-    assert found[0].anchors_ is not None
+    assert isinstance(found[0].strategy, Shared)
     assert found[0].constraints == served.explainer.constraints
-    assert served.explainer.anchors_ is None
+    assert isinstance(served.explainer.strategy, Nearest)
 
 
 def test_another_number_of_options_leaves_the_explainer_as_it_is(served: Served) -> None:
@@ -132,6 +132,6 @@ def test_a_name_must_stand_in_an_address(served: Served, name: str) -> None:
 
 
 def test_the_explainer_has_no_shared_lists_of_its_own(served: Served) -> None:
-    shared = DiverseExplainer(served.model, anchors=2).fit(TRAINING)
+    shared = DiverseExplainer(served.model, strategy=Shared(regions=2)).fit(TRAINING)
     with pytest.raises(InvalidInputError, match="no shared lists"):
         Served("loans", shared, served.cases)

@@ -27,7 +27,9 @@ CHECKS = [
     status_code_conformance,
 ]
 
-schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(serve_loans(), hosts=None))
+loans = serve_loans()
+loans.warm_up()
+schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(loans, hosts=None))
 
 
 @schema.parametrize()

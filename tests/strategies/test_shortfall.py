@@ -63,7 +63,7 @@ def test_an_empty_explanation_stands_in_its_place() -> None:
         found = fitted().explain_many(inputs, constraints=constraints, if_none="warn")
     assert found.counts.tolist() == [0, 1]
     assert len(found[0]) == 0
-    assert "No counterfactual was found." in repr(found[0])
+    assert "No option that leads to True was found." in repr(found[0])
     assert found[0].changes.empty
     assert np.asarray(found[0].counterfactuals).shape == (0, 2)
     # An input without a counterfactual used to be left out.
@@ -113,7 +113,7 @@ def test_an_input_without_a_counterfactual_says_so() -> None:
             FRAME[:1], constraints=Constraints(max_increase={"a": 1}), if_none="warn"
         )
     assert found.status == ("none_found",)
-    assert "No counterfactual was found." in repr(found[0])
+    assert "No option that leads to True was found." in repr(found[0])
 
 
 def test_what_may_change_is_named_where_that_is_little() -> None:
@@ -184,7 +184,7 @@ def test_a_class_that_no_training_row_has_leaves_all_explanations_empty(if_none:
     assert found.status == ("none_found",) * 4
     assert len(caught) == (if_none == "warn")
     assert found.why_none[2].startswith("no training row is predicted 'maybe', so there is nothing")
-    assert "No counterfactual was found" in repr(found[0])
+    assert "No option that leads to 'maybe' was found." in repr(found[0])
     with pytest.raises(NoCounterfactualError, match="No training row is predicted 'maybe'"):
         fitted().explain_many(FRAME, target="maybe")
 

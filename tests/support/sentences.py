@@ -98,8 +98,8 @@ class Reader:
             rest = rest[values.end() :]
         return changes
 
-    def variations(self, letter: str) -> list[list[Change]]:
-        """Return the changes of each variation of ``letter(width=None)``."""
+    def options_in_letter(self, letter: str) -> list[list[Change]]:
+        """Return the changes of each option of ``letter(width=None)``."""
         found: list[list[Change]] = []
         for line in letter.splitlines():
             if many := re.fullmatch(r"  (\d+)\. With these \d+ changes:", line):

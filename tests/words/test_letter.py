@@ -63,7 +63,7 @@ def explanation() -> Explanation:
     return explainer.fit(FRAME).explain(FRAME.iloc[0])
 
 
-def test_an_applicant_gets_reasons_variations_and_a_contact(explanation: Explanation) -> None:
+def test_an_applicant_gets_reasons_options_and_a_contact(explanation: Explanation) -> None:
     letter = explanation.letter(contact="Ms Lee, 555-0100", width=None)
     assert "Its result is '<i>bad'." in letter
     assert "The main reason for this result:\n  <b>amount: 5,951 <DM>" in letter
@@ -115,7 +115,7 @@ def test_html_is_well_formed_escaped_and_without_scripts(
     assert shown.startswith('<article lang="en">')
 
 
-def test_html_numbers_the_variations_once() -> None:
+def test_html_numbers_the_options_once() -> None:
     shown = by_hand([1, 3]).letter("reviewer", format="html")
     assert shown.count("<ol>") == 1
     assert "<li>1. " not in shown

@@ -1,4 +1,4 @@
-"""The view of an explanation in a notebook."""
+"""What an explanation shows in a notebook and in a terminal."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from support.settings import explainer_by_steps
 from support.worded import by_hand
 
 from counterset import DiverseExplainer
-from counterset.words.views import MARKED
+from counterset.words.views import MARKED, MOST_FEATURES, UNCHANGED
 
 
 def test_it_shows_words_changed_cells_and_a_drawing() -> None:
@@ -51,3 +52,40 @@ def test_without_options_there_is_no_drawing() -> None:
     shown = by_hand(rows=[])._repr_html_()
     assert "No option that leads to &#x27;good&#x27; was found." in shown
     assert "<svg" not in shown
+
+
+ROWS = np.random.default_rng(0).random((80, 70)).round(2)
+
+
+def test_at_most_sixty_features_are_listed_and_the_rest_counted() -> None:
+    explainer = DiverseExplainer.paper(lambda rows: rows.sum(axis=1) > 35)
+    text = repr(explainer.fit(ROWS).explain(ROWS[ROWS.sum(axis=1) < 35][0]))
+    assert sum(line.startswith("x") for line in text.splitlines()) == MOST_FEATURES
+    assert "... and 10 more features that change." in text
+
+
+def test_a_regression_is_predicted_and_not_classified() -> None:
+    explainer = explainer_by_steps(
+        lambda rows: rows[:, :3].sum(axis=1) / 3, diversity=None, search=None, sparse=False
+    ).fit(ROWS)
+    row = ROWS[ROWS[:, :3].sum(axis=1) / 3 < 0.4][0]
+    text = repr(explainer.explain(row, interval=(0.5, 0.75)))
+    assert text.splitlines()[0].startswith("Input 0 is predicted to be 0.")
+    assert "options lead to a prediction between 0.5 and 0.75," in text
+    assert "classified" not in text
+    assert "\npredicted" in text
+    assert "options lead to a prediction of at least 0.5," in repr(
+        explainer.explain(row, interval=(0.5, np.inf))
+    )
+    high = ROWS[ROWS[:, :3].sum(axis=1) / 3 > 0.6][0]
+    assert "options lead to a prediction of at most 0.5," in repr(
+        explainer.explain(high, interval=(-np.inf, 0.5))
+    )
+
+
+def test_what_stays_is_marked() -> None:
+    rows = np.array([[0.0, 0.0], [0.0, 2.0], [3.0, 0.0]])
+    explainer = explainer_by_steps(lambda X: X.sum(axis=1) > 1, max_counterfactuals=2, search=None)
+    lines = repr(explainer.fit(rows).explain(rows[0])).splitlines()
+    assert lines[2].split() == ["x0", "0", UNCHANGED, "3"]
+    assert lines[3].split() == ["x1", "0", "2", UNCHANGED]

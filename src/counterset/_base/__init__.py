@@ -1,7 +1,8 @@
 """What every other package needs: names for arrays, checks of parameters, and small tools.
 
-Begin with ``arrays``: its names tell what an array holds. The rest are single functions and
-classes: ``callers``, ``checks``, ``files``, ``lazy``, ``products``, ``progress``, ``threads``.
+Begin with ``arrays``: its names say what an array has. The others are ``bidi`` (texts from right to
+left), ``checks``, ``files`` (atomic writes and locks), ``lazy`` (values computed once),
+``progress`` (a progress bar and warnings) and ``threads``.
 
 Modules here import ``counterset.exceptions`` only.
 """

@@ -69,7 +69,7 @@ def check_between(value: object, least: float, most: float, name: str) -> None:
 
 
 def check_list(value: object, name: str, of: str = "names") -> None:
-    """Check that a value is a list, or an array or a set; a text would be read as its letters."""
+    """Check that a value is a list, an array or a set, and not a single text."""
     if isinstance(value, str | bytes):
         raise InvalidInputError(
             f"{name} takes a list of {of}, got the text {value!r}. Put it in brackets."

@@ -1,4 +1,4 @@
-"""Cluster: explain chunks on the workers of a Dask scheduler, and take what is ready."""
+"""Explain chunks on the workers of a Dask scheduler, and return each as soon as it is ready."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from counterset.exceptions import InvalidInputError, MissingExtraError
 
 __all__ = ["connected", "explain_chunks"]
 
-#: A scheduler answers within 10 seconds, or is taken to be gone.
+#: A scheduler must answer within 10 seconds.
 SECONDS = 10
-#: A chunk that fails is tried 2 times more: a worker may have lost its network for a moment.
+#: A chunk that fails is tried twice more: a worker may have lost its network for a moment.
 RETRIES = 2
 #: Each thread of a worker has one chunk at work and one waiting; more would only fill its memory.
 WAITING = 2
@@ -56,11 +56,12 @@ def _connect(address: str, seconds: float) -> Any:
             "A cluster needs dask and distributed: pip install 'counterset[dask]'."
         ) from None
     try:
-        # Before there is a client: one that never began waits for 20 seconds when it ends.
+        # Checked before a client is made: closing one that never connected takes 20 seconds.
         get_address_host(address)
     except ValueError as error:
         raise InvalidInputError(
-            f"{address!r} is no address of a Dask scheduler, such as tcp://10.0.0.1:8786: {error}"
+            f"{address!r} is not the address of a Dask scheduler, such as tcp://10.0.0.1:8786: "
+            f"{error}"
         ) from error
     results: Queue[Any] = Queue()
 
@@ -70,7 +71,7 @@ def _connect(address: str, seconds: float) -> Any:
         except (OSError, TimeoutError) as error:
             results.put(error)
 
-    # Dask's own timeout does not end the wait for a server that listens but never says a word.
+    # Dask's own timeout does not end the wait for a server that listens but never answers.
     Thread(target=connect, daemon=True).start()
     try:
         result = results.get(timeout=seconds)
@@ -79,7 +80,7 @@ def _connect(address: str, seconds: float) -> Any:
     if isinstance(result, OSError):  # so is a TimeoutError
         raise ConnectionError(
             f"No Dask scheduler answered at {address} within {seconds:g} seconds. Start one with "
-            f"'dask scheduler', or look at its address."
+            f"'dask scheduler', or check the address."
         )
     return result
 
@@ -87,21 +88,21 @@ def _connect(address: str, seconds: float) -> Any:
 def explain_chunks(
     client: Any, function: FrameExplainer, chunks: Iterable[tuple[int, pd.DataFrame]]
 ) -> Iterator[tuple[int, pd.DataFrame]]:
-    """Explain chunks on the workers of a cluster; yield each when it is ready, with its number.
+    """Explain chunks on the workers of a cluster; yield each with its number when it is ready.
 
     Parameters
     ----------
     client
         The client of a cluster.
     function
-        What explains a chunk. Each worker gets it once.
+        The function that explains a chunk. Each worker gets it once.
     chunks
-        The chunks with their numbers. No more are taken than workers can soon begin.
+        The chunks with their numbers. Only a few more are read than the workers are busy with.
     """
     from distributed import as_completed  # noqa: PLC0415 - an extra
 
     with warnings.catch_warnings():
-        # It is sent once, and not as scattered data, which would be lost with its worker.
+        # Sent once, as the result of a task: scattered data would be lost with its worker.
         warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
         shared = client.submit(_itself, function, pure=False)
     left = iter(chunks)

@@ -209,7 +209,7 @@ class FrameExplainer:
         messages = np.empty(len(frame), dtype=object)
         for row, error in (read.errors | found.errors).items():
             status[row] = next(name for kind, name in ROW_ERRORS.items() if isinstance(error, kind))
-            messages[row] = f"{type(error).__name__}: {_of_one_row(str(error))}"
+            messages[row] = _of_one_row(str(error))
         pieces: list[tuple[Indices, Explanations]] = []
         for rows, (explanations, texts) in found.pieces:
             status[rows], messages[rows] = explanations.status, texts
@@ -309,8 +309,15 @@ def _explain_part(part: pd.DataFrame, explain: FrameExplainer) -> pd.DataFrame:
 
 
 def _of_one_row(message: str) -> str:
-    """Return a message about a table of one row as one about that row."""
-    return message.replace(", row 0", "").replace("row 0", "this row")
+    """Return a message about a table of one row as one about that row.
+
+    Examples
+    --------
+    >>> _of_one_row("X has a missing value in feature 'age', row 0.")
+    "The row has a missing value in feature 'age'."
+    """
+    message = message.replace(", row 0", "").replace("row 0", "this row")
+    return f"The row {message[2:]}" if message.startswith("X ") else message
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,9 @@ __all__ = [
 
 #: The rows of a CSV file are counted a million at a time.
 COUNTED = 1_000_000
-#: What other programs write between cells, and how it is called.
+#: Other separators of cells, with their names.
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-#: A cell that begins so may be a formula for a spreadsheet; OWASP lists them under "CSV Injection".
+#: A spreadsheet may take a cell that begins so for a formula; from OWASP's "CSV Injection".
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")  # noqa: RUF001
 NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?")
 #: The file that one run at a time holds a lock on.
@@ -96,18 +96,18 @@ class Format(Protocol):
 
 
 def open_table(file: Path) -> TableFile:
-    """Open a table; the ending of its name tells whether it is parquet or CSV."""
+    """Open a table; the ending of its name says whether it is parquet or CSV."""
     if not file.is_file():
         raise InvalidInputError(f"There is no file {file}.")
     if is_model_file(file):
-        raise InvalidInputError(f"{file} is a model, by its ending, and no table.")
+        raise InvalidInputError(f"{file} is a model, by the ending of its name, and not a table.")
     table: ParquetTable | CsvTable = ParquetTable(file) if _is_parquet(file) else CsvTable(file)
     _check_names(table.names, file)
     return table
 
 
 def check_ending(file: Path) -> None:
-    """Check that the ending of a file to be written tells what to write.
+    """Check that the name of a file to be written ends in .csv or .parquet.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def check_ending(file: Path) -> None:
     """
     if file.suffix.lower() != ".csv" and not _is_parquet(file):
         raise InvalidInputError(
-            f"{file} ends neither in .csv nor in .parquet. Choose one: it tells what to write."
+            f"{file} ends neither in .csv nor in .parquet. Choose one: it is the format to write."
         )
 
 
@@ -134,7 +134,7 @@ def format_of(
     frame
         A frame with the columns and dtypes of the table; it may have no rows.
     values
-        Values of some columns: what a column of objects holds, its dtype does not tell.
+        Values of some columns: the dtype of a column of objects does not say what it has.
     safe
         Whether a CSV file is written so that no spreadsheet takes a text for a formula.
     """
@@ -148,7 +148,7 @@ def _is_parquet(file: Path) -> bool:
 
 
 def _check_names(names: Sequence[str], file: Path) -> None:
-    """Check that each column has a name of its own."""
+    """Check that columns are separated by commas and have different names."""
     if len(names) == 1:
         for separator, called in SEPARATORS.items():
             if separator in names[0] and names[0].replace(separator, "").isprintable():
@@ -162,7 +162,7 @@ def _check_names(names: Sequence[str], file: Path) -> None:
     if twice:
         raise InvalidInputError(
             f"{file} has several columns of the same name: {', '.join(map(repr, twice))}. Give "
-            f"each column a name of its own."
+            f"each column its own name."
         )
 
 
@@ -186,7 +186,7 @@ class CsvTable:
             return [str(name) for name in pd.read_csv(self.file, index_col=False, nrows=0)]
 
     def count(self) -> int:
-        """Return the number of rows: a cell in quotes may have several lines."""
+        """Return the number of rows; a cell in quotes may have several lines."""
         with (
             _reading_csv(self.file),
             pd.read_csv(self.file, usecols=[0], index_col=False, chunksize=COUNTED) as chunks,
@@ -196,7 +196,7 @@ class CsvTable:
     def read(self) -> pd.DataFrame:
         """Read all rows, each column in the dtype that fits all of them."""
         with _reading_csv(self.file):
-            # By default, pandas takes a cell too many for the name of its row, and shifts the rest.
+            # By default, pandas takes an extra first cell for the index, and shifts the others.
             return pd.read_csv(self.file, index_col=False, low_memory=False)
 
     def chunks(self, size: int, texts: Sequence[str] = ()) -> Iterator[pd.DataFrame]:
@@ -272,9 +272,9 @@ def _texts(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def as_text(cell: Any) -> Any:
-    """Return a cell so that no spreadsheet takes it for a formula: a text gets a quote before it.
+    """Return a cell that no spreadsheet takes for a formula: such a text gets a quote before it.
 
-    Numbers stay as they are, also those that are written as texts.
+    Numbers stay as they are, even if they are texts.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def as_text(cell: Any) -> Any:
 
 @contextmanager
 def _reading_csv(file: Path) -> Iterator[None]:
-    """Say what is wrong with a file that cannot be read as CSV."""
+    """Raise an error that names the file if it cannot be read as CSV."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", ParserWarning)
@@ -304,15 +304,15 @@ def _reading_csv(file: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise InvalidInputError(
-            f"{file} is no text in UTF-8: it has the byte 0x{byte:02x}. Save it again as UTF-8 (a "
-            f"spreadsheet calls it 'CSV UTF-8'), or convert it, if it is in Latin-1: iconv -f "
-            f"LATIN1 -t UTF-8 {file} > utf8.csv"
+            f"{file} is not a UTF-8 text: it has the byte 0x{byte:02x}. Save it again as UTF-8 "
+            f"(spreadsheets call it 'CSV UTF-8'). If it is in Latin-1, convert it: iconv -f LATIN1 "
+            f"-t UTF-8 {file} > utf8.csv"
         ) from None
     except OSError as error:
         if error.errno is not None:  # the disk or the network failed, and not the file
             raise
         raise InvalidInputError(f"{file} cannot be read as a CSV file: {error}") from error
-    except Exception as error:  # what is no table can fail in many ways, and few name the file
+    except Exception as error:  # other files can fail in many ways, and few errors name the file
         raise InvalidInputError(f"{file} cannot be read as a CSV file: {error}") from error
 
 
@@ -379,8 +379,8 @@ class ParquetFormat:
     frame
         A frame with the columns and dtypes; it may have no rows.
     values
-        Values of some columns: what a column of objects holds, its dtype does not tell. One
-        without any value holds text.
+        Values of some columns: the dtype of a column of objects does not say what it has. A column
+        without any value is written as text.
     """
 
     def __init__(self, frame: pd.DataFrame, values: pd.DataFrame) -> None:
@@ -413,7 +413,7 @@ class ParquetFormat:
 
 @contextmanager
 def _reading_parquet(file: Path) -> Iterator[None]:
-    """Say what is wrong with a file that cannot be read as parquet."""
+    """Raise an error that names the file if it cannot be read as parquet."""
     try:
         yield
     except (_pyarrow().ArrowException, OSError) as error:
@@ -450,9 +450,9 @@ def _pyarrow() -> Any:
 class Parts:
     """The finished parts of a table, in a folder beside the file that it will be.
 
-    A part is finished when a small file, its note, says what it holds. All files are written under
-    another name and moved, so an interruption leaves no half part behind. A part that was damaged
-    later, which its note shows, does not count as finished.
+    A part is finished when there is a note for it, a small file with its hash. Files are written
+    atomically, so an interruption leaves no half part behind. A part that does not have the hash in
+    its note is damaged, and does not count as finished.
 
     Parameters
     ----------
@@ -464,7 +464,7 @@ class Parts:
     folder
         The folder.
     damaged
-        How many parts were found damaged, and will be made again.
+        The number of damaged parts, which will be made again.
     """
 
     def __init__(self, file: Path) -> None:
@@ -475,15 +475,15 @@ class Parts:
 
     @contextmanager
     def opened(self, made_from: Mapping[str, str]) -> Iterator[None]:
-        """Make the folder, or find in it what the same run has finished; let no other run in.
+        """Make the folder, or find the finished parts of the same run; lock out other runs.
 
-        At the end the folder stays if some parts are finished, and the table is not.
+        The folder is kept if some parts are finished but the table is not.
 
         Parameters
         ----------
         made_from
-            What decides what is in the parts: a short text for each thing, such as a hash for a
-            file. Parts that were made from something else are refused.
+            What the parts depend on: a short text for each, such as the hash of a file. Parts that
+            were made from something else are refused.
         """
         self._check_folder()
         self.folder.mkdir(exist_ok=True)
@@ -491,8 +491,8 @@ class Parts:
             with locked(self.folder / LOCK) as held:
                 if not held:
                     raise InvalidInputError(
-                        f"Another run is writing {self.file} at this moment. Wait until it ends, "
-                        f"or choose another name."
+                        f"Another run is writing {self.file} now. Wait until it ends, or choose "
+                        f"another name."
                     )
                 self._find_finished(made_from)
                 try:
@@ -522,7 +522,7 @@ class Parts:
         frame
             Its rows.
         status
-            How many inputs have which status.
+            The number of inputs with each status.
         how
             The format.
         """
@@ -534,7 +534,7 @@ class Parts:
         self._notes[number] = note
 
     def status(self) -> Counter[str]:
-        """Return how many inputs of all finished parts have which status."""
+        """Return the number of inputs with each status, in all finished parts."""
         total: Counter[str] = Counter()
         for note in self._notes.values():
             total.update(note["status"])
@@ -542,23 +542,23 @@ class Parts:
 
     def join(self, count: int, how: Format) -> None:
         """Write the parts to the file; the folder is no longer needed."""
-        # Inside the folder, a run that is killed leaves nothing that the next one does not remove.
+        # Joined inside the folder: if this run is killed, the next one removes what is left.
         joined = self.folder / f"joined{self.file.suffix}"
         how.join([self._part(number) for number in range(count)], joined)
         joined.replace(self.file)
         self.discard()
 
     def discard(self) -> None:
-        """Forget what is finished, so that nothing stays of this run."""
+        """Forget what is finished, so that the folder is removed at the end."""
         self._notes.clear()
 
     def _check_folder(self) -> None:
-        """Check that the folder is not there, or holds what runs write: it will be removed."""
+        """Check that the folder does not exist or has only files of runs: it will be removed."""
         if not self.folder.exists():
             return
         if self.folder.is_dir():
             others = [each.name for each in self.folder.iterdir() if not OWN.fullmatch(each.name)]
-            reason = f"it holds other files ({', '.join(sorted(others)[:3])})" if others else None
+            reason = f"it has other files ({', '.join(sorted(others)[:3])})" if others else None
         else:
             reason = "it is a file"
         if reason is not None:
@@ -575,7 +575,7 @@ class Parts:
         other = [name for name in names if before.get(name) != made_from.get(name)]
         if before and other and numbers:
             raise InvalidInputError(
-                f"{self.folder} holds finished parts of another run: {', '.join(other)} differed. "
+                f"{self.folder} has finished parts of another run: {', '.join(other)} differed. "
                 f"Repeat that command to finish it, remove the folder, or choose another name."
             )
         if not other:
@@ -587,7 +587,7 @@ class Parts:
         self._remove_all_but(LOCK, MANIFEST, *finished)
 
     def _read_note(self, number: int) -> dict[str, Any] | None:
-        """Return what a note says of a part; None if the part is not as it was written."""
+        """Return the note of a part; None if the part is missing or damaged."""
         note, part = _read_json(self._note(number)), self._part(number)
         if (
             not part.is_file()
@@ -614,7 +614,7 @@ class Parts:
 
 
 def _read_json(file: Path) -> dict[str, Any]:
-    """Return what a file holds; nothing if it is damaged or not there."""
+    """Return what a file has; an empty dict if it is damaged or missing."""
     try:
         read = json.loads(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

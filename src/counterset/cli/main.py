@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--version", action="version", version=f"counterset {__version__}", help="show the version"
     )
-    commands = parser.add_subparsers(title="commands", prog="counterset", metavar="COMMAND")
+    commands = parser.add_subparsers(title="commands", prog="counterset", metavar="COMMAND ...")
     parser.set_defaults(run=None)
     for command in COMMANDS:
         command.add_command(commands)

@@ -1,9 +1,8 @@
 """Datasets to try an explainer on: bundled, from a folder of yours, or from OpenML.
 
 Begin with :mod:`counterset.datasets.loading`, which finds a dataset by its name.
-:mod:`counterset.datasets.bundled` holds those that ship with the package, and
-:mod:`counterset.datasets.loading` those that are read from a folder or from OpenML. May import
-``tables`` and what lies below it.
+:mod:`counterset.datasets.bundled` has those that ship with the package. May import ``tables`` and
+what lies below it.
 
 >>> from counterset import datasets
 >>> datasets.load("german_credit")

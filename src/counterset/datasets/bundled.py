@@ -29,16 +29,16 @@ class Dataset:
 
     Parameters
     ----------
-    name
+    name : str
         The name under which :func:`counterset.datasets.load` finds it.
-    X
+    X : DataFrame
         The features, one row per case.
-    y
-        The class of each row of `X`, on the same index; its name is the target's name.
-    description
+    y : Series
+        The class of each row of `X`, with the same index. Its name is that of the target.
+    description : str
         What a row is, what the target means, and the licence.
-    schema
-        How people call the features, their units and their values, for ``schema=`` of an explainer.
+    schema : Schema, default=Schema()
+        Labels, units and texts of the features, for ``schema=`` of an explainer.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def _read(file_name: str) -> pd.DataFrame:
         return pd.read_csv(
             stream,
             compression="gzip",
-            # "none" is an answer in German credit, and no bundled file has an empty cell.
+            # "none" is a value in German credit, and no bundled file has an empty cell.
             na_filter=False,
         )
 

@@ -106,7 +106,7 @@ def load(name: str) -> Dataset:
 
     Parameters
     ----------
-    name
+    name : str
         One of :func:`names`.
 
     Returns
@@ -201,7 +201,7 @@ def _read(name: str, source: Source, files: list[Path]) -> Dataset:
 def _read_file(file: Path, missing: tuple[str, ...]) -> pd.DataFrame:
     try:
         return pd.read_csv(file, na_values=list(missing), keep_default_na=False)
-    except Exception as error:  # a damaged or foreign file has many, and few say which file it is
+    except Exception as error:  # other files can fail in many ways, and few errors name the file
         raise DataUnavailableError(
             f"The file {file} cannot be read as a table ({type(error).__name__}: {error}). Replace "
             f"it, or delete it."
@@ -235,11 +235,11 @@ def _ways(name: str, source: Source, error: Exception) -> str:
     files = " and ".join(f"{part}.csv (or .csv.gz)" for part in source.parts)
     return (
         f"The dataset {name!r} is not bundled, was not found in a folder, and could not be fetched "
-        f"({type(error).__name__}: {error}). There are three ways to get it: "
+        f"({type(error).__name__}: {error}). To get it, either "
         f"(1) put {files}, with the target in the last column, into a folder and set the "
         f"environment variable {FOLDER_VARIABLE} to that folder; "
         f"(2) go online once: it is fetched from OpenML ({source.openml_name!r}, version "
         f"{source.openml_version}) and kept; "
-        f"(3) copy {name}.csv.gz from the cache of a machine that has it to {cache_folder()}. "
+        f"or (3) copy {name}.csv.gz from the cache of a machine that has it to {cache_folder()}. "
         f"Bundled datasets need none of this."
     )

@@ -195,9 +195,9 @@ def tune(
             means = table.loc[table["same_class"], columns].mean()
             if means[list(OBJECTIVES)].isna().any():
                 raise NoCounterfactualError(
-                    "No row of X has counterfactuals both for itself and for a noisy copy, so "
-                    "there is nothing to compare. Pass rows that do not have the wanted class or "
-                    "value yet, and that have counterfactuals."
+                    "None of the rows to explain has counterfactuals both for itself and for a "
+                    "noisy copy, so there is nothing to compare. Choose more rows, or rows that do "
+                    "not have the wanted class or value yet."
                 )
             records.append(record | means.to_dict())
             bar.advance()

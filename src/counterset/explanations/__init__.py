@@ -1,8 +1,10 @@
-"""What explainers return: explanations, certificates, and bounds on distances.
+"""What explainers return: explanations, options, certificates, and bounds on distances.
 
-Begin with :mod:`counterset.explanations.explanation`; every explanation is made by
-``make_explanations`` in :mod:`counterset.explanations.explanations`. What it remembers of how it
-was made is a :mod:`counterset.explanations.context`. May import ``models`` and what lies below it.
+Begin with :mod:`counterset.explanations.explanation`, then :mod:`counterset.explanations.option`:
+everything that shows an option reads ``explanation.options``. Every explanation is made by
+``make_explanations`` in :mod:`counterset.explanations.explanations`; how it was made is its
+:mod:`counterset.explanations.context`. :mod:`counterset.explanations.json_form` is the form of
+files and of the service. May import ``models`` and what lies below it.
 """
 
 from counterset.explanations.certificate import Certificate, DistanceBounds

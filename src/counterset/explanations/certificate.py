@@ -1,4 +1,4 @@
-"""DistanceBounds: what is known about the counterfactual distance of one input."""
+"""Certificate and DistanceBounds: what is proved about an explanation and its distances."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ class DistanceBounds:
 
     Attributes
     ----------
-    lower
+    lower : float
         It is proved that no counterfactual is nearer than this; infinite if there is none at all.
-    upper
+    upper : float
         The distance of ``witness``; infinite if none was found.
-    exact
+    exact : bool
         Whether the bounds differ by at most ``tolerance * upper``, or it is proved that there is no
         counterfactual. If the region of another class does not include its border, cfd is an
         infimum that no point attains: then ``lower`` is the infimum, and the witness lies just past
         it.
-    witness
+    witness : row or None
         A counterfactual at distance ``upper``; None if none was found. The model confirmed it, and
         it keeps the constraints.
-    seconds
+    seconds : float
         How long it took.
-    method
+    method : str
         How the bounds were found.
-    reason
+    reason : str, default=""
         Why the bounds are not exact; empty if they are.
-    tolerance
+    tolerance : float, default=1e-5
         The tolerance that ``exact`` refers to: the one that was asked for, plus how far the
         rounding of a model in single precision may move its decision boundary. ``lower`` holds in
         spite of that rounding.
@@ -86,31 +86,31 @@ class Certificate:
 
     Attributes
     ----------
-    epsilon
+    epsilon : float or None
         How much worse than the optimum a counterfactual may be to count as an option.
-    distance_bounds
+    distance_bounds : DistanceBounds or None
         The bounds on the input's counterfactual distance, for the goal and the constraints that
         were asked for. If ``none_exists``, it is proved that there is no counterfactual at all.
-    safety
+    safety : ndarray of shape (n,) or None
         For each counterfactual, a proved lower bound on its delta (definition 5); negative where
         it is not certain to be within epsilon of the input's own optimum. Every input of the same
         class nearer than delta / 2, that asks for the same and may take the counterfactual, has it
         within epsilon of its own optimum.
-    stable_radius
+    stable_radius : float or None
         Every input of the same class, at most this far away in the explainer's distance, is
         explained by the same training examples. Infinite if there is no other choice to make.
-    list_radius
+    list_radius : float or None
         Every input of the same class, at most this far away in the explainer's distance, is offered
         the same list of options in the same order: it gets the first that work for it and differ.
         Infinite if the class has one list only.
-    from_list
+    from_list : ndarray of shape (n,) or None
         Which counterfactuals come from that list; the others were found for this input alone.
-    option_radii
+    option_radii : ndarray of shape (n,) or None
         For each counterfactual: every input of the same class, nearer than this, gets the same
         label by the same change, that is, if the same features are set to the same values; with an
         option from a list, numbers that are beyond these values already stay. 0 where nothing is
         proved, infinite where it works for all. Another input's constraints are no part of it.
-    constrained
+    constrained : bool, default=False
         Whether a goal or constraints were asked for: ``safety`` is then about those who ask for the
         same and may take the counterfactual.
 

@@ -37,22 +37,22 @@ class Explanation:
 
     Attributes
     ----------
-    label
+    label : object
         The model's label of the input.
-    labels
+    labels : ndarray of shape (n,)
         The model's label of each counterfactual.
-    distances
+    distances : ndarray of shape (n,)
         The distance from the input to each, ascending.
-    examples
+    examples : ndarray of shape (n,)
         For each, the position of the training row it was searched towards; -1: of no single one.
-    plausibility
+    plausibility : ndarray of shape (n,) or None
         For each, how far it is from training rows, if the explainer looks at that, else None.
-    index
+    index : object
         The input's index label, or its position in the batch.
-    status
+    status : str
         ``"explained"``, or why there is no counterfactual: ``"none_found"``, or
         ``"already_reached"`` where the input has the wanted class or value already.
-    context
+    context : Context
         How the explanation was made: the model, the goal, constraints, settings, the data.
 
     Examples
@@ -197,7 +197,7 @@ class Explanation:
 
         Parameters
         ----------
-        outcomes
+        outcomes : mapping, default=None
             As for :meth:`describe`.
         """
         from counterset.explanations.json_form import explanation_to_dict  # noqa: PLC0415 - needs this
@@ -244,17 +244,17 @@ class Explanation:
 
         Parameters
         ----------
-        outcomes
+        outcomes : mapping, default=None
             From labels to how people call them, such as ``{"good": "approved"}``.
-        stability
+        stability : Stability or DataFrame, default=None
             What :func:`~counterset.evaluation.stability` returns for this input: the text says for
             how many slightly changed copies of it each option is found again. Or what
             :func:`~counterset.evaluate` returns for it: the text says how much the options of the
             copies differ.
-        templates
+        templates : str or Path, default=None
             The path of the texts in another language, a translated copy of
             ``counterset/words/english.toml``; None: English.
-        width
+        width : int or None, default=88
             The most letters of a line; None: lines are not broken.
         """
         from counterset.words.description import Description  # noqa: PLC0415 - a room above
@@ -275,14 +275,14 @@ class Explanation:
 
         Parameters
         ----------
-        audience
+        audience : {"applicant", "reviewer"}, default="applicant"
             ``"applicant"``: short, with at most four reasons, each with the person's own value, and
             the options; details are folded in HTML and left out in text. ``"reviewer"``: also
             what each reason does alone, distances, certificates, constraints, settings, data and
             model.
-        format
+        format : {"text", "html"}, default="text"
             ``"text"``, or ``"html"``: a fragment without scripts.
-        contact
+        contact : str, default=None
             Who answers questions and reviews the decision; None leaves a place to fill in.
         outcomes, templates, width
             As for :meth:`describe`.
@@ -313,7 +313,7 @@ class Explanation:
 
         Parameters
         ----------
-        path
+        path : str or Path, default=None
             The file to write; None: none is written.
         outcomes, stability, templates
             As for :meth:`describe`.

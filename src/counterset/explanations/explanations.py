@@ -36,17 +36,17 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
 
     Attributes
     ----------
-    labels
+    labels : ndarray of shape (n,)
         The model's labels of the inputs.
-    counts
+    counts : ndarray of shape (n,)
         How many counterfactuals each input has.
-    status
+    status : sequence of str
         The status of each input, as in :class:`Explanation`.
-    index
+    index : pandas.Index
         The inputs' index labels, or their positions: ``explanations[i].index`` is ``index[i]``.
-    model_calls, model_rows
+    model_calls, model_rows : int
         How many calls the model was asked in to make them, and about how many rows.
-    context
+    context : Context
         How they were made; constraints of single rows are known to their explanations only.
         What the model was asked to make them.
 
@@ -178,9 +178,9 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
 
         Parameters
         ----------
-        path
+        path : str or Path, default=None
             The file to write; None: none is written.
-        indent
+        indent : int, default=None
             How far to indent the parts of each; None: each stands on a line of its own.
         """
         from counterset.explanations.json_form import explanations_to_json  # noqa: PLC0415 - needs this
@@ -216,11 +216,11 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
 
         Parameters
         ----------
-        path
+        path : str or Path, default=None
             The file to write; None: none is written.
-        groups
+        groups : str or sequence, default=None
             The name of a feature, such as ``"sex"``, or the group of each input.
-        stability
+        stability : DataFrame, default=None
             What :func:`~counterset.evaluate` returned for some of the inputs.
 
         Returns

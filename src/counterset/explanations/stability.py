@@ -20,17 +20,17 @@ class Stability:
 
     Attributes
     ----------
-    copies
+    copies : int
         The number of copies that were compared. All are of the input's class; fewer than were
         asked for where not enough such copies were found.
-    kept
+    kept : ndarray of shape (n,)
         For each option of the input, in the order of the explanation, the number of copies for
         which it is found again.
-    same
+    same : int
         The number of copies that have all of the input's options and no others.
-    moved
+    moved : float
         The mean distance from the input to the copies; NaN if there are none.
-    differences
+    differences : mapping
         How much the copies differ from the input on average, in the units of each number, by its
         name.
 

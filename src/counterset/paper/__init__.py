@@ -1,9 +1,10 @@
 """The paper's experiments, and other explainers measured in the same way.
 
 Begin with :mod:`counterset.paper.reproduce`. It runs the published settings
-(:mod:`counterset.paper.cells`) one by one (:mod:`counterset.paper.experiment`), saves
-each result (:mod:`counterset.paper.reproduce`), and makes tables and plots of them
-(:mod:`counterset.paper.report`). Other explainers live in :mod:`counterset.paper.peers`.
+(:mod:`counterset.paper.cells`) one by one (:mod:`counterset.paper.experiment`) on the paper's
+datasets and networks (:mod:`counterset.paper.setups`), saves each result, and makes tables and
+plots of them (:mod:`counterset.paper.report`). Other explainers are in
+:mod:`counterset.paper.peers`; each runs in its own process (:mod:`counterset.paper.isolation`).
 May import ``plots`` and what lies below it; only ``cli`` imports it.
 
 >>> from counterset.paper import Experiment, reproduce, tune

@@ -1,7 +1,7 @@
-"""What the prototype behind the published figures did, choice by choice.
+"""The paper's experiments, with its own definitions or with those of the authors' prototype.
 
-It differs from the paper in some points, and the published figures can be met to the last digit
-only with the prototype's own choices:
+The prototype differs from the paper in some points. The published figures can be reproduced to the
+last digit only with the prototype's own choices:
 
 - Neighbours are Euclidean whatever the norm. The norm is used only in the evaluation and in the
   distance-based filter.
@@ -95,7 +95,7 @@ class ChebyshevDiversity:
 
 @dataclass
 class PrototypeExplainer:
-    """The explainer behind the published figures: the library's own, with other options.
+    """The explainer behind the published figures: the library's own, with other settings.
 
     Parameters
     ----------
@@ -227,12 +227,12 @@ class Experiment:
 
     Parameters
     ----------
-    as_published
-        Use the prototype's choices and random stream; False: the paper's own definitions.
-    weights
-        A folder with the weights of each dataset's network; None: train the networks.
-    cache
-        The folder where trained networks are kept; None: the library's cache.
+    as_published : bool, default=False
+        Use the prototype's choices and random stream. If False, use the paper's own definitions.
+    weights : Path, default=None
+        A folder with the weights of each dataset's network. None: train the networks.
+    cache : Path, default=None
+        The folder where trained networks are kept. None: the library's cache.
     """
 
     as_published: bool = False

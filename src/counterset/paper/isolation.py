@@ -37,15 +37,17 @@ class PeerRunner:
 
     Parameters
     ----------
-    weights
-        A folder with the weights of the networks; None: use those that were trained here.
-    norms
-        The norms that will be asked for. All are measured in one process.
-    inputs, repeats
-        The number of inputs, out of those of the final results, and of noisy copies of each.
-    time_limit
+    weights : Path or None
+        A folder with the weights of the networks. None: use those that were trained here.
+    norms : sequence of int, default=(1, 2)
+        The norms to measure in. All are measured in one process.
+    inputs : int, default=20
+        The number of inputs, out of those of the final results.
+    repeats : int, default=3
+        The number of noisy copies of each input.
+    time_limit : float, default=600.0
         Seconds for one peer on one dataset.
-    python
+    python : str, default=sys.executable
         The interpreter to run a peer with. A peer that needs other versions of common packages
         can be installed in a separate environment.
     """

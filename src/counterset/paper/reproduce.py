@@ -49,22 +49,31 @@ def reproduce(
 
     Parameters
     ----------
-    experiment
+    experiment : Experiment
         The definitions and the networks to use.
-    folder
-        The folder where finished cells are kept. A later call with the same version of the
-        library, definitions, data and weights continues from there; with others it is refused. A
-        damaged file is run again, with a warning.
-    datasets, norms, tables
-        What to run. The tables of the datasets and of the accuracy are always included.
-    peers
+    folder : Path
+        Where finished cells are kept. A later call continues from there if the version of the
+        library, the definitions, the data and the weights are the same. If not, it is refused. A
+        cell whose file is damaged is run again, with a warning.
+    datasets : tuple of str, default=("diabetes", "no2", "credit", "spambase", "news")
+        The datasets to run.
+    norms : tuple of int, default=(1, 2)
+        The norms to measure in.
+    tables : tuple of {"final", "tuning"}, default=("final", "tuning")
+        The tables to run. Those of the datasets and of the accuracy are always included.
+    peers : tuple of str, default=()
         The names of other explainers to measure on the same inputs and networks.
-    peer_runner
-        How to run the peers; None: with the default limits.
-    retry
+    peer_runner : PeerRunner, default=None
+        Runs the peers. None: with the default number of inputs, copies and seconds.
+    retry : bool, default=False
         Run failed cells again.
-    progress
+    progress : bool, default=False
         Show a progress bar on the error stream.
+
+    Returns
+    -------
+    Report
+        The tables, and the plots that can be drawn of them.
     """
     for peer in peers:
         check_peer(peer)
@@ -87,7 +96,7 @@ def reproduce(
 
 
 def _settings(experiment: Experiment, setups: Sequence[tuple[Split, Network]]) -> dict[str, str]:
-    """Return what identifies the results: with any of it changed, the figures may be others."""
+    """Return what identifies the results: if any of it changes, the figures may change."""
     definitions = "as published" if experiment.as_published else "the paper's"
     settings = {"version": __version__, "definitions": definitions}
     for split, network in setups:
@@ -110,8 +119,8 @@ class ResultsFolder:
     path
         The folder. It is made if it does not exist.
     settings
-        What identifies the results. A folder in which one of them has another value is refused;
-        those that are new to the folder are added to it.
+        What identifies the results. A folder with another value for one of them is refused; new
+        ones are added to it.
     """
 
     path: Path
@@ -222,7 +231,7 @@ class ResultsFolder:
 
 
 def fingerprint(arrays: Iterable[NDArray[Any]]) -> str:
-    """Return a short text that identifies arrays: equal ones have the same, others another.
+    """Return a short text that is equal for equal arrays, and different for others.
 
     Examples
     --------
@@ -235,7 +244,7 @@ def fingerprint(arrays: Iterable[NDArray[Any]]) -> str:
     for array in arrays:
         found.update(f"{array.dtype.str} {array.shape} ".encode())
         found.update(np.ascontiguousarray(array).tobytes())
-    # 64 bits tell files apart that nobody made to look alike, and fit in a message.
+    # 64 bits are enough where nobody makes arrays collide on purpose, and fit in a message.
     return found.hexdigest()[:16]
 
 

@@ -1,6 +1,7 @@
 """A server of explanations: an HTTP service for programs, and a page for people.
 
 Begin with :mod:`counterset.serve.app`, which puts the parts together. ``served.py`` is what is
-served, ``service.py`` the service, ``explorer.py`` with ``static/`` the page. Needs the extra
-``[app]``; what runs it from a terminal is :mod:`counterset.cli.serve`.
+served, ``service.py`` the service, ``explorer.py`` with ``cases.py`` and ``static/`` the page.
+Needs the extra ``[app]``, except ``served.py`` and ``quotas.py``, which the command imports at
+start; :mod:`counterset.cli.serve` runs the server from a terminal.
 """

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Annotated, Any, Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from counterset._base.arrays import Vector, to_python
 from counterset.constraints.constraints import Constraints
@@ -48,9 +48,17 @@ MOST_REMEMBERED = 8
 
 #: A finite number. Numeric strings are rejected.
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+def _check_single(value: Any) -> Any:
+    if isinstance(value, list):
+        raise ValueError("a list is not a value")
+    return value
+
+
 #: A value of a feature, as ``Explanation.to_dict()`` has it; null where it is missing.
 _VALUES = [{"type": each} for each in ("string", "number", "boolean", "object", "null")]
-Value = Annotated[Any, WithJsonSchema({"anyOf": _VALUES})]
+Value = Annotated[Any, AfterValidator(_check_single), WithJsonSchema({"anyOf": _VALUES})]
 Values = dict[str, Value]
 
 
@@ -182,9 +190,12 @@ class Cases:
         return self._explain(request, "nearest", index=self._index(request)).explanation
 
     def count(self, request: CaseRequest, constraints: Mapping[str, FeatureConstraint]) -> int:
-        """Return how many options a case has with other constraints."""
+        """Return how many options a case has with other constraints.
+
+        They are not remembered: up to 30 of them would displace what other requests need.
+        """
         other = request.model_copy(update={"constraints": dict(constraints)})
-        return len(self.explained(other).explanation)
+        return len(self._explain(other, "nearest").explanation)
 
     def _remembered(self, key: str, explain: Callable[[], Explained]) -> Explained:
         """Return what was found for the same request, or find it."""

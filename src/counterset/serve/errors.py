@@ -296,7 +296,7 @@ def _check_levels(body: bytes) -> None:
     brackets = _STRING.sub(b"", body).translate(None, _NOT_BRACKETS)
     if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > MOST_LEVELS:
         raise InvalidInputError(
-            f"Invalid JSON: lists and objects may be nested {MOST_LEVELS} levels deep."
+            f"Invalid JSON: lists and objects may be nested at most {MOST_LEVELS} levels deep."
         )
 
 

@@ -170,7 +170,7 @@ def find_obstacle(request: CaseRequest, cases: Cases) -> dict[str, Any]:
         ``name`` and ``part``: the feature and the part of its constraint, None if no single one
         prevents options; ``options``: how many there would be; ``sentence``; ``button``.
     """
-    before, best, most = cases.count(request, request.constraints), None, 0
+    before, best, most = len(cases.explained(request).explanation), None, 0
     for each in islice(_each_lifted(request), MOST_LIFTED):
         found = cases.count(request, each.constraints)
         if found > max(most, before):

@@ -177,15 +177,15 @@ class Served:
         self.start_warm_up().result()
 
     def _learn(self) -> None:
-        (learned,) = self._learned
+        (result,) = self._learned
         try:
             self.check_goal(self.goal)
             for explainer in (self.explainer, self.shared):
                 explainer.prepare(**self.first_goal)
-        except BaseException as error:  # a model may raise SystemExit: somebody waits for this
-            learned.set_exception(error)
+        except BaseException as error:  # a model may raise SystemExit; whoever waits gets it
+            result.set_exception(error)
         else:
-            learned.set_result(None)
+            result.set_result(None)
 
     def with_options(self, count: int, strategy: Strategy = "nearest") -> DiverseExplainer:
         """Return the fitted explainer of a strategy, with another number of options.

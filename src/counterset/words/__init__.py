@@ -2,7 +2,7 @@
 
 Begin with :mod:`counterset.words.description`, which says what would have to be different. Every
 text stands in ``english.toml``; a file of the same form in another language can be passed instead.
-May import ``results`` and what lies below it.
+May import ``explanations`` and what lies below it.
 """
 
 from counterset.words.description import Description

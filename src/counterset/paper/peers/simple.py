@@ -1,4 +1,4 @@
-"""The steadiest peer: the same set for every input of a class."""
+"""Simple peers: the same set for every input of a class, the nearest rows, and this library."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ SAMPLE = 500
 class Constant:
     """Reports, for every input of a class, the same 5 training rows of other classes.
 
-    They are those that are nearest to the rows of the class on average. A set-distance of 0 is
-    easy to have: this peer stands beside the others to say at what distance.
+    They are those that are nearest to the rows of the class on average. This peer always has a
+    set-distance of 0; it shows how far its counterfactuals are.
 
     Parameters
     ----------
