@@ -51,7 +51,8 @@ class Paper:
 
     The training rows that the model classifies as wanted are ordered by distance (step 1), cut off
     (step 2) and filtered by diversity (step 3). Each is then moved towards the input, up to the
-    decision boundary (step 4). An option changes nearly all features.
+    decision boundary (step 4). Options change more features than those of :class:`Nearest`, of
+    numeric data nearly all.
 
     Parameters
     ----------
