@@ -41,7 +41,7 @@ EPS, TINY = float(np.finfo(np.float32).eps), float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True)
 class View:
-    """What step 3 is told: the inputs of a batch, the candidates, and the distance to the nearest.
+    """What step 3 sees: the inputs of a batch, the candidates, and the distance to the nearest.
 
     Attributes
     ----------
