@@ -74,7 +74,9 @@ default=AngleDiversity(0.5)
     >>> import numpy as np
     >>> from counterset import DiverseExplainer, Paper
     >>> X = np.random.default_rng(0).random((200, 2))
-    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, strategy=Paper()).fit(X)
+    >>> explainer = DiverseExplainer(
+    ...     lambda rows: rows.sum(axis=1) > 1, strategy=Paper(), max_counterfactuals=2
+    ... ).fit(X)
     >>> explainer.explain([0.25, 0.5]).labels.all()
     np.True_
     """

@@ -81,7 +81,9 @@ default=AngleDiversity(0.5)
     --------
     >>> from counterset import DiverseExplainer, Shared
     >>> X = np.random.default_rng(0).random((200, 2))
-    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, strategy=Shared()).fit(X)
+    >>> explainer = DiverseExplainer(
+    ...     lambda rows: rows.sum(axis=1) > 1, strategy=Shared(), max_counterfactuals=2
+    ... ).fit(X)
     >>> len(explainer.explain([0.25, 0.5]))
     2
     """
