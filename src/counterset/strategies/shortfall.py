@@ -36,8 +36,8 @@ __all__ = [
 ]
 
 #: To find out which constraint leaves an input without options, the model is asked about 10,000
-#: rows at most, and about 300 without each constraint. Of more than 40 constraints, the first 40 are
-#: lifted.
+#: rows at most, and about 300 without each constraint. Of more than 40 constraints, the first 40
+#: are lifted.
 MOST_ASKED, ASKED_EACH, MOST_LIFTED = 10_000, 300, 40
 #: A third of them are the nearest training rows that lead to the goal.
 NEAREST_ASKED = 100
