@@ -331,16 +331,16 @@ class DiverseExplainer(BaseEstimator):
 
         Parameters
         ----------
-        x
+        x : array, Series, mapping or table of one row
             A 1-d array, a Series, a mapping from columns to values, or a table of one row.
-        target
+        target : label or list of labels, default=None
             The wanted class, or several that are acceptable; None accepts any class but the
             input's own.
-        target_probability
+        target_probability : float, default=None
             How probable the model's ``predict_proba`` must find the class of a counterfactual.
-        interval
+        interval : pair of float, default=None
             For a regression: the wanted range (low, high) of the prediction.
-        constraints
+        constraints : Constraints, default=None
             In place of the explainer's own.
         """
         self._check_fitted()
@@ -374,29 +374,29 @@ class DiverseExplainer(BaseEstimator):
 
         Parameters
         ----------
-        X
+        X : DataFrame, Table, array of shape (n, d) or list of mappings
             A table like the training data, or a list of mappings from columns to values. For a
             dask DataFrame, see :meth:`counterset.batch.FrameExplainer.explain_dask`.
         target, target_probability, interval
             As in ``explain``.
-        constraints
+        constraints : Constraints, list of Constraints or callable, default=None
             In place of the explainer's own: :class:`Constraints` for all rows, a list of them, one
             for each row, or a function of the row. The function gets a Series (a 1-d array for an
             array, a dict for polars and pyarrow) and returns Constraints. None stands for the
             explainer's own.
-        if_none
+        if_none : "raise", "warn" or "ignore", default="raise"
             What to do when an input has no counterfactual, or has what is wanted already: raise,
             or return an empty explanation for it, whose ``status`` says which, and warn.
             ``"ignore"`` does not warn, nor where there are fewer than asked for.
-        skip
+        skip : bool, default=False
             Pass over inputs that have what is wanted already: their explanations are empty, with
             the status ``"already_reached"``, without an error or a warning.
-        n_jobs
+        n_jobs : int, default=None
             How many processes share the rows, as in scikit-learn: None is 1, -1 all cores. With
             ``joblib.parallel_config(backend="threading")`` they are threads.
-        memory
+        memory : str or int, default="512MB"
             About how much memory the rows that are worked on at once may take, such as ``"2GB"``.
-        progress
+        progress : bool, default=False
             Show a progress bar on the error stream.
         """
         self._check_fitted()
@@ -425,18 +425,18 @@ class DiverseExplainer(BaseEstimator):
 
         Parameters
         ----------
-        explanation
+        explanation : Explanation
             An explanation by this explainer.
-        epsilon
+        epsilon : float, default=None
             How much worse than the optimum a counterfactual may be to count as an option; None
             proves nothing about that.
-        options
+        options : bool, default=False
             Whether to prove how far the input may move before a counterfactual stops working. That
             is a distance more to solve for each counterfactual.
-        domain
+        domain : Box, Grid, Points or table, default=None
             Where counterfactuals may lie, as for :func:`counterfactual_distance`; by default the
             range of the training data, widened where the input or an option lies outside it.
-        time_limit
+        time_limit : float, default=60.0
             In seconds, for each distance of the input (a second one is computed if what others may
             do differs) and again for all counterfactuals together; when they are up, less may be
             proved.
@@ -460,7 +460,7 @@ class DiverseExplainer(BaseEstimator):
 
         Returns
         -------
-        explanation
+        Explanation
             The same with a :class:`~counterset.exact.Certificate`. A counterfactual of safety delta
             is within epsilon of the optimum of every input of the same class that is nearer than
             delta / 2, asks for the same and may take it (proposition 2). With ``options``,
@@ -483,8 +483,8 @@ class DiverseExplainer(BaseEstimator):
         A proof that there is none:
 
         >>> asked = {"constraints": Constraints(immutable=["x0", "x1"]), "if_none": "ignore"}
-        >>> (nothing,) = explainer.explain_many(X[:1], **asked)
-        >>> explainer.certify(nothing).certificate.distance_bounds.none_exists
+        >>> (empty,) = explainer.explain_many(X[:1], **asked)
+        >>> explainer.certify(empty).certificate.distance_bounds.none_exists
         True
         """
         self._check_fitted()

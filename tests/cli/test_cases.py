@@ -34,11 +34,11 @@ FILE = Path("rows.csv")
         (b"sep=;\na;b\n1;2\n", "separated by semicolons"),
         # The second was called a.1, and left out as no feature of the model.
         (b"a,b,a\n1,2,3\n1,2,3\n", "several columns of the same name: 'a'"),
-        ("stra\xdfe,b\n1,2\n1,2\n".encode("latin-1"), "no text in UTF-8: it has the byte 0xdf"),
-        (b"a,b\n" + b"1,2\n" * 9 + b"\xe9,2\n", "no text in UTF-8.*iconv -f LATIN1"),
-        ("a,b\n1,2\n1,2\n".encode("utf-16"), "no text in UTF-8: it has the byte 0xff"),
+        ("stra\xdfe,b\n1,2\n1,2\n".encode("latin-1"), "not a UTF-8 text: it has the byte 0xdf"),
+        (b"a,b\n" + b"1,2\n" * 9 + b"\xe9,2\n", "not a UTF-8 text.*iconv -f LATIN1"),
+        ("a,b\n1,2\n1,2\n".encode("utf-16"), "not a UTF-8 text: it has the byte 0xff"),
         (b"a,b\n1,2\n1,2,3\n", "Expected 2 fields in line 3, saw 3"),
-        (bytes(range(256)), "cannot be read as a CSV file|no text in UTF-8"),
+        (bytes(range(256)), "cannot be read as a CSV file|not a UTF-8 text"),
         (b"a,b\n", "too few rows below the column names: 0"),
         (b"a,b\n1,2\n", "too few rows below the column names: 1"),
         # The first column was taken for names of rows, and every value for that of the column

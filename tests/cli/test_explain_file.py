@@ -338,7 +338,7 @@ def test_a_second_run_into_the_same_file_is_told_and_the_first_finishes(
     (folder := tmp_path / "out.csv.parts").mkdir()
     with locked(folder / "lock"):
         assert main(command) == 2
-    assert f"Another run is writing {tmp_path / 'out.csv'} at this" in capsys.readouterr().err
+    assert f"Another run is writing {tmp_path / 'out.csv'} now" in capsys.readouterr().err
     assert main(command) == 0
 
 

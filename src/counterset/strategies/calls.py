@@ -7,7 +7,7 @@ import pickle
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from numbers import Integral
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -296,25 +296,28 @@ def explain_rows(
     answers = model.answers_once(matrix)
     first_call = model.calls, model.rows
     reached = is_reached(goal, answers, probability)
-    told = "" if request.skip else report_reached(reached, answers.labels, request.if_none)
+    message = "" if request.skip else report_reached(reached, answers.labels, request.if_none)
     explained = np.flatnonzero(~reached)
+    make = partial(
+        make_explanations,
+        training.table,
+        matrix,
+        answers.labels,
+        index,
+        explained=explained,
+        context=_context(training, request, goal, parameters),
+    )
     if out_of_reach is not None:
         # A reason goes on after a colon.
         reason = out_of_reach[0].lower() + out_of_reach[1:]
         nobody = {int(each): reason for each in explained}
-        report_shortfall(nobody, len(explained), request.if_none, told)
-        return make_explanations(
-            training.table,
-            matrix,
-            answers.labels,
-            index,
-            explained=explained,
+        report_shortfall(nobody, len(explained), request.if_none, message)
+        return make(
             owners=explained[:0],
             rows=matrix[:0],
             row_labels=answers.labels[:0],
             distances=np.empty(0),
             asked=first_call,
-            context=_context(training, request, goal, parameters),
             why_none=nobody,
         )
     unseen: dict[Any, int] = {}
@@ -336,14 +339,9 @@ def explain_rows(
     why_none = Reasons(runs, found, explained, training, request.max_rows)
     report_contradictions(found.n_contradicted)
     fewer = why_fewer(found, count, parameters["strategy"], request.max_rows)
-    report_shortfall(why_none, len(explained), request.if_none, told, fewer)
+    report_shortfall(why_none, len(explained), request.if_none, message, fewer)
     best, support = found.counterfactuals, training.support
-    return make_explanations(
-        training.table,
-        matrix,
-        answers.labels,
-        index,
-        explained=explained,
+    return make(
         owners=best.owners,
         rows=best.rows,
         row_labels=runs[0].batch.labels(best.codes),
@@ -356,7 +354,6 @@ def explain_rows(
         list_radius=best.list_radius,
         from_list=best.from_list,
         asked=(first_call[0] + calls, first_call[1] + rows_asked),
-        context=_context(training, request, goal, parameters),
         constraints=_by_row(groups, len(explained)) if is_per_row(request.constraints) else None,
         why_none=why_none,
     )

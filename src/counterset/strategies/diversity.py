@@ -41,7 +41,7 @@ EPS, TINY = float(np.finfo(np.float32).eps), float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True)
 class View:
-    """What step 3 is told: the inputs of a batch, the candidates, and the distance to the nearest.
+    """What step 3 sees: the inputs of a batch, the candidates, and the distance to the nearest.
 
     Attributes
     ----------
@@ -92,11 +92,12 @@ class Diversity(Protocol):
     ...     def differ(self, view, a, b):
     ...         first = view.candidates.coordinates[:, 0]
     ...         return np.abs(first[a] - first[b]) > 0.2
-    >>> from counterset import DiverseExplainer
+    >>> from counterset import DiverseExplainer, Paper
     >>> X = np.random.default_rng(0).random((100, 2))
     >>> explainer = DiverseExplainer(
-    ...     lambda rows: rows.sum(axis=1) > 1, diversity=OtherFirstFeature(), max_counterfactuals=3,
-    ...     search=None,
+    ...     lambda rows: rows.sum(axis=1) > 1,
+    ...     strategy=Paper(diversity=OtherFirstFeature(), search=None),
+    ...     max_counterfactuals=3,
     ... ).fit(X)
     >>> (np.diff(np.sort(explainer.explain([0.2, 0.2]).values[:, 0])) > 0.19).tolist()
     [True, True]

@@ -33,7 +33,7 @@ STRIDE = 3
 
 @dataclass(frozen=True)
 class Segments:
-    """The way from each input to each of its candidates.
+    """The segments from each input to each of its candidates.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Segments:
 
 @runtime_checkable
 class Search(Protocol):
-    """Step 4: shorten the way from each input to its candidates.
+    """Step 4: shorten the segments from each input to its candidates.
 
     Attributes
     ----------

@@ -73,7 +73,9 @@ default=AngleDiversity(0.5)
     --------
     >>> from counterset import DiverseExplainer, Nearest
     >>> X = np.random.default_rng(0).random((200, 2))
-    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, strategy=Nearest()).fit(X)
+    >>> explainer = DiverseExplainer(
+    ...     lambda rows: rows.sum(axis=1) > 1, strategy=Nearest(), max_counterfactuals=2
+    ... ).fit(X)
     >>> explainer.explain([0.25, 0.5]).changed.sum(axis=1)
     array([1, 1])
     """

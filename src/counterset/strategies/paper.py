@@ -51,7 +51,8 @@ class Paper:
 
     The training rows that the model classifies as wanted are ordered by distance (step 1), cut off
     (step 2) and filtered by diversity (step 3). Each is then moved towards the input, up to the
-    decision boundary (step 4). An option changes nearly all features.
+    decision boundary (step 4). Options change more features than those of :class:`Nearest`, of
+    numeric data nearly all.
 
     Parameters
     ----------
@@ -73,7 +74,9 @@ default=AngleDiversity(0.5)
     >>> import numpy as np
     >>> from counterset import DiverseExplainer, Paper
     >>> X = np.random.default_rng(0).random((200, 2))
-    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, strategy=Paper()).fit(X)
+    >>> explainer = DiverseExplainer(
+    ...     lambda rows: rows.sum(axis=1) > 1, strategy=Paper(), max_counterfactuals=2
+    ... ).fit(X)
     >>> explainer.explain([0.25, 0.5]).labels.all()
     np.True_
     """

@@ -144,7 +144,7 @@ class Selector:
         nearest: Vector,
         squared_lengths: Matrix | None = None,
     ) -> View:
-        """Return what step 3 is told about inputs and candidates."""
+        """Return what step 3 sees of inputs and candidates."""
         distance = self.pool.distance
         return View(
             x,

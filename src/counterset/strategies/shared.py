@@ -81,7 +81,9 @@ default=AngleDiversity(0.5)
     --------
     >>> from counterset import DiverseExplainer, Shared
     >>> X = np.random.default_rng(0).random((200, 2))
-    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, strategy=Shared()).fit(X)
+    >>> explainer = DiverseExplainer(
+    ...     lambda rows: rows.sum(axis=1) > 1, strategy=Shared(), max_counterfactuals=2
+    ... ).fit(X)
     >>> len(explainer.explain([0.25, 0.5]))
     2
     """
@@ -271,7 +273,7 @@ class OptionList:
 
 @dataclass(frozen=True)
 class NoSuperset:
-    """Two options differ if another step says so, and neither is the other and something more."""
+    """Two options differ if another step says so, and neither contains the other."""
 
     inner: Diversity | None
 
@@ -345,8 +347,8 @@ def in_order(distances: Matrix) -> Indices:
 def in_sets(options: OptionList, centre: QueryBatch, selector: Selector) -> Indices:
     """Return the recipes in sets: the first that differ as seen from the centre, and so on.
 
-    Each set holds as many as an input is to get. Recipes of one set do not stand in each other's
-    way, so that one that works no longer is lost alone.
+    Each set holds as many as an input is to get. Recipes of one set do not exclude each
+    other, so that one that works no longer is lost alone.
 
     Parameters
     ----------

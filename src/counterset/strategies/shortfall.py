@@ -35,8 +35,9 @@ __all__ = [
     "why_nothing",
 ]
 
-#: To find out what stands in the way of an input, the model is asked about 10,000 rows at most, and
-#: about 300 without each constraint. Of more than 40 constraints, the first 40 are lifted.
+#: To find out which constraint leaves an input without options, the model is asked about 10,000
+#: rows at most, and about 300 without each constraint. Of more than 40 constraints, the first 40
+#: are lifted.
 MOST_ASKED, ASKED_EACH, MOST_LIFTED = 10_000, 300, 40
 #: A third of them are the nearest training rows that lead to the goal.
 NEAREST_ASKED = 100
@@ -166,10 +167,10 @@ def _few(found: Found, wanted: int, strategy: Strategy) -> str:
             else "the search moved several candidates to the same point",
         ),
     )
-    told = "; ".join(f"{int(who.sum())} because {reason}" for who, reason in reasons if who.any())
+    causes = "; ".join(f"{int(who.sum())} because {reason}" for who, reason in reasons if who.any())
     return (
         f"{int(short.sum())} of {len(counts)} inputs have fewer than {wanted} counterfactuals "
-        f"(the fewest: {int(counts[short].min())}): {told}."
+        f"(the fewest: {int(counts[short].min())}): {causes}."
     )
 
 
@@ -210,11 +211,11 @@ class Reasons(Mapping[int, str]):
         max_rows: int | None = None,
     ) -> None:
         self._runs, self._known, self._training = runs, dict[int, str](), training
-        nothing = np.flatnonzero(found.counterfactuals.counts == 0)
-        self._place = {int(positions[each]): int(each) for each in nothing}
+        empty = np.flatnonzero(found.counterfactuals.counts == 0)
+        self._place = {int(positions[each]): int(each) for each in empty}
         if found.cut_short is not None:
             reason = f"the search ended at max_model_rows={max_rows}. Allow more rows."
-            short = nothing[found.cut_short[nothing]]
+            short = empty[found.cut_short[empty]]
             self._known |= dict.fromkeys(positions[short].tolist(), reason)
 
     def __len__(self) -> int:
@@ -243,7 +244,7 @@ class Reasons(Mapping[int, str]):
 
 
 def why_nothing(training: TrainingData, batch: QueryBatch, which: Indices) -> list[str]:
-    """Find out what stands in the way of inputs that have no counterfactual.
+    """Find out which constraints leave inputs without a counterfactual.
 
     Each constraint is lifted alone: it is named if some row that breaks it, and no other, leads to
     what is wanted.
@@ -302,7 +303,7 @@ def _opens(selector: Selector, batch: QueryBatch, rules: Rules, lifted: int) -> 
             owners.append(np.full(len(own_rows), each))
     tried, whose = np.concatenate(rows), np.concatenate(owners)
     accepted = looser.ask(tried, whose) != REFUSED
-    # What keeps the lifted constraint too is no evidence that it stands in the way.
+    # What keeps the lifted constraint too is no evidence against it.
     accepted &= ~required.rules.hold(batch.inputs[whose], tried)
     return np.bincount(whose[accepted], minlength=len(batch.inputs))
 
@@ -321,7 +322,7 @@ def _no_training_row(batch: QueryBatch) -> str:
 
 
 def _reason(opening: list[str], batch: QueryBatch) -> str:
-    """Say what stands in the way of an input.
+    """Say which constraints leave an input without an option.
 
     Parameters
     ----------

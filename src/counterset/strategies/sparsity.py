@@ -196,8 +196,8 @@ def _changed_units(starts: Matrix, ends: Matrix, units: list[Indices]) -> Mask:
 
 
 #: Sparse answers start from the 15 nearest candidates of each input, and from every 16th training
-#: row that is a candidate, up to 40 of those. Fewer find fewer different ways; more ask the model
-#: more often than they find.
+#: row that is a candidate, up to 40 of those. Fewer find fewer different options; more ask the
+#: model more often than they find.
 NEAREST, LANDMARK_STRIDE, MOST_LANDMARKS = 15, 16, 40
 
 #: For up to 4 inputs the model is asked about all ways to undo up to 6 changes at once, 62 rows at

@@ -1,4 +1,4 @@
-"""The seam between an explainer and the ways to choose options.
+"""What an explainer asks of a strategy, and what all strategies share.
 
 A :class:`Strategy` says how options are chosen. In ``fit`` it learns from the training rows and
 returns a :class:`Finder`, which finds the options of every batch of inputs.

@@ -271,7 +271,7 @@ class TrainingData:
 
     @cached_property
     def summary(self) -> Lazy[TrainingSummary]:
-        """What is told of the training rows, computed when first read."""
+        """A summary of the training rows, computed when first read."""
         return Lazy(self._summarise)
 
     def _summarise(self) -> TrainingSummary:
