@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.literal_checker import Column, broken, records, same_row, strange_values
-from support.settings import explainer_by_steps
+from support.settings import explainer_by_steps, paper_by_steps
 from support.ugly_tables import COLUMNS, NUMBERS, ORDERED, UglyTable, build, numbers_of
 
 from counterset import (
@@ -29,6 +29,7 @@ from counterset import (
     FeatureDiversity,
     NearData,
     Schema,
+    Shared,
 )
 
 #: What every table has beside the column in question: a number, a count and a word.
@@ -41,7 +42,8 @@ STRATEGIES: dict[str, dict[str, Any]] = {
     "not sparse": {"sparse": False},
     "paper": {"paper": True},
     "paper, sparse": {"paper": True, "sparse": True},
-    "regions": {"regions": 2},
+    "shared lists": {"strategy": Shared(own=0, regions=2)},
+    "own and shared": {"strategy": Shared(own=2, regions=2)},
     "feature diversity": {"diversity": FeatureDiversity()},
     "distance diversity": {"diversity": DistanceDiversity(0.1)},
     "near data": {"plausibility": NearData(3, 0.9)},
@@ -91,10 +93,10 @@ def explainer_of(
 ) -> tuple[Sum, DiverseExplainer]:
     model, schema = Sum(table.X), table.schema
     given_ = {"max_counterfactuals": 3, **strategy, **more}
-    make: Any = DiverseExplainer
+    make: Any = explainer_by_steps
     if given_.pop("paper", False):
         # With the paper's settings nothing is learned from the values: kinds must be declared.
-        make, names = DiverseExplainer.paper, {column.name for column in table.columns}
+        make, names = paper_by_steps, {column.name for column in table.columns}
         schema = replace(
             schema,
             integer=[*({"whole_float"} & names)],

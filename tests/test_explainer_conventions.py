@@ -17,7 +17,6 @@ import sklearn
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
-from support.settings import explainer_by_steps, paper_by_steps
 from support.toys import FRAME, X, approve, fitted
 
 from counterset import (
@@ -37,10 +36,7 @@ from counterset.exceptions import ModelError, NotFittedError
 
 def test_all_parameters_but_the_model_are_keyword_only() -> None:
     parameters = inspect.signature(DiverseExplainer).parameters
-    assert parameters["moved"].kind == inspect.Parameter.VAR_KEYWORD  # refused, see below
     for name, parameter in parameters.items():
-        if name == "moved":
-            continue
         positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
         expected = positional if name == "model" else inspect.Parameter.KEYWORD_ONLY
         assert parameter.kind == expected, name
@@ -72,7 +68,7 @@ def test_the_settings_of_the_paper_are_one_call_away() -> None:
 
 def test_parameters_of_ones_own_take_the_place_of_the_papers() -> None:
     schema = Schema(categorical=["x1"])
-    explainer = paper_by_steps(approve, search=None, regions=3, schema=schema)
+    explainer = DiverseExplainer.paper(approve, search=None, regions=3, schema=schema)
     assert explainer.strategy == Paper(search=None, regions=3)
     assert explainer.scale == "range"
     assert explainer.schema == Schema(categorical=["x1"], step=0)
@@ -89,20 +85,20 @@ def test_parameters_of_ones_own_take_the_place_of_the_papers() -> None:
 @pytest.mark.parametrize(
     ("given", "line"),
     [
-        ({"sparse": True}, "strategy=Nearest()"),
+        ({"sparsify": True}, "strategy=Nearest()"),
         ({"diversity": FeatureDiversity()}, "strategy=Nearest(diversity=FeatureDiversity())"),
-        ({"sparse": False, "search": LineSearch(0.2)}, "strategy=Paper(search=LineSearch("),
+        ({"sparsify": False, "search": LineSearch(0.2)}, "strategy=Paper(search=LineSearch("),
         ({"candidates": NearestCandidates(20)}, "strategy=Paper(candidates=NearestCandidates("),
         ({"search": None}, "strategy=Paper(search=None)"),
-        ({"regions": "auto"}, "strategy=Shared(own=0, regions='auto')"),
-        ({"regions": 4, "sparse": False}, "strategy=Paper(regions=4)"),
+        ({"anchors": "auto"}, "strategy=Shared(own=0, regions='auto')"),
+        ({"anchors": 4, "sparsify": False}, "strategy=Paper(regions=4)"),
     ],
 )
 def test_parameters_that_moved_to_a_strategy_are_refused_with_the_new_line(
     given: dict[str, Any], line: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=re.escape(line)):
-        explainer_by_steps(approve, **given)
+        DiverseExplainer(approve, **given)
 
 
 def test_the_defaults_change_few_features_and_search_finely() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from support.literal_checker import is_missing
 from support.mixed_tables import ORDER
@@ -171,6 +171,8 @@ def with_rules(case: dict[str, Any]) -> tuple[Constraints, list[RawRule], tuple[
     return Constraints(**made), in_order, tuple(fixed)
 
 
+# Many tables that are drawn have one class only.
+@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(cases())
 def test_fast_sets_equal_literal_sets_on_mixed_tables(case: dict[str, Any]) -> None:
     rows = rows_of(case, case["X"])

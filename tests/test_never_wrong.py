@@ -13,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.literal_checker import broken, records, same_row, strange_values
 from support.mixed_tables import Case, Model, constrained, models
+from support.settings import explainer_by_steps, paper_by_steps
 
 from counterset import (
     AngleDiversity,
@@ -28,6 +29,7 @@ from counterset import (
     NearData,
     NearestCandidates,
     NoCounterfactualError,
+    Shared,
 )
 from counterset.strategies.ranking import Cutoff
 
@@ -57,10 +59,11 @@ def explainers(draw: st.DrawFn) -> tuple[Case, Model, DiverseExplainer]:
     assume(len(set(model.predict(case.X))) > 1)
     # What most people use is drawn most often: the default settings, and shared lists.
     kind = draw(st.sampled_from(["default", "shared", "any", "paper"]))
-    make: Any = DiverseExplainer.paper if kind == "paper" else DiverseExplainer
+    make: Any = paper_by_steps if kind == "paper" else explainer_by_steps
     more: dict[str, Any] = {}
     if kind == "shared":
-        more = {"regions": draw(st.sampled_from([1, 2, "auto"]))}
+        own, regions = draw(st.integers(0, 3)), draw(st.sampled_from([1, 2, "auto"]))
+        more = {"strategy": Shared(own=own, regions=regions)}
     elif kind != "default":
         more = draw(drawn_settings(case))
     explainer = make(model, schema=case.schema, constraints=case.constraints, **more)

@@ -272,5 +272,5 @@ def test_exact_distances_take_no_special_code_for_a_number() -> None:
         outside.certify(outside.explain({"a": -9, "b": 20.0}), epsilon=0.5)
     between = DiverseExplainer(model, schema=Schema(special={"a": [5]}), max_counterfactuals=1)
     between.fit(X)
-    with pytest.raises(UnsupportedDistanceError, match="lie between its numbers"):
+    with pytest.raises(UnsupportedDistanceError, match="lie between their numbers"):
         between.certify(between.explain({"a": 0, "b": 20.0}), epsilon=0.5)

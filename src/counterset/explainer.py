@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from functools import cache
+from inspect import Signature, signature
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -55,6 +56,14 @@ _USED_BY_FIT = ("model", "strategy", "distance", "scale", "costs", "schema", "pl
 _MOVED = ("candidates", "diversity", "search", "sparsify", "anchors")
 #: A progress bar appears when learning takes longer than two seconds.
 BAR_AFTER = 2.0
+
+
+class _SignatureOfInit:
+    """The signature of a class, read from its ``__init__``."""
+
+    def __get__(self, instance: Any, owner: Any) -> Signature:
+        _, *others = signature(owner.__init__).parameters.values()
+        return Signature(others)
 
 
 class DiverseExplainer(BaseEstimator):
@@ -132,6 +141,16 @@ class DiverseExplainer(BaseEstimator):
     array([0.25 , 0.751])
     """
 
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        """Refuse parameters that moved to a strategy, and show the line to write instead."""
+        moved = {name: given[name] for name in _MOVED if name in given}
+        if moved:
+            _refuse(moved)
+        return super().__new__(cls)
+
+    #: That of ``__init__``, for help texts and scikit-learn, which would look at ``__new__``.
+    __signature__ = _SignatureOfInit()
+
     def __init__(
         self,
         model: Any,
@@ -145,10 +164,7 @@ class DiverseExplainer(BaseEstimator):
         constraints: Constraints | None = None,
         plausibility: NearData | None = None,
         max_model_rows: int | None = None,
-        **moved: Any,
     ) -> None:
-        if moved:
-            _refuse(moved)
         self.model = model
         self.strategy = strategy
         self.distance = distance
@@ -583,12 +599,7 @@ def _same(value: Any, other: Any) -> bool:
 
 
 def _refuse(given: Mapping[str, Any]) -> NoReturn:
-    """Refuse parameters that the explainer does not have; show where old ones stand now."""
-    unknown = [name for name in given if name not in _MOVED]
-    if unknown:
-        raise TypeError(
-            f"DiverseExplainer.__init__() got an unexpected keyword argument {unknown[0]!r}"
-        )
+    """Refuse parameters that used to say how options are chosen; show how to say it now."""
     steps = {name: given[name] for name in ("candidates", "diversity", "search") if name in given}
     anchors = given.get("anchors")
     name = "Nearest"

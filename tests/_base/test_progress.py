@@ -10,14 +10,14 @@ from counterset._base.progress import Progress
 
 
 def test_time_left_follows_from_the_time_spent() -> None:
-    now, stream = iter([0.0, 90.0]), StringIO()
+    now, stream = iter([0.0, 0.0, 90.0, 90.0]), StringIO()
     with Progress(4, "tables", stream=stream, clock=lambda: next(now)) as bar:
         bar.advance()
     assert stream.getvalue().endswith("1/4, 4:30 left\n")
 
 
 def test_the_rate_is_that_of_what_was_done_now() -> None:
-    now, stream = iter([0.0, 2.0, 4.0]), StringIO()
+    now, stream = iter([0.0, 0.0, 2.0, 2.0, 4.0, 4.0]), StringIO()
     with Progress(
         5000, "explain", unit="rows", done=1000, stream=stream, clock=lambda: next(now)
     ) as bar:

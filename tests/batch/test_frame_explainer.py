@@ -140,7 +140,8 @@ def test_a_function_gives_each_row_its_constraints_and_may_fail_for_one() -> Non
     pd.testing.assert_frame_equal(out, one_by_one(explain, rows))
     assert out.loc["p2", "status"] == "invalid_input"
     assert out.loc["p2", "message"] == (
-        "The function constraints raised LookupError for this row: nobody knows p2."
+        "The function constraints raised LookupError for this row: nobody knows p2. It is called "
+        "with each row, as the training data has it."
     )
     kept = out.join(rows.add_suffix("_before")).drop(index="p2")
     assert (kept["home"] == kept["home_before"])[kept["member_before"]].all()

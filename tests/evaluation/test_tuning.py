@@ -13,6 +13,7 @@ from counterset import (
     DistanceDiversity,
     InvalidInputError,
     NoCounterfactualError,
+    Paper,
 )
 from counterset._base.arrays import Mask
 from counterset.evaluation.tuning import ReportTable
@@ -26,13 +27,17 @@ def line_model(rows: object) -> Mask:
 
 def test_tuning_measures_the_whole_grid_and_recommends_a_pareto_optimal_setting() -> None:
     X = np.random.default_rng(0).random((300, 2))
-    tuning = tune(line_model, X, X[:8], betas=[0, 0.5], gammas=[0.1, None], max_counterfactuals=3)
+    tuning = tune(
+        line_model, X, X[:8], strategy=Paper(), betas=[0, 0.5], gammas=[0.1, None],
+        max_counterfactuals=3,
+    )  # fmt: skip
     assert len(tuning.table) == 2 * 2 * 2
     assert tuning.table["gamma"].isna().sum() == 4
     assert tuning.recommended["pareto"]
     best = tuning.explainer
-    assert isinstance(best.diversity, AngleDiversity | DistanceDiversity)
-    assert best.diversity.beta == tuning.recommended["beta"]
+    assert isinstance(best.strategy, Paper)
+    assert isinstance(best.strategy.diversity, AngleDiversity | DistanceDiversity)
+    assert best.strategy.diversity.beta == tuning.recommended["beta"]
     assert best.max_counterfactuals == 3
     shown = tuning.to_table().frame
     assert shown[""].tolist()[0] == "recommended"
@@ -41,7 +46,9 @@ def test_tuning_measures_the_whole_grid_and_recommends_a_pareto_optimal_setting(
 
 def test_the_pareto_front_and_the_distance_to_the_ideal_are_those_of_a_literal_count() -> None:
     X = np.random.default_rng(1).random((200, 3))
-    tuning = tune(line_model, X, X[:10], betas=[0, 0.2, 0.5], gammas=[0.1, 0.001, None])
+    tuning = tune(
+        line_model, X, X[:10], strategy=Paper(), betas=[0, 0.2, 0.5], gammas=[0.1, 0.001, None]
+    )
     table = tuning.table
     signs = {"k_distance": 1, "k_diversity": -1, "set_distance_max": 1}
     costs = [[sign * row[name] for name, sign in signs.items()] for _, row in table.iterrows()]
@@ -82,7 +89,7 @@ def test_a_grid_without_settings_is_refused() -> None:
 def test_a_regression_is_tuned_for_an_interval() -> None:
     X = np.random.default_rng(0).random((200, 2))
     tuning = tune(
-        lambda rows: np.asarray(rows).sum(axis=1), X, X[:6], betas=[0], gammas=[0.1, None],
+        lambda rows: np.asarray(rows).sum(axis=1), X, X[:6], betas=[0], gammas=[0.1, 0.01],
         interval=(1.5, 2),
     )  # fmt: skip
     assert (tuning.table["validity"] == 1).all()

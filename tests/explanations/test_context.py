@@ -49,7 +49,7 @@ def test_the_context_holds_what_was_asked_and_how() -> None:
     assert context.constraints == {"immutable": ["sex"]}
     assert context.costs == {"age": 2.0}
     assert context.settings.value["max_counterfactuals"] == context.wanted_count == 2
-    assert context.settings.value["candidates"] == "NearestCandidates(alpha=1000)"
+    assert context.settings.value["strategy"].startswith("Paper(candidates=NearestCandidates(")
     assert "model" not in context.settings.value
     assert not context.is_regression
     assert context.training is not None

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from support.four_people import FRAME, explainer_of
 
-from counterset import DiverseExplainer, Explanation, Explanations
+from counterset import Explanation, Explanations, LineSearch
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_the_dtype_of_a_column_is_kept(dtype: str) -> None:
         assert rows.dtypes.equals(frame.dtypes)
         return (rows["income"] >= 3000).to_numpy(dtype=bool)
 
-    explainer = explainer_of(frame, model, search=DiverseExplainer.paper(model).search)
+    explainer = explainer_of(frame, model, search=LineSearch(0.1))
     explanations = explainer.explain_many(frame.iloc[:2])
     for explanation in explanations:
         rows = explanation.counterfactuals

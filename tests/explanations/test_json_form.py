@@ -56,7 +56,7 @@ def searched() -> Explanation:
         lambda X: X["n"] > 9,
         max_counterfactuals=1,
         constraints=Constraints(immutable=["<b>"], ranges={"n": (None, 30)}),
-        costs={"<b>": float("inf"), "n": 2.0},
+        costs={"<b>": 3.0, "n": 2.0},
     )
     return explainer.fit(frame).explain(frame.iloc[3])
 

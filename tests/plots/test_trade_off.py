@@ -15,7 +15,7 @@ from counterset.plots import TradeOffDisplay, draw_trade_off
 @pytest.fixture(scope="module")
 def tuning() -> Tuning:
     X = np.random.default_rng(0).random((100, 2))
-    return tune(lambda rows: rows.sum(axis=1) > 1, X, X[:4], betas=[0, 0.5], gammas=[0.1, None])
+    return tune(lambda rows: rows.sum(axis=1) > 1, X, X[:4], betas=[0, 0.5], gammas=[0.1, 0.01])
 
 
 @pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml")])

@@ -133,5 +133,5 @@ def test_a_name_must_stand_in_an_address(served: Served, name: str) -> None:
 
 def test_the_explainer_has_no_shared_lists_of_its_own(served: Served) -> None:
     shared = DiverseExplainer(served.model, strategy=Shared(regions=2)).fit(TRAINING)
-    with pytest.raises(InvalidInputError, match="no shared lists"):
+    with pytest.raises(InvalidInputError, match="chooses for each input alone"):
         Served("loans", shared, served.cases)

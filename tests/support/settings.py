@@ -13,7 +13,7 @@ STEPS = ("candidates", "diversity", "search", "regions")
 
 
 def strategy_of(sparse: bool, gamma: float, settings: dict[str, Any]) -> Strategy:
-    """Take the steps out of settings, and return the strategy that they make.
+    """Take the steps, or the strategy itself, out of settings, and return the strategy.
 
     Parameters
     ----------
@@ -22,9 +22,12 @@ def strategy_of(sparse: bool, gamma: float, settings: dict[str, Any]) -> Strateg
     gamma
         Of the line search, if none is given.
     """
+    if "strategy" in settings:
+        strategy: Strategy = settings.pop("strategy")
+        return strategy
     steps = {name: settings.pop(name) for name in STEPS if name in settings}
     steps.setdefault("search", LineSearch(gamma))
-    if not sparse:
+    if not sparse or steps["search"] is None:
         return Paper(**steps)
     steps.pop("candidates", None)  # options of recipes have none
     regions = steps.pop("regions", None)

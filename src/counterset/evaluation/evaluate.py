@@ -161,7 +161,7 @@ def evaluate(
 
     A regression is evaluated for the range that is wanted:
 
-    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1), diversity=None).fit(X)
+    >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1), max_counterfactuals=1).fit(X)
     >>> table = evaluate(explainer, X[:2], interval=(1.5, 2), repeats=1)
     >>> table["validity"].tolist()
     [1.0, 1.0]

@@ -69,9 +69,9 @@ def stability(
     >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=2)
     >>> explanation = explainer.fit(X).explain([0.3, 0.4])
     >>> print(stability(explainer, explanation, repeats=10))
-    way 1: kept by 10 of 10 near copies
-    way 2: kept by 10 of 10 near copies
-    the same ways, and no others: 10 of 10 near copies
+    option 1: kept by 10 of 10 near copies
+    option 2: kept by 10 of 10 near copies
+    the same options, and no others: 10 of 10 near copies
     """
     compared = compare_with_copies(
         explainer, explanation, repeats=repeats, random_state=random_state, noise=noise
