@@ -32,7 +32,6 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from support.settings import explainer_by_steps, paper_by_steps
 
 import counterset
 from counterset import (
@@ -163,9 +162,9 @@ def credit_inputs(model: Any, count: int = 6) -> pd.DataFrame:
 def make(model: Any, **parameters: Any) -> DiverseExplainer:
     """Return an explainer with the paper's scale and numbers without steps, for any strategy."""
     if "strategy" not in parameters:
-        return paper_by_steps(model, **parameters)
+        return DiverseExplainer.paper(model, **parameters)
     schema = (parameters.pop("schema", None) or Schema()).without_steps()
-    return explainer_by_steps(model, schema=schema, **({"scale": "range"} | parameters))
+    return DiverseExplainer(model, schema=schema, **({"scale": "range"} | parameters))
 
 
 def explain(data: Any, inputs: Any, model: Any, asked: Any = None, **parameters: Any) -> Any:
@@ -353,6 +352,17 @@ def anchors_mixed() -> Any:
         mixed(regions=4)(),
         mixed(strategy=LISTS, constraints=BOUNDS)(),
         mixed({"target": "good"}, regions=4)(),
+    ]
+
+
+@setting("the default and shared lists on german credit")
+def default_and_shared() -> Any:
+    model = credit_model(GradientBoostingClassifier(n_estimators=40, random_state=0))
+    rows, kept = credit_inputs(model), Constraints(immutable=["age", "personal_status"])
+    explainer = DiverseExplainer(model, schema=CREDIT.schema, constraints=kept).fit(CREDIT.X[:700])
+    return [
+        explainer.with_strategy(strategy).explain_many(rows, target="good", if_none="warn")
+        for strategy in (Nearest(), Shared(), Shared(own=0), Paper(regions=4))
     ]
 
 
