@@ -212,7 +212,8 @@ class Certificate:
                 f"same list, in the same order."
             )
         if self.alone:
-            ranks = " and ".join(map(str, self.alone))
+            *first, last = map(str, self.alone)
+            ranks = f"{', '.join(first)} and {last}" if first else last
             are = "Option {} is" if len(self.alone) == 1 else "Options {} are"
             sentences.append(f"{are.format(ranks)} not on it, but found for you alone.")
         return sentences

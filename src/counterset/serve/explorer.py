@@ -422,16 +422,13 @@ def _round_step(width: float) -> float:
 
 
 def _first_constraints(served: Served) -> dict[str, dict[str, Any]]:
-    """Return what each feature may do by the explainer's own constraints and costs."""
+    """Return what each feature may do by the explainer's own constraints."""
     table, constraints = served.table, served.explainer.constraints
     first: dict[str, dict[str, Any]] = {name: {"constraint": {}} for name in table.names}
 
     def of(name: Any) -> dict[str, Any]:
         return first[table.features[table.position(name)].name]
 
-    for name, cost in (served.explainer.costs or {}).items():
-        if math.isinf(cost):
-            of(name)["fixed"] = True
     if constraints is None:
         return first
     for name in constraints.immutable:

@@ -51,7 +51,7 @@ function features(state) {
 
 // How many of the folded features are locked.
 function locks(rest, asked) {
-  const locked = rest.filter((each) => each.fixed || asked.constraints[each.name]?.locked).length;
+  const locked = rest.filter((each) => asked.constraints[each.name]?.locked).length;
   return locked ? `, ${locked} locked` : "";
 }
 

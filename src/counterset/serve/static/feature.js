@@ -11,7 +11,7 @@ export function featureRow(state, feature) {
   const code = codeOf(feature, shown(state)[name]);
   const own = codeOf(feature, state.asked.values[name]);
   const picked = codeOf(feature, state.original[name]);
-  const isLocked = constraint.locked || feature.fixed;
+  const isLocked = Boolean(constraint.locked);
   const options = state.answer?.options ?? [];
   return h("div", { class: `feature ${isLocked ? "locked" : ""}`, key: `feature ${name}`, "data-name": name },
     h("div", { class: "name" },
@@ -19,7 +19,7 @@ export function featureRow(state, feature) {
       h("span", { class: "users" }, options.map((option, i) =>
         option.changes.some((each) => each.name === name) && marker(i, `option ${i + 1} changes it`))),
       h("label", { class: "lock" },
-        h("input", { type: "checkbox", checked: Boolean(isLocked), disabled: Boolean(feature.fixed),
+        h("input", { type: "checkbox", checked: isLocked,
           "aria-label": `Lock: ${label}`,
           onchange: (event) => setConstraint(name, { locked: event.target.checked }) }),
         "lock")),

@@ -103,7 +103,7 @@ class Category(Feature):
         return f"Feature {self.name!r} has no value {value!r}. Its values are {_list(self.values)}."
 
     def _content(self) -> str:
-        return f"{len(self.values)} values: {_list(self.values)}"
+        return f"{len(self.values)} values: {_list(self.values)}" if self.values else "no values"
 
 
 @dataclass(frozen=True)
