@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,8 @@ from counterset import (
     Shared,
 )
 from counterset.strategies.ranking import Cutoff
+
+REGIONS: list[int | Literal["auto"]] = [1, 2, "auto"]
 
 
 @st.composite
@@ -62,7 +64,7 @@ def explainers(draw: st.DrawFn) -> tuple[Case, Model, DiverseExplainer]:
     make: Any = paper_by_steps if kind == "paper" else explainer_by_steps
     more: dict[str, Any] = {}
     if kind == "shared":
-        own, regions = draw(st.integers(0, 3)), draw(st.sampled_from([1, 2, "auto"]))
+        own, regions = draw(st.integers(0, 3)), draw(st.sampled_from(REGIONS))
         more = {"strategy": Shared(own=own, regions=regions)}
     elif kind != "default":
         more = draw(drawn_settings(case))

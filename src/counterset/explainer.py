@@ -146,7 +146,8 @@ class DiverseExplainer(BaseEstimator):
         moved = {name: given[name] for name in _MOVED if name in given}
         if moved:
             _refuse(moved)
-        return super().__new__(cls)
+        new: Self = super().__new__(cls)
+        return new
 
     #: That of ``__init__``, for help texts and scikit-learn, which would look at ``__new__``.
     __signature__ = _SignatureOfInit()
