@@ -32,6 +32,7 @@ from counterset import (
     NearData,
     NoCounterfactualError,
     Schema,
+    Shared,
     datasets,
     evaluate,
 )
@@ -215,6 +216,35 @@ def test_no_option_is_another_one_and_something_more() -> None:
             compared += 1
             assert not (rows[j][changed[i]] == rows[i][changed[i]]).all()
     assert compared > 100
+
+
+@pytest.mark.parametrize("own", [1, 2])
+def test_the_inputs_own_nearest_options_come_before_the_list(own: int) -> None:
+    # Lists alone lose a person's own best option.
+    nearest = DiverseExplainer(lend).fit(FRAME)
+    mixed = nearest.with_strategy(Shared(own=own, regions=3))
+    shared = 0
+    for alone, both in zip(
+        explain(nearest, DECLINED.head(30)), explain(mixed, DECLINED.head(30)), strict=True
+    ):
+        rows = both.coded.matrix.tolist()
+        assert alone.coded.matrix[:own].tolist() == [
+            row for row in rows if row in alone.coded.matrix[:own].tolist()
+        ]
+        assert len(both) >= len(alone)
+        shared += sum(option.shared for option in both.options)
+    assert shared > 20
+
+
+def test_with_as_many_own_options_as_asked_for_the_list_is_not_used() -> None:
+    nearest = DiverseExplainer(lend, max_counterfactuals=3).fit(FRAME)
+    mixed = nearest.with_strategy(Shared(own=3, regions=3))
+    for alone, both in zip(
+        explain(nearest, DECLINED.head(30)), explain(mixed, DECLINED.head(30)), strict=True
+    ):
+        if len(alone) == 3:
+            assert both.coded.matrix.tolist() == alone.coded.matrix.tolist()
+            assert not any(option.shared for option in both.options)
 
 
 def test_the_only_other_class_is_the_same_goal_as_any_other_class() -> None:
