@@ -102,10 +102,13 @@ default=AngleDiversity(0.5)
         advance: Advance,
     ) -> PaperFinder:
         """Divide the inputs into regions, if that is asked for."""
-        if self.regions is None:
-            return PaperFinder(self, training)
-        count = _enough(self, training, requirements) if self.regions == "auto" else self.regions
-        finder = PaperFinder(self, training, Regions.divide(training, count))
+        regions = None
+        if self.regions is not None:
+            count = self.regions
+            if count == "auto":
+                count = _enough(self, training, requirements)
+            regions = Regions.divide(training, count)
+        finder = PaperFinder(self, training, regions)
         finder.prepare(requirements)
         advance(1)
         return finder
@@ -133,8 +136,15 @@ class PaperFinder:
     )
 
     def prepare(self, requirements: Requirements) -> None:
-        """Choose rows for the centres of all regions."""
-        if self.regions is not None and not requirements.rules:
+        """Choose rows for the centres of all regions; without, for a training row of each class.
+
+        What is computed of the training rows then, such as their points, is kept.
+        """
+        if self.regions is None:
+            _, first = np.unique(self.training.pool.codes, return_index=True)
+            rows = self.training.without_goal(requirements.goal, first)
+            choose_rows(self.selector(requirements), self.training.batch(rows, requirements))
+        elif not requirements.rules:
             self._of_centres(self.regions, requirements)
 
     def find(self, batch: QueryBatch) -> Found:

@@ -1,10 +1,10 @@
 """Anchored selection against the paper's, on the same noise.
 
-    COUNTERSET_DATA=folder python benchmarks/anchors.py --weights folder \
+    COUNTERSET_DATA=folder python benchmarks/regions.py --weights folder \
         [--datasets diabetes,no2] [--models network,forest,boosting] [--searches none,line] \
         [--rows 50:70,70:150] [--csv file] [--plot file.png]
-    python benchmarks/anchors.py --from a.csv b.csv [--plot file.png]
-    OPENBLAS_NUM_THREADS=1 COUNTERSET_DATA=folder python benchmarks/anchors.py --weights folder \
+    python benchmarks/regions.py --from a.csv b.csv [--plot file.png]
+    OPENBLAS_NUM_THREADS=1 COUNTERSET_DATA=folder python benchmarks/regions.py --weights folder \
         --speed credit
 
 COUNTERSET_DATA holds the paper's datasets, --weights the published networks (W0, b0, ... in one
@@ -285,7 +285,7 @@ def draw(results: pd.DataFrame, file: Path) -> None:
         "paper": ("o-", "C3", "the paper's selection"),
         "auto": ("s-", "C0", 'regions="auto"'),
         "nearest": ("^:", "0.5", "five nearest rows"),
-        "constant": ("v:", "0.75", "constant (one anchor)"),
+        "constant": ("v:", "0.75", "constant (one region)"),
     }
     for i, distance in enumerate(("l1", "l2")):
         for axis, name in zip(axes[i], names, strict=True):
