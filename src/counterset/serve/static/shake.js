@@ -8,7 +8,7 @@ import { feature } from "./state.js";
 
 const VIEWS = [
   ["nearest", "Chosen for each person alone", "The options of each person are looked for anew."],
-  ["shared", "One list for people alike", "People of one region are offered one list."],
+  ["shared", "Own nearest, then a shared list", "The two nearest of each person come first, then the list of their region."],
 ];
 
 export function shakePanel(state) {
