@@ -57,6 +57,26 @@ def test_k_diversity_worked_out_by_hand() -> None:
     assert metrics.k_diversity(S, "l2") == pytest.approx((5 + 3 + 4) / 3)
 
 
+def test_coverage_worked_out_by_hand() -> None:
+    # From 1 the nearest of the other set is 3, two away; from 5 it is 4, one away.
+    S1, S2 = [[1.0], [4.0]], [[5.0], [3.0], [9.0]]
+    assert metrics.coverage(S1, S2, "l1") == pytest.approx((2 + 1) / 2)
+    # What comes after the first of a set only has to be found, not to find anything.
+    assert metrics.coverage(S1, [[5.0], [3.0], [99.0]], "l1") == pytest.approx((2 + 1) / 2)
+
+
+def test_coverage_of_single_counterfactuals_is_their_set_distance() -> None:
+    one, two = [[1.0, 2.0]], [[4.0, 0.0]]
+    for distance in ("l1", "l2", "linf"):
+        assert metrics.coverage(one, two, distance) == metrics.set_distance(one, two, distance)
+
+
+def test_coverage_of_nothing_is_refused() -> None:
+    for sets in (([], [[1.0]]), ([[1.0]], [])):
+        with pytest.raises(InvalidInputError):
+            metrics.coverage(*sets)
+
+
 def test_set_distance_worked_out_by_hand() -> None:
     S1, S2 = [[0.0], [1.0], [5.0]], [[0.0], [2.0]]
     # From S1: 0, 1, 3. From S2: 0, 1.

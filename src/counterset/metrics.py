@@ -18,7 +18,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.explanations.explanation import Explanation
 from counterset.tables.frames import to_pandas
 
-__all__ = ["k_distance", "k_diversity", "set_distance", "sparsity", "validity"]
+__all__ = ["coverage", "k_distance", "k_diversity", "set_distance", "sparsity", "validity"]
 
 
 def validity(explanation: Explanation, model: Any = None) -> float:
@@ -125,6 +125,35 @@ def set_distance(
     if how == "mean":
         return float((there.mean() + back.mean()) / 2)
     return float((there.max() + back.max()) / 2)
+
+
+def coverage(S1: Any, S2: Any, distance: DistanceLike = "l1") -> float:
+    """Return how far the nearest option of one person is from the set of the other.
+
+    The first counterfactual of each set is compared with the nearest one of the other set, and the
+    two distances are averaged. 0 means that both find their own nearest option on the other's list.
+    For two single counterfactuals it is the set-distance.
+
+    Parameters
+    ----------
+    S1, S2 : rows
+        The two sets, nearest first, as ``explanation.counterfactuals`` has them.
+    distance : str, Distance or callable, default="l1"
+        How rows are compared, such as a fitted explainer's ``distance_``.
+
+    Examples
+    --------
+    The nearest option of each is on the list of the other, though the sets differ:
+
+    >>> S1, S2 = [[1.0], [2.0]], [[2.0], [1.0], [9.0]]
+    >>> coverage(S1, S2, "l1"), round(set_distance(S1, S2, "l1"), 2)
+    (0.0, 1.17)
+    """
+    _check_not_empty(S1)
+    _check_not_empty(S2)
+    measure = distances.get(distance)
+    there, back = measure(S1, S2)[0], measure(S2, S1)[0]
+    return float((there.min() + back.min()) / 2)
 
 
 def sparsity(x: Any, S: Any) -> float:
