@@ -163,7 +163,9 @@ def test_the_probability_is_that_of_the_decision() -> None:
         assert decision["probability"] == max(known)
         assert decision["label"] == model.classes_[known.argmax()]
         found = client.post("/explorer/explain", json=asked).json()["explanation"]
-        assert (found["label"], found["probability"]) == (decision["label"], max(known))
+        assert found["label"] == decision["label"]
+        # Asked together with the options: a product of matrices may round otherwise.
+        assert found["probability"] == pytest.approx(max(known), rel=1e-12)
 
 
 def test_the_map_and_the_people_nearby_are_about_the_same_options(client: TestClient) -> None:

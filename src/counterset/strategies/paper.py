@@ -77,8 +77,8 @@ default=AngleDiversity(0.5)
     >>> explainer = DiverseExplainer(
     ...     lambda rows: rows.sum(axis=1) > 1, strategy=Paper(), max_counterfactuals=2
     ... ).fit(X)
-    >>> explainer.explain([0.25, 0.5]).labels.all()
-    np.True_
+    >>> explainer.explain([0.25, 0.5]).labels.tolist()
+    [True, True]
     """
 
     candidates: Cutoff = NearestCandidates(1000)
