@@ -72,9 +72,10 @@ def test_coverage_of_single_counterfactuals_is_their_set_distance() -> None:
 
 
 def test_coverage_of_nothing_is_refused() -> None:
-    for sets in (([], [[1.0]]), ([[1.0]], [])):
+    some: list[list[float]] = [[1.0]]
+    for one, other in (([], some), (some, [])):
         with pytest.raises(InvalidInputError):
-            metrics.coverage(*sets)
+            metrics.coverage(one, other)
 
 
 def test_set_distance_worked_out_by_hand() -> None:
