@@ -120,7 +120,13 @@ def test_a_clone_has_the_parameters_and_the_fitted_model_but_is_not_fitted() -> 
 
 def test_explain_before_fit_is_an_error_of_both_libraries() -> None:
     explainer = DiverseExplainer.paper(approve)
-    for call in (lambda: explainer.explain(X[0]), lambda: explainer.explain_many(X)):
+    for call in (
+        lambda: explainer.explain(X[0]),
+        lambda: explainer.explain_many(X),
+        lambda: explainer.prepare(target="yes"),
+        lambda: explainer.check_goal("yes"),
+        lambda: explainer.with_strategy(Nearest()),
+    ):
         with pytest.raises(NotFittedError, match=r"not fitted yet\. Call fit") as caught:
             call()
         assert isinstance(caught.value, CountersetError)

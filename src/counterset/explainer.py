@@ -317,7 +317,6 @@ class DiverseExplainer(BaseEstimator):
         target, target_probability, interval
             As in ``explain``.
         """
-        self._check_fitted()
         self.check_goal(target, interval)
         goal = read_goal(self.training_.classes, target, interval)
         rules = self.training_.rules(self.constraints)
@@ -333,6 +332,7 @@ class DiverseExplainer(BaseEstimator):
         target, interval
             As in ``explain``.
         """
+        self._check_fitted()
         set_goal(self.training_.classes, target, interval)
 
     def explain(
