@@ -58,7 +58,7 @@ class Memo(Generic[T]):
         self._lock = threading.RLock()
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Return the value of a key; compute it if there is none."""
+        """Return the value of a key, and compute it if it is not known yet."""
         with self._lock:
             if key not in self._values:
                 value = compute()

@@ -35,7 +35,7 @@ class Progress:
     shown
         If False, nothing is written.
     after
-        The bar appears when the work has taken so many seconds.
+        The number of seconds before the bar appears.
     stream
         Where to write; the error stream by default, so that piped output stays clean.
     clock

@@ -254,7 +254,7 @@ def read_constraints(file: Path | None) -> Constraints:
 
 
 def read_schema(file: Path | None) -> Schema | None:
-    """Read a schema from a file; None: there is none."""
+    """Read a schema from a file; without a file, return None."""
     return None if file is None else _make(Schema, _read(file, Schema), file)
 
 

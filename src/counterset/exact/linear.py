@@ -498,7 +498,7 @@ class _Search:
         self._half_spaces = HalfSpaces.around(box.X, gradient, box.low, box.high, norm)
 
     def confirmed(self) -> Matrix:
-        """Find the nearest points that the model confirms, ``(n, d)``; NaN where there is none."""
+        """Find the nearest points that the model confirms, ``(n, d)``; NaN for no such point."""
         found = np.full_like(self._inputs.X, np.nan)
         unclear: list[tuple[int, Vector]] = []
         pending = np.arange(len(self._inputs.X))

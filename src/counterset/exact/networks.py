@@ -328,7 +328,7 @@ class Encoding:
             values = self._add_units(before, low, high)
             rounding = rounding.after(weights, bias, np.maximum(high, 0.0))
         weights, bias = self._network.layers[-1]
-        # By rounding, the model may compute a lead where there is none.
+        # Rounding can make the model compute a lead that does not exist.
         errors = rounding.after(weights, bias, np.zeros(len(bias))).error
         errors = errors + SOFTMAX_ERRORS * self._network.roundoff
         self._errors: list[float] = []

@@ -101,7 +101,7 @@ default=AngleDiversity(0.5)
 
 
 def check_search(search: Any) -> None:
-    """Check that a search is one: options of recipes need it."""
+    """Check that there is a search: recipes only work with one."""
     allowed = f"{ALLOWED_SEARCH} (strategy=Paper(search=None) reports training rows as they are)"
     check_type("search", search, Search, allowed)
 

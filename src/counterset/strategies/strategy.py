@@ -23,7 +23,7 @@ from counterset.tables.table import changed
 
 __all__ = ["Advance", "Finder", "Found", "Run", "Strategy", "join", "search_further", "verified"]
 
-#: Is called when a part of what ``fit`` learns is done: how many parts there are in all.
+#: Called after each part of what ``fit`` learns, with the number of all parts.
 Advance = Callable[[int], None]
 
 
