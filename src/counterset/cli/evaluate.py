@@ -86,11 +86,10 @@ def _run(arguments: argparse.Namespace) -> int:
 def _summary(table: pd.DataFrame) -> str:
     """Return the mean of each figure, over the rows that were explained."""
     explained = table[table["validity"].notna()]
-    reached = table["input"].nunique() - explained["input"].nunique()
-    lines = [
-        f"{explained['input'].nunique()} rows explained, {reached} already had the wanted class or "
-        f"value."
-    ]
+    count = explained["input"].nunique()
+    reached = table["input"].nunique() - count
+    rows = "1 row" if count == 1 else f"{count} rows"
+    lines = [f"{rows} explained, {reached} already had the wanted class or value."]
     if len(explained):
         means = explained[list(FIGURES)].mean()
         lines += [f"{means[name]:9.3f}  {name}: {meaning}" for name, meaning in FIGURES.items()]

@@ -204,9 +204,13 @@ def count_by_status(status: Counter[str]) -> str:
     --------
     >>> count_by_status(Counter(explained=3, none_found=1))
     '4 rows: 3 explained, 1 without an option'
+    >>> count_by_status(Counter(explained=1))
+    '1 row: 1 explained'
     """
+    total = sum(status.values())
     counts = [f"{status[name]} {text}" for name, text in STATUS_TEXTS.items() if status[name]]
-    return f"{sum(status.values())} rows: {', '.join(counts) or 'none to explain'}"
+    rows = "1 row" if total == 1 else f"{total} rows"
+    return f"{rows}: {', '.join(counts) or 'none to explain'}"
 
 
 def _check_options(arguments: argparse.Namespace) -> None:

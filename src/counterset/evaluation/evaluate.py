@@ -290,7 +290,8 @@ def _warn_of_few(sets: list[Matrix], wanted: int | None) -> None:
     if few:
         missing = f" {none} have none: their distances are missing in the table." if none else ""
         warn_caller(
-            f"Of {len(sets)} inputs and copies, {few} have fewer than {wanted} counterfactuals."
+            f"Of {len(sets)} inputs and copies, {few} {'has' if few == 1 else 'have'} fewer than "
+            f"{wanted} counterfactuals."
             f"{missing}",
             FewerCounterfactualsWarning,
         )
