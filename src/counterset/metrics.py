@@ -17,8 +17,10 @@ from counterset.distances import DistanceLike
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.explanation import Explanation
 from counterset.tables.frames import to_pandas
+from counterset.tables.space import TableDistance
+from counterset.tables.table import changed
 
-__all__ = ["coverage", "k_distance", "k_diversity", "set_distance", "sparsity", "validity"]
+__all__ = ["coverage", "jump", "k_distance", "k_diversity", "set_distance", "sparsity", "validity"]
 
 
 def validity(explanation: Explanation, model: Any = None) -> float:
@@ -154,6 +156,44 @@ def coverage(S1: Any, S2: Any, distance: DistanceLike = "l1") -> float:
     measure = distances.get(distance)
     there, back = measure(S1, S2)[0], measure(S2, S1)[0]
     return float((there.min() + back.min()) / 2)
+
+
+def jump(x1: Any, S1: Any, x2: Any, S2: Any, distance: DistanceLike = "l1") -> float:
+    """Return how far two sets are apart beyond the difference between the two people themselves.
+
+    What an option leaves unchanged differs as the two people do, so that sets of the same options
+    have a set-distance above 0. Here the options of one person are first carried over to the other:
+    what they change stays, all other features take the other person's values. Then the mean
+    set-distance is taken. It is 0 if both are offered the same changes to the same values. A
+    set-distance is at most the jump plus what is carried, where the triangle inequality holds.
+
+    Parameters
+    ----------
+    x1, x2 : rows
+        The two inputs.
+    S1, S2 : rows
+        The set of each.
+    distance : str, Distance or callable, default="l1"
+        How rows are compared, such as a fitted explainer's ``distance_``.
+
+    Examples
+    --------
+    Both set the first feature to 5, so that the sets differ just as the people do:
+
+    >>> x1, S1, x2, S2 = [1.0, 2.0], [[5.0, 2.0]], [1.0, 2.5], [[5.0, 2.5]]
+    >>> set_distance(S1, S2, "l1"), jump(x1, S1, x2, S2, "l1")
+    (0.5, 0.0)
+    """
+    _check_not_empty(S1)
+    _check_not_empty(S2)
+    measure = distances.get(distance)
+    if isinstance(measure, TableDistance):
+        x1, S1, x2, S2 = map(measure.table.encode_any, (x1, S1, x2, S2))
+    else:
+        (x1, S1), (x2, S2) = distances.read_pair(x1, S1), distances.read_pair(x2, S2)
+    there = measure.pairwise(np.where(changed(x1, S1), S1, x2), S2).min(axis=1)
+    back = measure.pairwise(np.where(changed(x2, S2), S2, x1), S1).min(axis=1)
+    return float((there.mean() + back.mean()) / 2)
 
 
 def sparsity(x: Any, S: Any) -> float:

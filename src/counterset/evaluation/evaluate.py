@@ -24,6 +24,7 @@ from counterset.constraints.constraints import (
 )
 from counterset.distances import CustomDistance, DistanceLike
 from counterset.evaluation.noise import GaussianNoise, Noise, NumericColumns
+from counterset.evaluation.option_keys import option_keys
 from counterset.exceptions import (
     FewerCounterfactualsWarning,
     InvalidInputError,
@@ -51,7 +52,10 @@ __all__ = ["Judge", "evaluate"]
 ROWS_AT_ONCE = 500
 #: The columns of the table that describe one set, and those that compare two.
 SET_COLUMNS = ["counterfactuals", "validity", "k_distance", "k_diversity", "sparsity"]
-PAIR_COLUMNS = ["set_distance_mean", "set_distance_max", "input_distance"]
+PAIR_COLUMNS = [
+    "set_distance_mean", "set_distance_max", "coverage", "jump", "kept", "covered",
+    "input_distance",
+]  # fmt: skip
 COLUMNS = ["input", "repeat", "same_class", *SET_COLUMNS, *PAIR_COLUMNS, "seconds"]
 
 
@@ -132,6 +136,14 @@ def evaluate(
         - ``k_distance``, ``k_diversity``, ``sparsity``: of the input's set, see
           :mod:`counterset.metrics`; the k-diversity of one counterfactual is 0.
         - ``set_distance_mean``, ``set_distance_max``: between the input's set and the copy's.
+        - ``coverage``: how far the nearest option of each is from the set of the other, see
+          :func:`counterset.metrics.coverage`.
+        - ``jump``: the mean set-distance beyond the difference between the two inputs themselves,
+          see :func:`counterset.metrics.jump`.
+        - ``kept``: the share of the input's options that the copy is offered too. Two options are
+          the same if they change the same features: numbers, times and ordinals in the same
+          direction, categories to the same value.
+        - ``covered``: 1 if the nearest option of the copy is one of the input's, else 0.
         - ``input_distance``: from the input to its copy. A set-distance of this size means that
           the set changes as much as the input does.
         - ``seconds``: per explanation, without fitting. Inputs are explained in batches, so this
@@ -498,6 +510,14 @@ class Judge:
         if len(S) and len(other):
             pair["set_distance_mean"] = metrics.set_distance(S, other, self.distance, how="mean")
             pair["set_distance_max"] = metrics.set_distance(S, other, self.distance, how="max")
+            nearest = np.argsort(self.distance(copy, other)[0], kind="stable")
+            own = S[np.argsort(self.distance(x, S)[0], kind="stable")]
+            pair["coverage"] = metrics.coverage(own, other[nearest], self.distance)
+            pair["jump"] = metrics.jump(x, S, copy, other, self.distance)
+            known = option_keys(x, S, self.table)
+            offered = option_keys(copy, other, self.table)
+            pair["kept"] = float(np.mean([key in offered for key in known]))
+            pair["covered"] = float(offered[nearest[0]] in known)
         return pair
 
 

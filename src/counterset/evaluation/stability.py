@@ -13,18 +13,14 @@ from counterset._base.checks import check_count
 from counterset.constraints.constraints import Constraints
 from counterset.evaluation.evaluate import Judge
 from counterset.evaluation.noise import GaussianNoise, Noise
+from counterset.evaluation.option_keys import option_keys
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.context import Context
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.stability import Stability
 from counterset.models.goals import InInterval, OneOf
-from counterset.tables.table import Table, changed
 
-__all__ = ["CopiesCompared", "asked_for", "compare_with_copies", "option_keys", "stability"]
-
-#: The direction that :func:`option_keys` writes for a number or a time without a value before.
-STATED = 2.0
-
+__all__ = ["CopiesCompared", "asked_for", "compare_with_copies", "stability"]
 
 def stability(
     explainer: Any,
@@ -59,7 +55,8 @@ def stability(
     -------
     Stability
         ``kept``: for how many of the ``copies`` each option is found again; ``same``: how many
-        copies have the same options and no others.
+        copies have the same options and no others; ``covered``: for how many the nearest option is
+        one of the input's.
 
     Examples
     --------
@@ -69,8 +66,9 @@ def stability(
     >>> explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=2)
     >>> explanation = explainer.fit(X).explain([0.3, 0.4])
     >>> print(stability(explainer, explanation, repeats=10))
-    option 1: kept by 10 of 10 near copies
-    option 2: kept by 10 of 10 near copies
+    option 1: kept by 10 of 10 near copies (95% sure: at least 74%)
+    option 2: kept by 10 of 10 near copies (95% sure: at least 74%)
+    the nearest option of the copy is one of these: 10 of 10 near copies
     the same options, and no others: 10 of 10 near copies
     """
     compared = compare_with_copies(
@@ -78,8 +76,8 @@ def stability(
     )
     moved = float(compared.distances.mean()) if len(compared) else np.nan
     kept = compared.kept_by.sum(axis=1, dtype=np.intp)
-    same = int(compared.same.sum())
-    return Stability(len(compared), kept, same, moved, compared.differences)
+    same, covered = int(compared.same.sum()), int(compared.covered.sum())
+    return Stability(len(compared), kept, same, covered, moved, compared.differences)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +90,8 @@ class CopiesCompared:
         Whether each option is found again for each copy, ``(options, copies)``.
     same
         Whether each copy has the same options and no others, ``(copies,)``.
+    covered
+        Whether the nearest option of each copy is one of the input's, ``(copies,)``.
     set_distances
         The mean set-distance between the input's options and each copy's; NaN for a copy without
         options.
@@ -104,6 +104,7 @@ class CopiesCompared:
 
     kept_by: Mask
     same: Mask
+    covered: Mask
     set_distances: Vector
     distances: Vector
     differences: dict[str, float]
@@ -167,44 +168,20 @@ def compare_with_copies(
     copies = _copies(judge, x, explanation.label, noise, repeats, random_state)
     own = option_keys(x[0], rows, table)
     kept_by = np.zeros((len(own), len(copies)), dtype=bool)
-    same, differ = np.zeros(len(copies), dtype=bool), np.full(len(copies), np.nan)
+    same, covered = np.zeros((2, len(copies)), dtype=bool)
+    differ = np.full(len(copies), np.nan)
     if not len(copies):
-        return CopiesCompared(kept_by, same, differ, differ, {})
+        return CopiesCompared(kept_by, same, covered, differ, differ, {})
     inputs = table.decode(copies, pd.RangeIndex(len(copies)))
     answers = explainer.explain_many(inputs, if_none="ignore", **asked)
     for i, (copy, answer) in enumerate(zip(copies, answers, strict=True)):
-        offered = set(option_keys(copy, answer.coded.matrix, table))
+        offered = option_keys(copy, answer.coded.matrix, table)
         kept_by[:, i] = [key in offered for key in own]
-        same[i] = offered == set(own)
+        same[i], covered[i] = set(offered) == set(own), bool(set(offered[:1]) & set(own))
         differ[i] = judge.of_pair(x[0], copy, rows, answer.coded.matrix)["set_distance_mean"]
     differences = judge.numeric_columns.differences(x, copies)
     moved = judge.distance.pairwise(x, copies)[0]
-    return CopiesCompared(kept_by, same, differ, moved, differences)
-
-
-def option_keys(x: Vector, rows: Matrix, table: Table) -> list[bytes]:
-    """Return a key for what changes from an input to each row; the same options have equal keys.
-
-    Examples
-    --------
-    >>> table, rows = Table.learn([[0.5, 1.5], [0.7, 1.5], [0.9, 1.5], [0.3, 2.5]])
-    >>> keys = option_keys(rows[0], rows[1:], table)
-    >>> keys[0] == keys[1], keys[1] == keys[2]
-    (True, False)
-    """
-    x = np.broadcast_to(x, rows.shape)
-    # A category, and a number that becomes a special code, has a value instead of a direction.
-    moves, known = rows.copy(), np.ones(rows.shape, dtype=bool)
-    for i, feature in enumerate(table.features):
-        if feature.is_category:
-            continue
-        before, after = feature.is_known(x[:, i]), feature.is_known(rows[:, i])
-        direction = np.where(before, np.sign(rows[:, i] - x[:, i]), STATED)
-        moves[:, i] = np.where(after, direction, rows[:, i])
-        known[:, i] = after
-    features = changed(x, rows)
-    named = np.column_stack([features, known, np.where(features, moves, 0.0) + 0.0])
-    return [key.tobytes() for key in named]
+    return CopiesCompared(kept_by, same, covered, differ, moved, differences)
 
 
 def asked_for(context: Context) -> dict[str, Any]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+from scipy.special import betaincinv
+
 from counterset._base.arrays import Counts, Vector
 
-__all__ = ["Stability"]
+__all__ = ["Stability", "least_shares"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +32,8 @@ class Stability:
         which it is found again.
     same : int
         The number of copies that have all of the input's options and no others.
+    covered : int
+        The number of copies whose nearest option is one of the input's.
     moved : float
         The mean distance from the input to the copies; NaN if there are none.
     differences : mapping
@@ -37,10 +43,12 @@ class Stability:
     Examples
     --------
     >>> import numpy as np
-    >>> stability = Stability(copies=20, kept=np.array([19, 20]), same=18, moved=0.05)
+    >>> kept = np.array([19, 20])
+    >>> stability = Stability(copies=20, kept=kept, same=18, covered=20, moved=0.05)
     >>> print(stability)
-    option 1: kept by 19 of 20 near copies
-    option 2: kept by 20 of 20 near copies
+    option 1: kept by 19 of 20 near copies (95% sure: at least 78%)
+    option 2: kept by 20 of 20 near copies (95% sure: at least 86%)
+    the nearest option of the copy is one of these: 20 of 20 near copies
     the same options, and no others: 18 of 20 near copies
     >>> stability.shares
     array([0.95, 1.  ])
@@ -49,6 +57,7 @@ class Stability:
     copies: int
     kept: Counts
     same: int
+    covered: int
     moved: float
     differences: Mapping[str, float] = field(default_factory=dict)
 
@@ -56,6 +65,11 @@ class Stability:
     def shares(self) -> Vector:
         """For each option, the share of the copies that keep it; NaN if there are no copies."""
         return self.kept / (self.copies or float("nan"))
+
+    @property
+    def least_shares(self) -> Vector:
+        """For each option, the share of all such copies that keep it at least, 95 % sure."""
+        return least_shares(self.kept, self.copies)
 
     @property
     def share(self) -> float:
@@ -71,7 +85,9 @@ class Stability:
         return {
             "copies": self.copies,
             "kept": self.kept.tolist(),
+            "least_shares": self.least_shares.tolist() if self.copies else None,
             "same": self.same,
+            "covered": self.covered,
             "moved": self.moved if self.copies else None,
             "differences": dict(self.differences),
         }
@@ -79,10 +95,39 @@ class Stability:
     def __str__(self) -> str:
         if not self.copies:
             return "no near copy of the same class was found"
+        each = zip(self.kept.tolist(), self.least_shares.tolist(), strict=True)
         lines = [
-            f"option {rank}: kept by {kept} of {self.copies} near copies"
-            for rank, kept in enumerate(self.kept.tolist(), start=1)
+            f"option {rank}: kept by {kept} of {self.copies} near copies "
+            f"(95% sure: at least {math.floor(100 * least)}%)"
+            for rank, (kept, least) in enumerate(each, start=1)
         ]
-        return "\n".join(
-            [*lines, f"the same options, and no others: {self.same} of {self.copies} near copies"]
-        )
+        lines += [
+            f"{what}: {count} of {self.copies} near copies"
+            for what, count in (
+                ("the nearest option of the copy is one of these", self.covered),
+                ("the same options, and no others", self.same),
+            )
+        ]
+        return "\n".join(lines)
+
+
+#: What is said of all such copies is wrong in at most one of 20 draws of copies.
+CONFIDENCE = 0.95
+
+
+def least_shares(kept: Counts, count: int) -> Vector:
+    """Return bounds below the shares of all copies that keep an option, 95 % sure each.
+
+    The one-sided bound of Clopper and Pearson: the smallest share with which so many copies of
+    ``count`` are kept in at least 5 % of all draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> least_shares(np.array([20, 10, 0]), 20).round(2)
+    array([0.86, 0.3 , 0.  ])
+    """
+    if not count:
+        return np.full(len(kept), np.nan)
+    least = betaincinv(np.maximum(kept, 1), count - kept + 1, 1 - CONFIDENCE)
+    return np.where(kept > 0, least, 0.0)

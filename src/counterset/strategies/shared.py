@@ -1,4 +1,4 @@
-"""Shared: the input's own nearest options, then the list that the people of its region share."""
+"""Shared: the input's own nearest option, then the list that people alike share."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from counterset.strategies.nearest import NearestFinder, check_search
 from counterset.strategies.recipes import RecipeBook, Recipes, in_parts
 from counterset.strategies.regions import Regions, check_regions
 from counterset.strategies.selection import Selector
+from counterset.strategies.sparsity import undo
 from counterset.strategies.strategy import Advance, Found, verified
 from counterset.strategies.training import TrainingData
 from counterset.tables.table import Table, changed
@@ -35,8 +36,9 @@ __all__ = [
     "learn_list",
 ]
 
-#: ``regions="auto"``: 16 regions of a class, whatever the data.
-REGIONS = 16
+#: ``regions="auto"``: one for each class. With 4, 8 or 16 the sets of near inputs differ as much, on
+#: the tables that this was chosen on, and each list is learned from fewer people.
+REGIONS = 1
 #: What was learned is kept for the last 10,000 regions and goals.
 MOST_KEPT = 10_000
 #: A recipe is tried in four strengths: its numbers are set to points at half the way from the
@@ -45,11 +47,11 @@ MOST_KEPT = 10_000
 RUNGS = (0.5, 1.0, 1.5, 2.0)
 
 
-#: The order of a list is learned from 12 rows of the region, and from 500 recipes: twice as many of
-#: either take twice as long and change the figures by less than 5 %.
-ROWS, MOST_RECIPES = 12, 500
-#: The first 150 recipes are kept, in four strengths each. Fewer run out for one input in five.
-LENGTH = 150
+#: The order of a list is learned from 24 rows of the region, and from 200 recipes: with 48 and 500
+#: the sets of near inputs differ as much, and learning takes five times as long.
+ROWS, MOST_RECIPES = 24, 200
+#: The first 60 recipes are kept, in four strengths each. Where they run out, own options follow.
+LENGTH = 60
 #: Recipes are ordered by mean distance / share ** 0.7: one that works for a quarter of the rows
 #: counts as 2.6 times as far as one that works for all. What just works here does not work next
 #: door: with 0.5 the sets of near inputs differ more, with 1 options are farther away.
@@ -58,19 +60,20 @@ POWER = 0.7
 
 @dataclass(frozen=True)
 class Shared:
-    """The input's own nearest options first, then the list that people alike share.
+    """The input's own nearest option first, then the list that people alike share.
 
-    ``fit`` divides the inputs of each class into regions and learns a list of options for each
-    region. An input is offered its own nearest options, as :class:`Nearest` finds them. Then it
-    goes down the list of its region and takes what works for it and differs. Where the list runs
-    out, more of its own options follow. A person of the same region goes down the same list.
+    ``fit`` learns a list of options for each class of inputs. An input is offered its own nearest
+    option, as :class:`Nearest` finds it. Then it goes down the list and takes what works for it,
+    without changes that it does not need, if that differs from what it has and is no farther than
+    the farthest option that :class:`Nearest` would offer. Where the list runs out, more of its own
+    options follow. Everybody of the same class goes down the same list.
 
     Parameters
     ----------
-    own : int, default=2
+    own : int, default=1
         How many of the input's own nearest options come before the list.
     regions : int or "auto", default="auto"
-        How many regions each class of inputs is divided into; ``"auto"``: 16.
+        How many regions each class of inputs is divided into, with a list each; ``"auto"``: one.
     diversity : AngleDiversity, DistanceDiversity, FeatureDiversity, Diversity or None, \
 default=AngleDiversity(0.5)
         When two options differ; None: whenever neither contains the other.
@@ -88,7 +91,7 @@ default=AngleDiversity(0.5)
     2
     """
 
-    own: int = 2
+    own: int = 1
     regions: int | Literal["auto"] = "auto"
     diversity: Diversity | None = AngleDiversity(0.5)
     search: Search = LineSearch(0.001)
@@ -170,40 +173,41 @@ class SharedFinder:
         """Choose options for every input: its own first, then the list's, then more of its own."""
         selector = self.nearest.selector(batch.requirements)
         selector = replace(selector, diversity=NoSuperset(selector.diversity))
-        listed = self._listed(batch)
-        if not self.own:
-            chosen = pick_diverse(selector, listed, batch)
-            short = np.flatnonzero(chosen.counts < selector.most)
-        else:
-            chosen, short = listed, np.arange(len(batch.inputs))
-        if len(short):
-            found = self.nearest.choose(batch.take(short))
-            own = _mark_shared(found, False).among(short, len(batch.inputs))
-            rank = np.arange(len(own.owners)) - np.searchsorted(own.owners, own.owners)
-            # Joining keeps the order of the parts for each input.
-            parts = [own.take(np.flatnonzero(rank < self.own)), chosen]
-            parts.append(own.take(np.flatnonzero(rank >= self.own)))
-            both = Chosen.joined(parts, own.n_candidates, own.farthest)
-            filled = pick_diverse(selector, both, batch)
-            # What is on the list may leave little that differs from it: then it helps nobody.
-            alone = own.counts > filled.counts
-            chosen = Chosen.joined(
-                [
-                    filled.take(np.flatnonzero(~alone[filled.owners])),
-                    own.take(np.flatnonzero(alone[own.owners])),
-                ],
-                own.n_candidates,
-                own.farthest,
-            )
+        own = _mark_shared(self.nearest.choose(batch), False)
+        rank = np.arange(len(own.owners)) - np.searchsorted(own.owners, own.owners)
+        # Joining keeps the order of the parts for each input.
+        parts = [
+            own.take(np.flatnonzero(rank < self.own)),
+            self._listed(batch, _farthest(own, selector.most)),
+            own.take(np.flatnonzero(rank >= self.own)),
+        ]
+        both = Chosen.joined(parts, own.n_candidates, own.farthest)
+        chosen = pick_diverse(selector, both, batch)
+        # What is on the list may leave little that differs from it: then it helps nobody.
+        alone = own.counts > chosen.counts
+        parts = [
+            chosen.take(np.flatnonzero(~alone[chosen.owners])),
+            own.take(np.flatnonzero(alone[own.owners])),
+        ]
+        chosen = Chosen.joined(parts, own.n_candidates, own.farthest)
         return replace(chosen, list_radius=Lazy(lambda: self.regions.radius(batch)))
 
-    def _listed(self, batch: QueryBatch) -> Chosen:
-        """Return what works of the lists for each input, in the list's order."""
-        parts = [_mark_shared(Chosen.empty(batch), True)]
+    def _listed(self, batch: QueryBatch, farthest: Vector) -> Chosen:
+        """Return what works of the lists for each input, in the list's order.
+
+        Parameters
+        ----------
+        farthest
+            How far an option may be from each input.
+        """
+        parts = [Chosen.empty(batch)]
         for inputs, options in self.lists(batch):
             for some in in_parts(inputs, len(RUNGS) * options.recipes.features.size):
-                parts.append(_mark_shared(_working(options, batch, some), True))
-        return Chosen.joined(parts, parts[0].n_candidates, parts[0].farthest)
+                parts.append(_working(options, batch, some))
+        found = Chosen.joined(parts, parts[0].n_candidates, parts[0].farthest)
+        found = undo(found, batch)
+        near = np.flatnonzero(found.lengths <= farthest[found.owners])
+        return _mark_shared(found.take(near), True)
 
     def _list(
         self, region: int, goal: Goal, recipes: Recipes, requirements: Requirements
@@ -414,6 +418,13 @@ def _working(options: OptionList, batch: QueryBatch, inputs: Indices) -> Chosen:
         lengths=lengths[which],
         settled=np.ones(len(which), dtype=bool),
     )
+
+
+def _farthest(own: Chosen, count: int) -> Vector:
+    """Return the length of each input's farthest option, infinite where it has too few."""
+    farthest = np.zeros(len(own.counts))
+    np.maximum.at(farthest, own.owners, own.lengths)
+    return np.where(own.counts < count, np.inf, farthest)
 
 
 def _mark_shared(chosen: Chosen, from_list: bool) -> Chosen:
