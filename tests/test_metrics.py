@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,6 +77,59 @@ def test_coverage_of_nothing_is_refused() -> None:
     for one, other in (([], some), (some, [])):
         with pytest.raises(InvalidInputError):
             metrics.coverage(one, other)
+        with pytest.raises(InvalidInputError):
+            metrics.jump([0.0], one, [0.0], other)
+
+
+def test_jump_worked_out_by_hand() -> None:
+    # The first person changes a, the second b. Carried over to the second person, (5, 0) is (5, 1),
+    # 4 + 7 from (1, 8); carried over to the first, (1, 8) is (0, 8), 5 + 8 from (5, 0).
+    x1, S1, x2, S2 = [0.0, 0.0], [[5.0, 0.0]], [1.0, 1.0], [[1.0, 8.0]]
+    assert metrics.jump(x1, S1, x2, S2, "l1") == pytest.approx((4 + 7 + 5 + 8) / 2)
+    assert metrics.set_distance(S1, S2, "l1") == 4 + 8
+
+
+def test_the_same_changes_to_the_same_values_do_not_jump() -> None:
+    x1, x2 = [0.0, 0.0, 0.0], [0.1, 0.0, -0.2]
+    S1, S2 = [[5.0, 0.0, 0.0], [0.0, 3.0, 2.0]], [[0.1, 3.0, 2.0], [5.0, 0.0, -0.2]]
+    assert metrics.jump(x1, S1, x2, S2, "l1") == 0
+    assert metrics.set_distance(S1, S2, "l1") == pytest.approx((0.2 + 0.1) / 2)
+
+
+@given(two_sets(), symmetric, st.data())
+def test_a_set_distance_is_at_most_the_jump_and_what_is_carried(
+    sets: tuple[NDArray[np.float64], NDArray[np.float64]], distance: str, data: st.DataObject
+) -> None:
+    S1, S2 = sets
+    d = S1.shape[1]
+    x1, x2 = (data.draw(hnp.arrays(np.float64, d, elements=values)) for _ in range(2))
+    measure = distances.get(distance)
+
+    def carried(x: Any, S: Any, other: Any) -> float:
+        over = [[c if c != own else its for c, own, its in zip(row, x, other)] for row in S]  # noqa: B905
+        return float(np.mean([measure([row], [to])[0, 0] for row, to in zip(S, over)]))  # noqa: B905
+
+    most = metrics.jump(x1, S1, x2, S2, distance)
+    most += (carried(x1, S1, x2) + carried(x2, S2, x1)) / 2
+    assert metrics.set_distance(S1, S2, distance) <= most * (1 + 1e-9) + 1e-9
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_jump_takes_tables_of_mixed_columns_in_the_explainers_distance(container: str) -> None:
+    columns = {
+        "income": [1.5, 2.5, 3.5, 4.5] * 5,
+        "home": ["own", "rent", "rent", "own"] * 5,
+        "age": list(range(20, 40)),
+    }
+    frame: Any = pd.DataFrame(columns)
+    x1, x2 = frame.iloc[[0]], frame.iloc[[1]].assign(home="own", income=1.5)
+    S1, S2 = x1.assign(home="rent"), x2.assign(home="rent")
+    if container == "polars":
+        frame, x1, x2, S1, S2 = map(pl.from_pandas, (frame, x1, x2, S1, S2))
+    explainer = DiverseExplainer(lambda rows: np.arange(len(rows)) % 2).fit(frame)
+    # Both move from their own home to a rented one; they differ in age, which stays.
+    assert metrics.jump(x1, S1, x2, S2, explainer.distance_) == 0
+    assert metrics.set_distance(S1, S2, explainer.distance_) > 0
 
 
 def test_set_distance_worked_out_by_hand() -> None:

@@ -49,6 +49,36 @@ def test_every_figure_of_a_toy_is_the_one_worked_out_by_hand() -> None:
     assert row["input_distance"] == pytest.approx(0.1)
     assert row["set_distance_mean"] == pytest.approx(0.05)
     assert row["set_distance_max"] == pytest.approx(0.1)
+    # The nearest options are (6, 0) and (7, 0), .1 apart.
+    assert row["coverage"] == pytest.approx(0.1)
+    # Carried over, (6, 0) stays: it is .1 from (7, 0), and so is (7, 0) from (6, 0). (5, 1) stays.
+    assert row["jump"] == pytest.approx(0.05)
+    # Both are offered to raise the first feature, and to raise both.
+    assert row["kept"] == 1
+    assert row["covered"] == 1
+
+
+def test_options_that_go_another_way_are_neither_kept_nor_covered() -> None:
+    def towards_three(x: Any) -> list[list[float]]:
+        return [[3.0, x[1]], [9.0, x[1] + 1]]
+
+    table = evaluate(
+        towards_three, [[2.5, 0.0]], repeats=1, noise=Shift(1.0), model=high, training=TRAINING
+    )
+    # The input raises the first feature to 3, its copy (3.5, 0) lowers it to 3.
+    assert table.loc[0, "kept"] == 0.5
+    assert table.loc[0, "covered"] == 0
+
+
+def test_the_nearest_option_is_the_nearest_wherever_it_stands_in_the_set() -> None:
+    def far_first(x: Any) -> list[list[float]]:
+        return [[9.0, x[1] + 5], [6.0, x[1]]]
+
+    table = evaluate(
+        far_first, [[2.0, 0.0]], repeats=1, noise=Shift(1.0), model=high, training=TRAINING
+    )
+    assert table.loc[0, "coverage"] == 0
+    assert table.loc[0, "covered"] == 1
 
 
 def test_the_distance_can_be_chosen() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.settings import explainer_by_steps
 from support.shifting_noise import Shift
 from support.worded import MATRIX, TABLE
@@ -21,7 +24,9 @@ from counterset import (
 )
 from counterset.evaluation import GaussianNoise, stability
 from counterset.evaluation.noise import NumericColumns
-from counterset.evaluation.stability import asked_for, compare_with_copies, option_keys
+from counterset.evaluation.option_keys import option_keys
+from counterset.evaluation.stability import asked_for, compare_with_copies
+from counterset.explanations.stability import least_shares
 
 X = np.random.default_rng(0).random((300, 2))
 
@@ -130,7 +135,9 @@ def test_only_copies_of_the_same_class_count() -> None:
     assert measured.to_dict() == {
         "copies": 0,
         "kept": [0, 0],
+        "least_shares": None,
         "same": 0,
+        "covered": 0,
         "moved": None,
         "differences": {},
     }
@@ -231,5 +238,28 @@ def test_copies_are_compared_one_by_one() -> None:
     assert compared.same.sum() == counted.same
     assert compared.distances.mean() == pytest.approx(counted.moved)
     table = evaluate(own, [[0.3, 0.4]], repeats=12, random_state=3, noise=noise)
+    assert compared.covered.sum() == counted.covered == table["covered"].sum()
+    assert compared.kept_by.mean() == pytest.approx(table["kept"].mean())
     np.testing.assert_allclose(compared.set_distances, table["set_distance_mean"])
     np.testing.assert_allclose(compared.distances, table["input_distance"])
+
+
+def test_twenty_of_twenty_means_at_least_86_percent() -> None:
+    # With a share below 0.05 ** (1 / 20), all of 20 copies are kept in less than 5 % of all draws.
+    assert least_shares(np.array([20]), 20)[0] == pytest.approx(0.05 ** (1 / 20))
+    assert math.isnan(least_shares(np.array([0]), 0)[0])
+
+
+@given(st.integers(1, 40), st.data())
+def test_the_least_share_keeps_as_many_copies_in_one_of_twenty_draws(
+    copies: int, data: st.DataObject
+) -> None:
+    kept = data.draw(st.integers(1, copies))
+    least = least_shares(np.array([kept]), copies)[0]
+    as_many = sum(
+        math.comb(copies, k) * least**k * (1 - least) ** (copies - k)
+        for k in range(kept, copies + 1)
+    )
+    assert as_many == pytest.approx(0.05)
+    assert least < kept / copies
+    assert least_shares(np.array([0]), copies)[0] == 0

@@ -82,7 +82,7 @@ def test_stability_is_told_if_it_is_given() -> None:
     explanation, explainer = mixed()
     row = explanation.coded.table.decode(explanation.coded.input[None, :])
     stability = evaluate(explainer, row, repeats=2)
-    assert "Measured: 2 slightly different inputs" in explanation.to_html(stability=stability)
+    assert "of 2 slightly different inputs" in explanation.to_html(stability=stability)
 
 
 def test_an_explanation_without_options_says_so() -> None:

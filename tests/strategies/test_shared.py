@@ -30,6 +30,7 @@ from counterset import (
     InvalidInputError,
     LineSearch,
     NearData,
+    Nearest,
     NoCounterfactualError,
     Schema,
     Shared,
@@ -175,8 +176,28 @@ def from_(explainer: DiverseExplainer, x: Any, row: Any) -> float:
     return float(explainer.distance_.pairwise(x[None], row[None])[0, 0])
 
 
-def test_the_choice_is_the_first_of_the_list_that_work_and_differ() -> None:
+def without_spare_changes(explainer: DiverseExplainer, x: Any, row: Any) -> Any:
+    """Undo the costliest changes that can be undone, one after the other."""
+    table = explainer.training_.table
+
+    def cost(i: int) -> float:
+        return from_(explainer, x, np.where(np.arange(len(x)) == i, row, x))
+
+    undone = True
+    while undone:
+        undone = False
+        for i in sorted(np.flatnonzero(row != x), key=cost, reverse=True):
+            other = np.where(np.arange(len(x)) == i, x, row)
+            if (other != x).any() and lend(table.decode(other[None]))[0] == "yes":
+                row, undone = other, True
+    return row
+
+
+def test_the_choice_is_the_first_of_the_list_that_work_differ_and_are_near() -> None:
     explainer = listed(diversity=FeatureDiversity(), max_counterfactuals=2)
+    alone = explain(
+        explainer.with_strategy(Nearest(FeatureDiversity(), LineSearch(0.01))), DECLINED.head(60)
+    )
     matrix, _ = explainer.training_.table.encode(DECLINED.head(60))
     batch = batch_of(explainer, matrix)
     found = explain(explainer, DECLINED.head(60))
@@ -193,7 +214,11 @@ def test_the_choice_is_the_first_of_the_list_that_work_and_differ() -> None:
                 np.split(rows, len(options)), np.split(good, len(options)), strict=True
             ):
                 enough = list(rungs[reach])
-                works += sorted(enough, key=lambda row: from_(explainer, matrix[i], row))[:1]
+                nearest = sorted(enough, key=lambda row: from_(explainer, matrix[i], row))[:1]
+                works += [without_spare_changes(explainer, matrix[i], row) for row in nearest]
+            if len(alone[int(i)]) == 2:
+                end = alone[int(i)].distances[-1]
+                works = [row for row in works if from_(explainer, matrix[i], row) <= end]
             sets = [frozenset(np.flatnonzero(row != matrix[i])) for row in works]
             kept: list[int] = []
             for at, own in enumerate(sets):
@@ -232,8 +257,24 @@ def test_the_inputs_own_nearest_options_come_before_the_list(own: int) -> None:
             row for row in rows if row in alone.coded.matrix[:own].tolist()
         ]
         assert len(both) >= len(alone)
+        # Nobody is sent farther than to what would be found for them alone.
+        if len(alone) == 5:
+            assert both.distances.max() <= alone.distances.max()
         shared += sum(option.shared for option in both.options)
     assert shared > 20
+
+
+def test_an_option_of_the_list_holds_no_change_that_this_person_does_not_need() -> None:
+    # A list suits many people: some of its changes are not needed by one of them.
+    spare = 0
+    explainer = listed()
+    matrix, _ = explainer.training_.table.encode(DECLINED.head(40))
+    for x, explanation in zip(matrix, explain(explainer, DECLINED.head(40)), strict=True):
+        for option in explanation.options:
+            kept = without_spare_changes(explainer, x, option.codes)
+            assert kept.tolist() == option.codes.tolist()
+            spare += option.shared
+    assert spare > 20
 
 
 def test_with_as_many_own_options_as_asked_for_the_list_is_not_used() -> None:

@@ -143,12 +143,18 @@ TABLE, _ = Table.learn(pd.DataFrame({"a": [0.0, 0.9], "b": [0.5, 1.5], "c": ["x"
 
 def test_what_evaluate_measured_is_told_as_measured() -> None:
     table = pd.DataFrame(
-        {"input_distance": [0.02, 0.04], "set_distance_mean": [0.1, np.nan], "k_distance": 0.9}
+        {
+            "input_distance": [0.02, 0.04, 0.09],
+            "covered": [1.0, 0.0, np.nan],
+            "kept": [1.0, 0.6, np.nan],
+        }
     )
     assert measured(table, ENGLISH, 1, TABLE) == [
-        "Measured: 2 slightly different inputs (0.03 away on average) get options that differ from "
-        "these by 0.1 on average; these options are 0.9 away from the input."
+        "Measured: for 1 of 2 slightly different inputs (0.03 away on average), the nearest option "
+        "is among these; on average, they are offered 80% of these options too."
     ]
+    (told,) = measured(table[2:], ENGLISH, 1, TABLE)
+    assert told.startswith("Not measured")
     assert measured(None, ENGLISH, 1, TABLE) == []
     for wrong in (pd.DataFrame({"a": [1]}), table[:0], 0.5):
         with pytest.raises(InvalidInputError, match="stability takes what stability returns"):
@@ -157,27 +163,28 @@ def test_what_evaluate_measured_is_told_as_measured() -> None:
 
 def test_the_copies_that_keep_an_option_are_told_as_measured() -> None:
     apart = {"a": 0.1234, "b": 0.0}
-    told = measured(Stability(20, np.array([19, 20, 19]), 18, 0.051, apart), ENGLISH, 3, TABLE)
+    told = measured(Stability(20, np.array([19, 20, 19]), 18, 17, 0.051, apart), ENGLISH, 3, TABLE)
     assert told == [
-        "Measured on slightly changed copies of this input, of the same class and 0.051 away on "
-        "average: options 1 and 3 are found again for 19 of 20, option 2 is found again for 20 of "
-        "20; all of these options and no others for 18 of 20.",
-        "An option is found again if the same features change, numbers in the same direction and "
-        "categories to the same value.",
+        "Measured: for 17 of 20 slightly different inputs of the same class (0.051 away on "
+        "average), the nearest option is among these. Found again: options 1 and 3 for 19 of 20 "
+        "(at least 78%), option 2 for 20 of 20 (at least 86%); all of these options and no others "
+        "for 18 of 20.",
+        "In brackets: the least share of all such inputs, 95% sure. An option is found again if "
+        "the same features change, numbers in the same direction and categories to the same value.",
         "Slightly different means, on average: a by 0.12.",
     ]
 
 
 def test_without_copies_nothing_is_told_as_measured() -> None:
-    (told,) = measured(Stability(0, np.array([0]), 0, np.nan), ENGLISH, 1, TABLE)
-    assert told.startswith("Not measured: none of the slightly changed copies")
+    (told,) = measured(Stability(0, np.array([0]), 0, 0, np.nan), ENGLISH, 1, TABLE)
+    assert told.startswith("Not measured: no slightly different input")
 
 
 def test_copies_of_another_explanation_are_refused() -> None:
     with pytest.raises(
         InvalidInputError, match="measured on 2 options, but this explanation has 3"
     ):
-        measured(Stability(20, np.array([19, 20]), 18, 0.05), ENGLISH, 3, TABLE)
+        measured(Stability(20, np.array([19, 20]), 18, 18, 0.05), ENGLISH, 3, TABLE)
 
 
 def none_found(bounds: DistanceBounds | None) -> list[str]:

@@ -39,7 +39,13 @@ FIGURES = {
     "input_distance": "distance from a row to its noisy copies",
     "set_distance_mean": "mean distance between the options of both",
     "set_distance_max": "largest distance between the options of both",
+    "jump": "mean distance beyond the difference between the two rows",
+    "coverage": "distance from the nearest option of one to the options of the other",
+    "kept": "share of a row's options that its copy is offered too",
+    "covered": "share of copies whose nearest option is one of the row's",
 }
+#: What is far from the mean for a few: their 95th percentile is told beside it.
+TAILS = ("set_distance_mean", "set_distance_max", "jump", "coverage")
 
 
 def add_command(commands: Commands) -> None:
@@ -91,8 +97,10 @@ def _summary(table: pd.DataFrame) -> str:
     rows = "1 row" if count == 1 else f"{count} rows"
     lines = [f"{rows} explained, {reached} already had the wanted class or value."]
     if len(explained):
-        means = explained[list(FIGURES)].mean()
-        lines += [f"{means[name]:9.3f}  {name}: {meaning}" for name, meaning in FIGURES.items()]
+        means, tails = explained[list(FIGURES)].mean(), explained[list(TAILS)].quantile(0.95)
+        for name, meaning in FIGURES.items():
+            tail = f" (95th percentile: {tails[name]:.3f})" if name in TAILS else ""
+            lines.append(f"{means[name]:9.3f}  {name}: {meaning}{tail}")
     return "".join(f"{line}\n" for line in lines)
 
 

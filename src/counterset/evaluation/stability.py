@@ -22,6 +22,7 @@ from counterset.models.goals import InInterval, OneOf
 
 __all__ = ["CopiesCompared", "asked_for", "compare_with_copies", "stability"]
 
+
 def stability(
     explainer: Any,
     explanation: Explanation,

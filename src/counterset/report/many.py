@@ -34,6 +34,8 @@ MOST_INPUTS = 8
 #: The reasons of the first 100 inputs without an option are found out: each takes about as long as
 #: an explanation.
 MOST_REASONS = 100
+#: What is told of noisy copies, as means over all of them.
+MEASURED = ("input_distance", "covered", "kept", "set_distance_mean")
 
 
 def report_of_many(
@@ -201,19 +203,20 @@ def _by_group(name: str, figures: Mapping[str, Mapping[str, Any]]) -> Section:
 
 def _stability(table: pd.DataFrame, figures: dict[str, Any], columns: Table) -> Section:
     known = StabilityDisplay.from_evaluation(table).table
-    moved, mean, most = (
-        float(known["input_distance"].mean()),
-        float(known["set_distance_mean"].mean()),
-        float(known["set_distance_max"].max()),
-    )
     count = int(known["input"].nunique()) if "input" in known else len(known)
+    measured = {name: float(known[name].mean()) for name in MEASURED}
+    tail = float(known["set_distance_mean"].quantile(0.95))
     figures["stability"] = {
-        "copies": len(known), "inputs": count, "input_distance": moved,
-        "set_distance_mean": mean, "set_distance_max": most,
+        "copies": len(known), "inputs": count, **measured,
+        "set_distance_mean_95th_percentile": tail,
+        "set_distance_max": float(known["set_distance_max"].max()),
     }  # fmt: skip
+    templates = Templates.read()
     text = TEXTS["stability_text"].format(
-        copies=f"{len(known):,}", count=f"{count:,}", moved=f"{moved:.3g}", mean=f"{mean:.3g}",
-        most=f"{most:.3g}",
+        copies=f"{len(known):,}", count=f"{count:,}",
+        covered=percent(measured["covered"], templates), kept=percent(measured["kept"], templates),
+        moved=f"{measured['input_distance']:.3g}", mean=f"{measured['set_distance_mean']:.3g}",
+        tail=f"{tail:.3g}",
     )  # fmt: skip
     differences = Writer(Templates.read(None)).differences(
         table.attrs.get("differences", {}), columns

@@ -102,8 +102,10 @@ TEXTS = {
     "mean_options": "mean number of options",
     "median_cost": "median cost",
     "stability": "Stability",
-    "stability_text": "{copies} noisy copies of {count} inputs were explained too. Copies were "
-    "moved by {moved} on average, their sets by {mean} on average and by {most} at most.",
+    "stability_text": "{copies} noisy copies of {count} inputs were explained too. {covered} of "
+    "the copies find their nearest option among those of their input, and {kept} of the options of "
+    "an input are offered to its copy too. Copies were moved by {moved} on average. The sets of "
+    "both differ by {mean} on average, and by more than {tail} for one copy in twenty.",
     "stability_differences": " Copies differ from their inputs by small amounts, on average: "
     "{differences}.",
 }

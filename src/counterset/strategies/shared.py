@@ -36,7 +36,7 @@ __all__ = [
     "learn_list",
 ]
 
-#: ``regions="auto"``: one for each class. With 4, 8 or 16 the sets of near inputs differ as much, on
+#: ``regions="auto"``: one for each class. With 4, 8 or 16 the sets of near inputs differ as much on
 #: the tables that this was chosen on, and each list is learned from fewer people.
 REGIONS = 1
 #: What was learned is kept for the last 10,000 regions and goals.

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Vector, to_python
@@ -42,7 +41,7 @@ __all__ = [
 DISTANCES = re.compile(r"l1|l2|linf|(L1|L2|LInf)\((weights=None)?\)")
 SCALES = ("robust", "range")
 #: The columns of ``evaluate`` that are written.
-MEASURED = ("input_distance", "set_distance_mean", "k_distance")
+MEASURED = ("input_distance", "covered", "kept")
 
 
 def how_far(explanation: Explanation, templates: Templates) -> list[str]:
@@ -202,9 +201,18 @@ def measured(
             f"stability takes what stability returns, or the table that evaluate returns, for "
             f"this input, with the columns {', '.join(MEASURED)}, got {type(stability).__name__}."
         )
-    near, differ, far = (rounded(np.nanmean(stability[name]), 2) for name in MEASURED)
+    compared = stability[list(MEASURED)].dropna()
+    if not len(compared):
+        return [templates("sure.kept_unknown")]
+    near, covered, kept = (float(compared[name].mean()) for name in MEASURED)
     return [
-        templates("sure.measured", count=len(stability), near=near, differ=differ, far=far),
+        templates(
+            "sure.measured",
+            count=len(compared),
+            near=rounded(near, 2),
+            covered=round(covered * len(compared)),
+            kept=percent(kept, templates),
+        ),
         *_slightly(stability.attrs.get("differences", {}), table, templates),
     ]
 
@@ -219,22 +227,25 @@ def _kept(stability: Stability, templates: Templates) -> list[str]:
     """Return for how many copies each option is found again; equal numbers together."""
     if not stability.copies:
         return [templates("sure.kept_unknown")]
-    ranks: dict[int, list[str]] = {}
-    for rank, kept in enumerate(stability.kept.tolist(), start=1):
-        ranks.setdefault(kept, []).append(str(rank))
+    ranks: dict[tuple[int, float], list[str]] = {}
+    shares = zip(stability.kept.tolist(), stability.least_shares.tolist(), strict=True)
+    for rank, share in enumerate(shares, start=1):
+        ranks.setdefault(share, []).append(str(rank))
     found = [
         templates(
             "sure.kept_one" if len(which) == 1 else "sure.kept_many",
             ranks=templates.join(which),
             kept=kept,
             copies=stability.copies,
+            least=f"{math.floor(100 * least)}%",
         )
-        for kept, which in ranks.items()
+        for (kept, least), which in ranks.items()
     ]
     sentence = templates(
         "sure.kept",
         near=rounded(stability.moved, 2),
         options=templates("list.comma").join(found),
+        covered=stability.covered,
         same=stability.same,
         copies=stability.copies,
     )
