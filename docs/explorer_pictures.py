@@ -63,7 +63,7 @@ def open_page(address: str, width: int, height: int, scheme: str) -> Chrome:
     show_as(driver, width, height)
     driver.get(address)
     WebDriverWait(driver, PATIENCE).until(
-        lambda _: len(driver.find_elements(By.CSS_SELECTOR, ".differ")) == 2
+        lambda _: len(driver.find_elements(By.CSS_SELECTOR, ".shares")) == 2
     )
     settle(driver)
     return driver

@@ -54,7 +54,7 @@ READER = Reader(COLUMNS, LABELS, UNITS, TEXTS)
 def loans() -> pd.DataFrame:
     rng, n = np.random.default_rng(4), 150
     job = rng.integers(0, 3, n)
-    purpose = pd.Series(rng.choice([*PURPOSES, None], n), dtype=object)
+    purpose = pd.Series(rng.choice(np.array([*PURPOSES, None], dtype=object), n), dtype=object)
     day = pd.Timestamp("2012-05-01")
     X = pd.DataFrame(
         {

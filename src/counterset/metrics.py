@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from counterset import distances
+from counterset._base.checks import read_pair
 from counterset.distances import DistanceLike
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.explanation import Explanation
@@ -190,7 +191,7 @@ def jump(x1: Any, S1: Any, x2: Any, S2: Any, distance: DistanceLike = "l1") -> f
     if isinstance(measure, TableDistance):
         x1, S1, x2, S2 = map(measure.table.encode_any, (x1, S1, x2, S2))
     else:
-        (x1, S1), (x2, S2) = distances.read_pair(x1, S1), distances.read_pair(x2, S2)
+        (x1, S1), (x2, S2) = read_pair(x1, S1), read_pair(x2, S2)
     there = measure.pairwise(np.where(changed(x1, S1), S1, x2), S2).min(axis=1)
     back = measure.pairwise(np.where(changed(x2, S2), S2, x1), S1).min(axis=1)
     return float((there.mean() + back.mean()) / 2)

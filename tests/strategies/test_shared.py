@@ -186,7 +186,7 @@ def without_spare_changes(explainer: DiverseExplainer, x: Any, row: Any) -> Any:
     undone = True
     while undone:
         undone = False
-        for i in sorted(np.flatnonzero(row != x), key=cost, reverse=True):
+        for i in sorted(np.flatnonzero(row != x).tolist(), key=cost, reverse=True):
             other = np.where(np.arange(len(x)) == i, x, row)
             if (other != x).any() and lend(table.decode(other[None]))[0] == "yes":
                 row, undone = other, True

@@ -25,6 +25,8 @@ from counterset import Schema
 from support.literal_checker import Column
 
 LEVELS = ("low", "mid", "high", "top")
+#: Kinds of work; some rows have none.
+WORK = np.array(["Private", "State-gov", "Self-emp", None], dtype=object)
 COLOURS = ("red", "green", "blue")
 JOBS = ("job_none", "job_part", "job_full")
 
@@ -117,7 +119,7 @@ def adult(n: int = 300, seed: int = 0) -> UglyTable:
     gain = np.where(rng.random(n) < 0.1, np.round(rng.lognormal(8.5, 0.8, n)), 0)
     gain = np.where(rng.random(n) < 0.02, 99_999, np.minimum(gain, 41_310))
     gain[:2] = (0, 99_999)
-    work = rng.choice(["Private", "State-gov", "Self-emp", None], n, p=[0.7, 0.12, 0.13, 0.05])
+    work = rng.choice(WORK, n, p=[0.7, 0.12, 0.13, 0.05])
     X = pd.DataFrame(
         {
             "age": rng.integers(17, 80, n),
@@ -244,7 +246,10 @@ COLUMNS: dict[str, _Kind] = {
         switches=True,
     ),
     "text_gaps": _Kind(
-        lambda rng, n: pd.Series(rng.choice([*COLOURS, None], n), dtype=object), switches=True
+        lambda rng, n: pd.Series(
+            rng.choice(np.array([*COLOURS, None], dtype=object), n), dtype=object
+        ),
+        switches=True,
     ),
     "member": _Kind(lambda rng, n: rng.random(n) < 0.4, switches=True),
     "flag": _Kind(lambda rng, n: (rng.random(n) < 0.5).astype(np.float64), switches=True),

@@ -8,21 +8,22 @@ import textwrap
 from dataclasses import dataclass
 
 import pandas as pd
+from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from counterset import Shared, datasets
+from counterset import datasets
 from counterset.cli.parsing import Commands, add_parser
 from counterset.constraints.constraints import Constraints
 from counterset.evaluation.evaluate import evaluate
 from counterset.evaluation.stability import stability
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
-from counterset.explanations.certificate import rounded_down
 from counterset.explanations.explanation import Explanation
+from counterset.explanations.stability import Stability
 
 __all__ = ["OUTCOMES", "Credit", "add_command", "load_credit", "run_demo"]
 
@@ -126,7 +127,7 @@ def run_demo(applicant: int | None = None) -> str:
     explainer, model = credit.explainer, credit.explainer.model
     row = _applicant(applicant, model, credit.X, credit.X_test)
     explanation = explainer.explain(row.iloc[0], target="good")
-    measured = evaluate(explainer, row, target="good", repeats=COPIES, random_state=0)
+    measured = stability(explainer, explanation, repeats=COPIES)
     score = model.score(credit.X_test, credit.y_test)
     return "\n\n".join(
         [
@@ -138,34 +139,34 @@ def run_demo(applicant: int | None = None) -> str:
             ),
             textwrap.fill(_who(row, explanation), width=88),
             explanation.describe(outcomes=OUTCOMES, stability=measured),
-            _compare(credit, row),
+            _compare(credit, measured),
         ]
     )
 
 
-def _compare(credit: Credit, row: pd.DataFrame) -> str:
-    """Compare options that are chosen for one person with those of a list that people share."""
-    shared = credit.explainer.with_strategy(Shared(own=0))
-    explainers = credit.explainer, shared
-    alone, listed = (each.explain(row.iloc[0], target="good") for each in explainers)
-    of_alone, of_listed = (
-        stability(explainer, explanation, repeats=COPIES)
-        for explainer, explanation in zip(explainers, (alone, listed), strict=True)
+def _compare(credit: Credit, measured: Stability) -> str:
+    """Say whether people who are nearly equal can compare their options: one each, and several.
+
+    Parameters
+    ----------
+    measured
+        What was measured on people almost like the applicant.
+    """
+    several = credit.explainer
+    one = clone(several).set_params(max_counterfactuals=1).fit(credit.X_train)
+    declined = credit.X_test[several.model.predict(credit.X_test) == "bad"]
+    of_one, of_several = (
+        evaluate(each, declined, target="good", random_state=0)["covered"].mean()
+        for each in (one, several)
     )
-    radius = listed.certificate.list_radius if listed.certificate is not None else None
-    proved = ""
-    if radius:
-        proved = (
-            f" Proved: everyone who is declined and within {rounded_down(radius)} of this "
-            f"applicant is offered that list."
-        )
     return textwrap.fill(
-        f"People who are nearly equal should be offered the same options. Of {of_alone.copies} "
-        f"people almost like this one, {of_alone.same} are offered the same {len(alone)} options "
-        f"if these are chosen for each person alone, as above, and {of_listed.same} if they come "
-        f"from a list that similar people share (strategy=Shared(own=0)). A shared list has a "
-        f"price: its options for this applicant are {listed.distances.mean():.2f} away on average, "
-        f"and those above {alone.distances.mean():.2f}.{proved}",
+        f"Two people who are nearly equal should be able to compare what they are told. Of "
+        f"{measured.copies} people almost like this applicant, {measured.covered} find their own "
+        f"best option on the list above. The same was measured for all {len(declined)} applicants "
+        f"that the model declines among those that it was not trained on: of the people almost "
+        f"like them, {of_several:.0%} find their own best option on a list of "
+        f"{several.max_counterfactuals}. If everybody were told their best option only, "
+        f"{of_one:.0%} of them would be told the same.",
         width=88,
     )
 

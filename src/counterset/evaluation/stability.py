@@ -93,9 +93,6 @@ class CopiesCompared:
         Whether each copy has the same options and no others, ``(copies,)``.
     covered
         Whether the nearest option of each copy is one of the input's, ``(copies,)``.
-    set_distances
-        The mean set-distance between the input's options and each copy's; NaN for a copy without
-        options.
     distances
         From the input to each copy.
     differences
@@ -106,7 +103,6 @@ class CopiesCompared:
     kept_by: Mask
     same: Mask
     covered: Mask
-    set_distances: Vector
     distances: Vector
     differences: dict[str, float]
 
@@ -170,19 +166,17 @@ def compare_with_copies(
     own = option_keys(x[0], rows, table)
     kept_by = np.zeros((len(own), len(copies)), dtype=bool)
     same, covered = np.zeros((2, len(copies)), dtype=bool)
-    differ = np.full(len(copies), np.nan)
     if not len(copies):
-        return CopiesCompared(kept_by, same, covered, differ, differ, {})
+        return CopiesCompared(kept_by, same, covered, np.empty(0), {})
     inputs = table.decode(copies, pd.RangeIndex(len(copies)))
     answers = explainer.explain_many(inputs, if_none="ignore", **asked)
     for i, (copy, answer) in enumerate(zip(copies, answers, strict=True)):
         offered = option_keys(copy, answer.coded.matrix, table)
         kept_by[:, i] = [key in offered for key in own]
         same[i], covered[i] = set(offered) == set(own), bool(set(offered[:1]) & set(own))
-        differ[i] = judge.of_pair(x[0], copy, rows, answer.coded.matrix)["set_distance_mean"]
     differences = judge.numeric_columns.differences(x, copies)
     moved = judge.distance.pairwise(x, copies)[0]
-    return CopiesCompared(kept_by, same, covered, differ, moved, differences)
+    return CopiesCompared(kept_by, same, covered, moved, differences)
 
 
 def asked_for(context: Context) -> dict[str, Any]:

@@ -232,7 +232,8 @@ class Problem:
     def _nearest_value(self, feature: int, codes: Vector, given: Vector) -> Vector:
         """Return the given codes; in place of one that is not possible, the nearest."""
         if not self.model.table.features[feature].is_category:
-            return codes[np.abs(given[:, None] - codes).argmin(axis=1)]
+            nearest: Vector = codes[np.abs(given[:, None] - codes).argmin(axis=1)]
+            return nearest
         # Values without an order have no nearest one: the input's own, if it may stay.
         other = self.x[feature] if self.x[feature] in codes else codes[0]
         return np.where(np.isin(given, codes), given, other)

@@ -20,6 +20,7 @@ from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import make_explanations
 from counterset.explanations.json_values import row_to_json, to_json_value, value_to_json
 from counterset.explanations.option import Probabilities
+from counterset.explanations.stability import least_shares
 from counterset.models.adapter import ModelAdapter
 from counterset.plots.map import Layout, ask_background, map_of, sides_of
 from counterset.serve.cases import (
@@ -110,14 +111,16 @@ def ask_nearby(request: NearbyRequest, cases: Cases) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``people``: how many copies of the same class were found; ``options``: those of the case;
-        ``kept``: for each of them, which of the people are offered it, as 0 and 1; ``differ``: the
-        mean distance between their sets and this one, None if there is none; ``differences``: by
+        ``people``: how many copies of the same class were found; ``covered``: how many of them find
+        their nearest option among those of the case; ``options``: those of the case; ``kept``: for
+        each of them, which of the people are offered it, as 0 and 1; ``least``: for each of them,
+        the share of all such people that are offered it at least, 95 % sure; ``differences``: by
         how much these people differ from this one, in words.
     """
     found = cases.explained(request, request.strategy)
     if not len(found.explanation):
-        return {"people": 0, "kept": [], "options": [], "differ": None, "differences": ""}
+        nobody: dict[str, Any] = {"people": 0, "covered": 0, "kept": [], "least": []}
+        return nobody | {"options": [], "differences": ""}
     compared = compare_with_copies(
         found.explainer,
         found.explanation,
@@ -125,13 +128,14 @@ def ask_nearby(request: NearbyRequest, cases: Cases) -> dict[str, Any]:
         random_state=request.seed,
         noise=GaussianNoise(variance=request.noise**2),
     )
-    distances = compared.set_distances[~np.isnan(compared.set_distances)]
     writer = Writer(Templates.read())
+    count = len(compared)
     return {
-        "people": len(compared),
+        "people": count,
+        "covered": int(compared.covered.sum()),
         "kept": compared.kept_by.astype(int).tolist(),
+        "least": least_shares(compared.kept_by.sum(axis=1), count).tolist() if count else [],
         "options": [option.to_dict() for option in found.explanation.options],
-        "differ": float(distances.mean()) if len(distances) else None,
         "differences": writer.differences(compared.differences, cases.served.table),
     }
 

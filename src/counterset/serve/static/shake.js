@@ -2,13 +2,13 @@
 
 import { data, h } from "./dom.js";
 import { keyOf, set } from "./actions.js";
-import { codeOf, distance, marker, percent } from "./format.js";
+import { codeOf, marker, percent } from "./format.js";
 import { failure, waiting } from "./failures.js";
 import { feature } from "./state.js";
 
 const VIEWS = [
   ["nearest", "Chosen for each person alone", "The options of each person are looked for anew."],
-  ["shared", "Own nearest, then a shared list", "The two nearest of each person come first, then the list of their region."],
+  ["shared", "Own nearest, then a shared list", "The nearest option of each person comes first, then one list for everybody with this decision."],
 ];
 
 export function shakePanel(state) {
@@ -16,7 +16,7 @@ export function shakePanel(state) {
   const most = Math.round((state.start?.most_noise ?? 0.25) * 100);
   return [
     h("div", { class: "head" }, h("h2", {}, "Shake it"),
-      h("p", { class: "note" }, "20 people almost like this one, with the same decision: who is offered the same options? An option is kept if the same features change in the same direction. Sets that differ by 0 are the same.")),
+      h("p", { class: "note" }, "20 people almost like this one, with the same decision: who is offered the same options? An option is kept if the same features change in the same direction.")),
     h("div", { class: "controls" },
       h("label", { for: "noise" }, "How much"),
       h("input", { id: "noise", type: "range", min: "1", max: String(most), step: "1",
@@ -48,11 +48,19 @@ function column(state, view, title, note) {
     waiting(state, view, view === "shared" && isHard(state)
       ? "Learning the lists anew, with your difficulties: that takes some seconds …"
       : "Explaining 20 people …"),
-    found ? h("div", { class: isOld ? "old" : "" }, grid(state, found), number(found))
+    found ? h("div", { class: isOld ? "old" : "" }, shares(found), grid(state, found))
       : h("p", { class: "note" }, state.failed[view] ? "" : "…"));
 }
 
-function grid(state, { kept, people, options }) {
+// How many find their own best option among those of the case: what two people can compare.
+function shares({ covered, kept, people }) {
+  if (!people) return null;
+  const count = kept.flat().reduce((sum, each) => sum + each, 0);
+  return h("p", { class: "shares" }, h("strong", {}, `${covered} of ${people}`),
+    ` find their own best option on this list; ${count} of ${kept.length * people} options are kept.`);
+}
+
+function grid(state, { kept, least, people, options }) {
   if (!people) return h("p", { class: "note" }, "No person almost like this one has the same decision. Shake less.");
   return h("div", { class: "grid", role: "table", "aria-label": "Who is offered which option" },
     inOrder(state, options).map((i) => {
@@ -63,7 +71,7 @@ function grid(state, { kept, people, options }) {
         h("span", { class: "cells", role: "cell", "aria-label": `kept by ${count} of ${people}` },
           row.map((each) => h("i", { class: each ? "with" : "without",
             "aria-hidden": "true" }, each ? "" : "×"))),
-        h("span", { class: "count", role: "cell" }, `${count}/${people}`));
+        h("span", { class: "count", role: "cell", title: `at least ${Math.floor(100 * least[i])} % of all such people, 95 % sure` }, `${count}/${people}`));
     }));
 }
 
@@ -97,12 +105,4 @@ function brief(state, option) {
     if (!named.has_order || own === null) return [comma, data(named.label), " → ", data(each.after_text)];
     return [comma, data(named.label), other > own ? " ↑" : " ↓"];
   });
-}
-
-function number({ differ, kept, people }) {
-  if (!people || differ === null) return null;
-  const offers = kept.length * people;
-  const count = kept.flat().reduce((sum, each) => sum + each, 0);
-  return h("p", { class: "differ" }, `${count} of ${offers} are kept; their sets differ from this one by `,
-    h("strong", {}, distance(differ) || "0"));
 }
