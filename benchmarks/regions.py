@@ -263,7 +263,9 @@ def tell(results: pd.DataFrame) -> None:
     kinds = auto["model"].where(auto["model"] == "network", "trees")
     searches = auto["search"].where(auto["search"] == "fine", "none and line")
     for (kind, rows, search), part in auto.groupby([kinds, "rows", searches]):
-        print(f"\n{kind}, rows {rows}, search {search}\n\n| target | noise | met | median | worst |")
+        print(
+            f"\n{kind}, rows {rows}, search {search}\n\n| target | noise | met | median | worst |"
+        )
         print("|---|---|---|---|---|")
         _tell_targets(part)
 

@@ -21,7 +21,12 @@ from counterset.strategies.candidates import (
     pick_diverse,
     without_inputs,
 )
-from counterset.strategies.diversity import ALLOWED_DIVERSITY, AngleDiversity, Diversity
+from counterset.strategies.diversity import (
+    ALLOWED_DIVERSITY,
+    AngleDiversity,
+    Diversity,
+    FeatureDiversity,
+)
 from counterset.strategies.line_search import ALLOWED_SEARCH, LineSearch, Search, minimise
 from counterset.strategies.ranking import Cutoff, NearestCandidates
 from counterset.strategies.recipes import RecipeBook
@@ -94,6 +99,14 @@ default=AngleDiversity(0.5)
         if self.regions is not None:
             check_regions(self.regions)
 
+    @property
+    def by_means(self) -> bool:
+        """Whether the centres of regions can be means: they differ from all rows in all features.
+
+        As seen from there, step 3 cannot compare by what changed.
+        """
+        return not isinstance(self.diversity, FeatureDiversity)
+
     def learn(
         self,
         training: TrainingData,
@@ -107,7 +120,7 @@ default=AngleDiversity(0.5)
             count = self.regions
             if count == "auto":
                 count = _enough(self, training, requirements)
-            regions = Regions.divide(training, count)
+            regions = Regions.divide(training, count, by_means=self.by_means)
         finder = PaperFinder(self, training, regions)
         finder.prepare(requirements)
         advance(1)
@@ -229,6 +242,7 @@ class PaperFinder:
 
         def choose() -> Chosen:
             centres = self.training.batch(regions.pool_index, requirements)
+            centres.embedded = regions.centres
             return choose_rows(self.selector(requirements), centres)
 
         key = repr(requirements.goal), requirements.probability, requirements.count
@@ -265,7 +279,8 @@ def _enough(settings: Paper, training: TrainingData, requirements: Requirements)
     best, nearest = FEWEST, np.inf
     count = FEWEST
     while count <= max(FEWEST, min(MOST, len(others) // 2)):
-        finder = PaperFinder(settings, training, Regions.divide(training, count, others))
+        regions = Regions.divide(training, count, others, by_means=settings.by_means)
+        finder = PaperFinder(settings, training, regions)
         distance = _mean_distance(finder, batch)
         if distance < nearest:
             best, nearest = count, distance
