@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterset.distances import L1, L2, CustomDistance, Distance, get
-from counterset.strategies.regions import Regions, means, medoids
+from counterset.strategies.regions import Regions, medoids
 from counterset.tables.space import Embedded
 
 
@@ -117,18 +117,3 @@ def test_medoids_are_rows_and_the_same_each_time(seed: int, count: int) -> None:
     assert found.tolist() == medoids(rows, count).tolist()
     assert 1 <= len(found) <= count
     assert len(np.unique(rows[found], axis=0)) == len(found)  # copies of a row are one
-
-
-@given(st.integers(0, 10**6), st.integers(1, 8))
-def test_means_are_the_same_each_time_in_any_order_of_the_rows(seed: int, count: int) -> None:
-    rng = np.random.default_rng(seed)
-    rows = rng.integers(0, 4, (20, 2)).astype(float)
-    found = means(rows, count)
-    assert found.tolist() == means(rng.permutation(rows), count).tolist()
-    assert 1 <= len(found) <= count
-    # The clusters hold all different rows, each once.
-    distinct = np.unique(rows, axis=0)
-    if count == 1:
-        assert found[0] == pytest.approx(distinct.mean(axis=0))
-    if count >= len(distinct):
-        assert found.tolist() == distinct.tolist()

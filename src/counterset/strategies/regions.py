@@ -1,6 +1,4 @@
-"""Regions: the inputs of each class, divided by the centre that is nearest to them.
-
-A centre is a training row, or the mean of several.
+"""Regions: the inputs of each class, divided by the training row that is nearest to them.
 
 Inputs of one region are offered the same list of options. How far an input can move before it
 leaves its region is proved in ``docs/shared_lists.md``.
@@ -16,13 +14,13 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 
 from counterset._base.arrays import Codes, Indices, Matrix, Vector
 from counterset._base.checks import check_count
-from counterset.distances import L1, L2, ROUNDING, Distance, LInf
+from counterset.distances import L2, ROUNDING, Distance
 from counterset.exceptions import InvalidInputError
 from counterset.strategies.batch import QueryBatch
 from counterset.strategies.training import TrainingData
 from counterset.tables.space import Embedded
 
-__all__ = ["Regions", "check_regions", "means", "medoids"]
+__all__ = ["Regions", "check_regions", "medoids"]
 
 #: Of a class with more than 12,000 rows, 12,000 are looked at: k-means finds the same regions.
 MOST_ROWS = 12_000
@@ -41,9 +39,9 @@ class Regions:
     Attributes
     ----------
     centres
-        The centres of the regions, as points of the space.
+        The training rows at the centres of the regions, as points of the space.
     pool_index
-        The training rows at the centres, or nearest to them, as positions in the pool.
+        Their positions in the pool.
     codes
         The class of each region, ascending.
     distance
@@ -60,44 +58,24 @@ class Regions:
     by_class: bool = True
 
     @classmethod
-    def divide(
-        cls,
-        training: TrainingData,
-        count: int,
-        rows: Indices | None = None,
-        *,
-        by_means: bool = False,
-    ) -> Regions:
+    def divide(cls, training: TrainingData, count: int, rows: Indices | None = None) -> Regions:
         """Divide each class into regions, as many as asked for, or fewer if it has fewer rows.
 
         Parameters
         ----------
         rows
-            The rows that are divided, as positions in the pool; None: all.
-        by_means
-            Whether the centres are means of rows, where these are points like others: where all
-            features are numbers and the distance is a norm.
+            The rows that can be centres, as positions in the pool; None: all.
         """
         pool, by_class = training.pool, not training.classes.are_measurements
         codes = pool.codes if by_class else np.zeros_like(pool.codes)
         rows = np.arange(len(pool)) if rows is None else rows
-        distance, points = pool.distance.in_space, pool.embedded
-        by_means &= pool.distance.space.is_plain and isinstance(distance, L1 | L2 | LInf)
-        parts, centres = [], []
+        parts = []
         for code in np.unique(codes[rows]):
             own = rows[codes[rows] == code]
             own = np.sort(own[np.argsort(pool.lots[own], kind="stable")[:MOST_ROWS]])
-            if by_means:
-                centres.append(means(points.coordinates[own], count))
-                parts.append(own[_nearest(points.coordinates[own], centres[-1])])
-            else:
-                parts.append(own[medoids(points.directions[own], count)])
+            parts.append(own[medoids(pool.embedded.directions[own], count)])
         which = np.concatenate(parts)
-        found = points.take(which)
-        if by_means:
-            coordinates = np.concatenate(centres)
-            found = Embedded(coordinates, coordinates)
-        return cls(found, which, codes[which], distance, by_class)
+        return cls(pool.embedded.take(which), which, codes[which], pool.distance.in_space, by_class)
 
     def __len__(self) -> int:
         return len(self.pool_index)
@@ -174,44 +152,13 @@ def medoids(points: Matrix, count: int) -> Indices:
     distinct, first = np.unique(points, axis=0, return_index=True)
     if count >= len(distinct):
         return np.sort(first)
-    return np.unique(first[_nearest(distinct, _clusters(distinct, count).cluster_centers_)])
-
-
-def means(points: Matrix, count: int) -> Matrix:
-    """Return the means of the ``count`` clusters of k-means, fewer if there are fewer points.
-
-    The same for the same points, always: k-means adds them up in any order, so that its own means
-    differ in the last digits.
-
-    Examples
-    --------
-    >>> means(np.array([[0.0], [1.0], [2.0], [5.0], [5.0], [7.0]]), 2)
-    array([[1.],
-           [6.]])
-    """
-    distinct = np.unique(points, axis=0)
-    if count >= len(distinct):
-        return distinct
-    labels = _clusters(distinct, count).labels_
-    order = np.argsort(labels, kind="stable")
-    _, starts, sizes = np.unique(labels[order], return_index=True, return_counts=True)
-    found: Matrix = np.add.reduceat(distinct[order], starts) / sizes[:, None]
-    return found
-
-
-def _clusters(distinct: Matrix, count: int) -> KMeans:
-    found = KMeans(count, n_init=1, max_iter=ROUNDS, random_state=SEED)
+    means = KMeans(count, n_init=1, max_iter=ROUNDS, random_state=SEED)
     if len(distinct) > FEW:
         start, _ = kmeans_plusplus(distinct, count, random_state=SEED, n_local_trials=1)
-        found.set_params(init=start, max_iter=ROUNDS_OF_MANY)
-    return found.fit(distinct)
-
-
-def _nearest(points: Matrix, centres: Matrix) -> Indices:
-    """Return the point that is nearest to each centre."""
-    squared, _ = L2().scores(centres, points)
-    nearest: Indices = squared.argmin(axis=1)
-    return nearest
+        means.set_params(init=start, max_iter=ROUNDS_OF_MANY)
+    centres = means.fit(distinct)
+    squared, _ = L2().scores(centres.cluster_centers_, distinct)
+    return np.unique(first[squared.argmin(axis=1)])
 
 
 def check_regions(regions: Any) -> None:
