@@ -328,26 +328,26 @@ def credit_boosting() -> Any:
     ]
 
 
-# Anchors ------------------------------------------------------------------------------------------
+# Regions ------------------------------------------------------------------------------------------
 
 
-@setting("anchors 8")
-def anchors_8() -> Any:
+@setting("regions 8")
+def regions_8() -> Any:
     return [explain(NUMBERS, INPUTS, wavy, regions=8, distance=name) for name in ("l1", "l2")]
 
 
-@setting("anchors auto")
-def anchors_auto() -> Any:
+@setting("regions auto")
+def regions_auto() -> Any:
     return explain(NUMBERS[:150], INPUTS, wavy, regions="auto")
 
 
-@setting("anchors auto without a search")
-def anchors_auto_no_search() -> Any:
+@setting("regions auto without a search")
+def regions_auto_no_search() -> Any:
     return explain(NUMBERS[:150], INPUTS, wavy, regions="auto", search=None)
 
 
-@setting("anchors on a mixed table")
-def anchors_mixed() -> Any:
+@setting("regions on a mixed table")
+def regions_mixed() -> Any:
     return [
         mixed(regions=4)(),
         mixed(strategy=LISTS, constraints=BOUNDS)(),
