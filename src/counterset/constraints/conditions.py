@@ -251,6 +251,11 @@ class _Reader:
             raise InvalidInputError(
                 f"The {self.named} compares {feature.name!r} with {value!r}. Name a finite value."
             )
+        if code in feature.special:
+            raise InvalidInputError(
+                f"The {self.named} compares {feature.name!r} with the special code {value!r}, "
+                f"which counts as missing, and a missing value breaks no condition. Name a number."
+            )
         return code
 
 

@@ -126,8 +126,10 @@ class Feasible:
         return inside and all(x[i] in codes for i, codes in self.values.items())
 
 
-_KNOWN = (Fixed, OneWay, InRange, MovesAtMost, Allowed, Forbidden, Together, Relation)
-_KNOWN += (Condition, NothingLost)
+_KNOWN = (
+    *(Fixed, OneWay, InRange, MovesAtMost, Allowed, Forbidden),
+    *(Together, Relation, Condition, NothingLost),
+)
 
 
 def is_shared(rule: Rule) -> bool:
