@@ -277,6 +277,9 @@ def _may_compare(
     names = _names_in(left) | _names_in(right)
     if not all(columns[name].is_known(c) for name in names):
         return True
+    mirrored = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+    if isinstance(right, ast.Name) and isinstance(left, ast.Constant):
+        left, op, right = right, mirrored.get(op, op), left
     try:
         value = ast.literal_eval(right)
     except ValueError:
@@ -288,14 +291,10 @@ def _may_compare(
     if column.is_one_hot or column.switches:
         among = value if isinstance(value, tuple) else (value,)
         return any(bool(cell == each) for each in among) == (op in (ast.Eq, ast.In))
-    amounts = [
-        column.amount(pd.Timestamp(each) if isinstance(cell, pd.Timestamp) else each)
-        for each in (
-            [_as_held(v, c, column) for v in value]
-            if isinstance(value, tuple)
-            else [_as_held(value, c, column)]
-        )
-    ]
+    values = value if isinstance(value, tuple) else (value,)
+    if isinstance(cell, pd.Timestamp):
+        values = tuple(map(pd.Timestamp, values))
+    amounts = [column.amount(_as_held(each, c, column)) for each in values]
     if op in (ast.Eq, ast.In, ast.NotEq, ast.NotIn):
         return (column.amount(cell) in amounts) == (op in (ast.Eq, ast.In))
     return _OPERATORS[op](column.amount(cell), amounts[0])

@@ -124,7 +124,7 @@ class ConstraintsMessage(Strict):
             relations=self.relations,
             together=self.together,
             forbidden_changes={
-                name: [tuple(_values(pair)) for pair in pairs]
+                name: list(map(_values, pairs))
                 for name, pairs in self.forbidden_changes.items()
             },
             conditions=self.conditions,
