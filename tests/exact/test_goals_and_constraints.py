@@ -325,6 +325,17 @@ def float_model(kind: str, seed: int) -> Any:
         return models[kind]().fit(X, y)
 
 
+def test_the_presolve_of_the_solver_loses_no_optimum() -> None:
+    # With a known counterfactual at 1.15, OR-tools 9.15 called the nearer ones impossible.
+    kept, model = Constraints(relations=["x0 + x1 <= 3"]), float_model("forest", 0)
+    asked: dict[str, Any] = {"target": 0, "constraints": kept}
+    assert model.predict([[1.5, 1.5]])[0] == 0
+    for start in (None, [0.875, 1.75]):
+        bounds = counterfactual_distance(model, [2.0, 2.0], "l2", Box(0, 4), start=start, **asked)
+        assert bounds.exact
+        assert bounds.upper == pytest.approx(np.sqrt(0.5), rel=1e-5)
+
+
 def with_columns(text: str) -> str:
     """The same relation or condition of the columns x0 and x1."""
     return re.sub(r"\bb\b", "x1", re.sub(r"\ba\b", "x0", text))
