@@ -124,8 +124,7 @@ class ConstraintsMessage(Strict):
             relations=self.relations,
             together=self.together,
             forbidden_changes={
-                name: list(map(_values, pairs))
-                for name, pairs in self.forbidden_changes.items()
+                name: list(map(_values, pairs)) for name, pairs in self.forbidden_changes.items()
             },
             conditions=self.conditions,
         )
