@@ -74,7 +74,8 @@ def solve(model: Any, problem: Problem, start: Vector | None, fallback: bool) ->
                 f"finite domain, or method='search' for an upper bound."
             )
         if problem.conditions:
-            return solve_cases(problem, start, partial(_solve_part, model, fallback))
+            result = solve_cases(problem, start, partial(_solve_part, model, fallback))
+            return _with_witness(result, problem)
         return solver.solve(reading, problem, problem.norm, start)
     if not fallback:
         raise UnsupportedModelError(
