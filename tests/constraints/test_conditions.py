@@ -92,13 +92,19 @@ def test_a_missing_value_breaks_no_condition() -> None:
         assert parse_condition(text, TABLE).holds(gap, gap)[0] == kept
 
 
+def decoded_row(matrix: np.ndarray) -> dict[Any, Any]:
+    frame = TABLE.decode(matrix)
+    assert isinstance(frame, pd.DataFrame)
+    return records(frame)[0]
+
+
 def moved(text: str, x: dict[str, Any], c: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Return what a candidate is moved to, as the changes of its input."""
     rules = Constraints(conditions=[text], **more).compile(TABLE, MATRIX)
     own, before = row(**x), row(**c)
     after = rules.project(own, before)
     assert rules.hold(own, after)[0]
-    decoded = [records(TABLE.decode(each))[0] for each in (own, after)]
+    decoded = [decoded_row(each) for each in (own, after)]
     return {name: decoded[1][name] for name in decoded[1] if decoded[0][name] != decoded[1][name]}
 
 
@@ -126,8 +132,8 @@ def test_where_another_constraint_forbids_that_the_reason_goes() -> None:
 def test_no_candidate_is_moved_to_values_that_the_table_does_not_show() -> None:
     # Below 1000 there is no amount in the table, so the duration goes.
     assert moved("if amount >= 1000 then duration <= 12", {}, {"duration": 30}) == {"duration": 12}
-    kept = {"ranges": {"duration": (24, None)}}
-    rules = Constraints(conditions=["if amount >= 1000 then duration <= 12"], **kept)
+    text = "if amount >= 1000 then duration <= 12"
+    rules = Constraints(conditions=[text], ranges={"duration": (24, None)})
     compiled = rules.compile(TABLE, MATRIX)
     assert not compiled.hold(row(), compiled.project(row(), row(duration=30)))[0]
 
@@ -304,6 +310,6 @@ def test_rules_judge_as_the_literal_checker_does(
     new = row(amount=amount, duration=duration, purpose=purpose, education=education)
     own = MATRIX[[x]]
     for tried in (new, rules.project(own, new)):
-        before, after = (records(TABLE.decode(each))[0] for each in (own, tried))
+        before, after = decoded_row(own), decoded_row(tried)
         wrong = broken({"conditions": texts}, COLUMNS, [], before, after)
         assert rules.hold(own, tried)[0] == (not wrong)

@@ -100,7 +100,7 @@ class Constraints:
     allowed: Mapping[Any, Collection[Any]] = field(default_factory=dict)
     relations: Sequence[str] = ()
     together: Sequence[Sequence[Any]] = ()
-    forbidden_changes: Mapping[Any, Collection[tuple[Any, Any]]] = field(default_factory=dict)
+    forbidden_changes: Mapping[Any, Collection[Sequence[Any]]] = field(default_factory=dict)
     conditions: Sequence[str] = ()
 
     def __post_init__(self) -> None:
