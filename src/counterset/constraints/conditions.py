@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -33,7 +33,8 @@ from counterset.tables.table import Table
 
 __all__ = ["parse_condition"]
 
-#: A condition may have 64 cases, six times "or" in a row of "and": each is tried for candidates.
+#: A condition may have 64 cases, as six parts of two cases each have that must all hold: each case
+#: is tried for candidates.
 MOST_CASES = 64
 
 _Rule: TypeAlias = Allowed | InRange | Relation
@@ -285,12 +286,16 @@ def _possible(cases: list[Case], table: Table) -> list[Case]:
     return [
         case
         for case in cases
-        if all(_leaves_a_value(case, at, feature) for at, feature in enumerate(table.features))
+        if all(
+            _leaves_a_value(case, rule.at, table.features[rule.at])
+            for rule in case
+            if not isinstance(rule, Relation)
+        )
     ]
 
 
 def _leaves_a_value(case: Case, at: int, feature: Feature) -> bool:
-    """Whether the rules about one feature leave a value for it."""
+    """Whether the rules about one feature alone leave a value for it."""
     ranges = [rule for rule in case if isinstance(rule, InRange) and rule.at == at]
     lists = [rule for rule in case if isinstance(rule, Allowed) and rule.at == at]
     low = max([-np.inf, *(rule.low for rule in ranges)])
@@ -298,16 +303,17 @@ def _leaves_a_value(case: Case, at: int, feature: Feature) -> bool:
     if lists:
         codes = reduce(np.intersect1d, [rule.codes for rule in lists])
         return bool(((codes >= low) & (codes <= high)).any())
-    first, last = feature.ends(low, high) if ranges else (low, high)
+    first, last = feature.ends(low, high)
     return first <= last
 
 
 def _ways(cases: tuple[Case, ...], table: Table) -> Iterator[Case]:
     """Yield cases to move candidates to: by values that the training data shows."""
     for case in cases:
-        shown = tuple(_shown(rule, table) for rule in case)
-        if None not in shown:
-            yield cast(Case, shown)
+        shown = [_shown(rule, table) for rule in case]
+        known = tuple(rule for rule in shown if rule is not None)
+        if len(known) == len(case):
+            yield known
 
 
 def _shown(rule: _Rule, table: Table) -> _Rule | None:
