@@ -120,8 +120,14 @@ def limits_on(table: UglyTable, column: Column, x: dict[Any, Any]) -> Iterator[d
     values = shown(table, column)
     yield {"allowed": {name: [values[0], values[-1]]}}
     yield {"allowed": {name: values[:1]}, "immutable": alone[1:]}
+    yield from conditions_on(column, values)
     if name == "shade":
         yield {"allowed": {name: ["black", "red"]}, "immutable": alone}
+        yield {"conditions": ["if count >= 0 then shade != 'red'"]}
+    if (column.switches or column.order or column.is_one_hot) and name != "flag":
+        yield {"forbidden_changes": {name: [(values[0], values[-1]), (values[-1], values[0])]}}
+        yield {"forbidden_changes": {name: [(None, values[0])]}, "immutable": alone[1:]}
+        yield {"forbidden_changes": {name: [(values[-1], None)]}}
     if name not in ORDERED:
         return
     yield {"increase_only": [name]}
@@ -151,6 +157,36 @@ def limits_on(table: UglyTable, column: Column, x: dict[Any, Any]) -> Iterator[d
         yield {"relations": [f"{name} - {own!r} <= {factor!r} * uniform"], "immutable": alone[2:]}
         yield {"relations": [f"{name} == {own!r}"]}
         yield {"relations": [f"{min(own, end)!r} <= {name} <= {max(own, end)!r}"]}
+
+
+def conditions_on(column: Column, values: list[Any]) -> Iterator[dict[str, Any]]:
+    """Yield conditions in which a column has a part: before "then", after it, and on both sides."""
+    name, one, other = column.name, written(values[0]), written(values[-1])
+    yield {"conditions": [f"if {name} == {one} then uniform <= 0.4"]}
+    yield {
+        "conditions": [f"if uniform > 0.4 then {name} != {one}", "if count > 5 then uniform > 0.2"]
+    }
+    yield {"conditions": [f"if colour in ('red', 'blue') then {name} in ({one}, {other})"]}
+    yield {"conditions": [f"if {name} != {other} or count <= 4 then colour != 'green'"]}
+    if name not in ORDERED:
+        return
+    low, high = (written(values[int(q * (len(values) - 1))]) for q in (0.4, 0.7))
+    yield {"conditions": [f"if {name} > {low} then colour != 'red'"]}
+    yield {"conditions": [f"if colour != 'red' then {low} <= {name} < {high}"]}
+    yield {"conditions": [f"if not {name} >= {high} then count <= 3 and uniform < 0.7"]}
+    if name in NUMBERS:
+        factor = max(abs(float(values[0])), abs(float(values[-1])))
+        yield {"conditions": [f"if colour == 'red' then {name} <= {factor!r} * uniform"]}
+        yield {"conditions": [f"if {name} > {factor!r} * uniform then count >= 4"]}
+
+
+def written(value: Any) -> str:
+    """Return a value as a condition has it."""
+    if isinstance(value, pd.Timestamp):
+        return repr(str(value))
+    if isinstance(value, str | bool | np.bool_):
+        return repr(value if isinstance(value, str) else bool(value))
+    return repr(float(value))
 
 
 def shown(table: UglyTable, column: Column) -> list[Any]:

@@ -57,6 +57,10 @@ def constrained(**given: Any) -> Any:
         ({"together": [[]]}, r"together takes groups, each a list of names, got \[\]"),
         ({"relations": "age <= 1"}, "relations takes a list of texts .* Put it in brackets"),
         ({"relations": [5]}, "A relation is a text such as .*, got 5"),
+        ({"conditions": "if age < 1 then age > 2"}, "conditions takes a list of texts .* brackets"),
+        ({"conditions": [5]}, "A condition is a text such as .*, got 5"),
+        ({"forbidden_changes": 5}, "forbidden_changes takes a mapping .*, got 5"),
+        ({"forbidden_changes": {"age": [5]}}, r"forbidden_changes\['age'\] takes pairs .* got 5"),
     ],
 )
 def test_constraints(given: dict[str, Any], message: str) -> None:

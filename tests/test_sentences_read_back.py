@@ -153,6 +153,18 @@ LIMITS: dict[str, dict[str, Any]] = {
     "together": {"together": [["amount", "duration"]]},
     "together, three": {"together": [["savings", "job", "owner"]]},
     "relations": {"relations": ["amount <= 400 * duration", "rate < 12"]},
+    "condition": {
+        "conditions": [
+            "if purpose == 'repairs' then amount <= 4000",
+            "if rate > 5 then duration in (12, 24)",
+        ]
+    },
+    "forbidden changes": {
+        "forbidden_changes": {
+            "purpose": [("car, new", "repairs"), (None, "radio and TV")],
+            "savings": [("some", None)],
+        }
+    },
     "all": {
         "immutable": ["owner"],
         "increase_only": ["income"],
@@ -203,6 +215,8 @@ def expected(limits: dict[str, Any]) -> list[str]:
             kinds.append("only" if len(value) > len(COLUMNS) / 2 else "stays")
         elif parameter in ("increase_only", "decrease_only", "relations"):
             kinds.append(parameter)
+        elif parameter == "forbidden_changes":
+            kinds += [parameter] * sum(map(len, value.values()))
         else:
             kinds += [parameter] * len(value)
     return kinds

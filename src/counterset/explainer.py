@@ -470,10 +470,10 @@ class DiverseExplainer(BaseEstimator):
 
         The safety of an option is about other inputs that ask for the same and may take it. What
         a constraint allows others may depend on their own values (``increase_only``,
-        ``max_increase``, ``together``): such constraints are left out of the optimum that the
-        safety compares with. No optimum that keeps them is nearer, so the safety holds for those
-        too. Other inputs are those of the domain: rows like the training rows, without missing
-        values.
+        ``max_increase``, ``forbidden_changes``, ``together``): such constraints are left out of
+        the optimum that the safety compares with. No optimum that keeps them is nearer, so the
+        safety holds for those too. Other inputs are those of the domain: rows like the training
+        rows, without missing values.
 
         Returns
         -------

@@ -25,13 +25,21 @@ def test_both_formats_are_read_alike(tmp_path: Path) -> None:
     in_toml = """
         immutable = ["age"]
         relations = ["debt <= income"]
+        conditions = ["if home == 'rent' then debt <= 500"]
         [ranges]
         duration = [6, inf]
+        [forbidden_changes]
+        home = [["own", "rent"]]
     """
     in_json = """{"immutable": ["age"], "relations": ["debt <= income"],
-        "ranges": {"duration": [6, null]}}"""
+        "conditions": ["if home == 'rent' then debt <= 500"],
+        "ranges": {"duration": [6, null]}, "forbidden_changes": {"home": [["own", "rent"]]}}"""
     expected = Constraints(
-        immutable=["age"], relations=["debt <= income"], ranges={"duration": (6, None)}
+        immutable=["age"],
+        relations=["debt <= income"],
+        ranges={"duration": (6, None)},
+        conditions=["if home == 'rent' then debt <= 500"],
+        forbidden_changes={"home": [["own", "rent"]]},
     )
     assert read_constraints(written(tmp_path, "c.toml", in_toml)) == expected
     assert read_constraints(written(tmp_path, "c.json", in_json)) == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,7 +31,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from support.oracles_constraints import NAMES, RELATIONS, Row, constraints, keeps, plain
+from support.oracles_constraints import (
+    CONDITIONS,
+    FORBIDDEN,
+    NAMES,
+    NUMBER_CONDITIONS,
+    RELATIONS,
+    Row,
+    constraints,
+    keeps,
+    plain,
+)
 from support.oracles_exact import mixed_distance
 
 from counterset import Constraints, InvalidInputError
@@ -207,6 +218,30 @@ def test_classes_probabilities_and_constraints(
         assert bounds.none_exists == np.isinf(best)
 
 
+@st.composite
+def conditions(draw: st.DrawFn) -> dict[str, Any]:
+    """Some conditions, mostly with forbidden changes and other constraints."""
+    texts = st.lists(st.sampled_from(list(CONDITIONS)), min_size=1, max_size=4, unique=True)
+    changes = st.lists(st.sampled_from(FORBIDDEN), max_size=3, unique=True)
+    made = {"conditions": draw(texts), "forbidden_changes": {"c": draw(changes)}}
+    return draw(constraints()) | made
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+@given(seed=st.integers(0, 5), x=st.sampled_from(EVERY), kept=conditions(), distance=DISTANCES)
+def test_conditions_and_forbidden_changes(
+    kind: str, seed: int, x: Row, kept: dict[str, Any], distance: str
+) -> None:
+    model, frame = fitted(kind, seed, 2), data(seed)
+    asked = Asked(constraints=kept)
+    bounds = solve(model, x, asked, distance, Box.of(frame))
+    assert bounds is not None
+    best = check(model, x, asked, distance, bounds, list(frame.itertuples(index=False)))
+    if kind != "searched":
+        assert bounds.exact, bounds
+        assert bounds.none_exists == np.isinf(best)
+
+
 @pytest.mark.parametrize("distance", ["l1", "l2", "linf"])
 def test_a_network_where_the_constraints_leave_one_point(distance: str) -> None:
     # The range of its units is rounding alone then. The programme was scaled by it, and a
@@ -290,6 +325,22 @@ def float_model(kind: str, seed: int) -> Any:
         return models[kind]().fit(X, y)
 
 
+def test_the_presolve_of_the_solver_loses_no_optimum() -> None:
+    # With a known counterfactual at 1.15, OR-tools 9.15 called the nearer ones impossible.
+    kept, model = Constraints(relations=["x0 + x1 <= 3"]), float_model("forest", 0)
+    asked: dict[str, Any] = {"target": 0, "constraints": kept}
+    assert model.predict([[1.5, 1.5]])[0] == 0
+    for start in (None, [0.875, 1.75]):
+        bounds = counterfactual_distance(model, [2.0, 2.0], "l2", Box(0, 4), start=start, **asked)
+        assert bounds.exact
+        assert bounds.upper == pytest.approx(np.sqrt(0.5), rel=1e-5)
+
+
+def with_columns(text: str) -> str:
+    """The same relation or condition of the columns x0 and x1."""
+    return re.sub(r"\bb\b", "x1", re.sub(r"\ba\b", "x0", text))
+
+
 @st.composite
 def float_constraints(draw: st.DrawFn) -> dict[str, Any]:
     halves, names = st.sampled_from(HALVES), st.sampled_from(["x0", "x1"])
@@ -304,9 +355,15 @@ def float_constraints(draw: st.DrawFn) -> dict[str, Any]:
         "max_decrease": st.dictionaries(names, st.sampled_from([0.1, 0.5, 1.3])),
         "allowed": st.dictionaries(names, st.lists(halves, min_size=1, max_size=4)),
         "relations": st.lists(
-            st.sampled_from([text.replace("a", "x0").replace("b", "x1") for text in RELATIONS]),
+            st.sampled_from([with_columns(text) for text in RELATIONS]),
             min_size=1,
             max_size=2,
+        ),
+        "conditions": st.lists(
+            st.sampled_from([with_columns(text) for text in NUMBER_CONDITIONS]),
+            min_size=1,
+            max_size=3,
+            unique=True,
         ),
     }
     chosen = draw(st.lists(st.sampled_from(list(kinds)), max_size=3, unique=True))
@@ -321,7 +378,7 @@ def with_letters(given: dict[str, Any]) -> dict[str, Any]:
     for kind, value in given.items():
         if isinstance(value, dict):
             renamed[kind] = {letter[name]: each for name, each in value.items()}
-        elif kind == "relations":
+        elif kind in ("relations", "conditions"):
             renamed[kind] = [text.replace("x0", "a").replace("x1", "b") for text in value]
         else:
             renamed[kind] = [letter[name] for name in value]

@@ -24,6 +24,14 @@ def test_constraints_of_a_request_are_those_of_the_library() -> None:
     assert read.allowed == {"home": ("own",)}
 
 
+def test_conditions_and_forbidden_changes_of_a_request_are_those_of_the_library() -> None:
+    text = "if home == 'rent' then debt <= 5"
+    asked = {"conditions": [text], "forbidden_changes": {"home": [["own", None], ["rent", "own"]]}}
+    read = ConstraintsMessage.model_validate(asked).constraints()
+    assert read.conditions == [text]
+    assert read.forbidden_changes == {"home": [("own", None), ("rent", "own")]}
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -43,6 +51,9 @@ def test_constraints_of_a_request_are_those_of_the_library() -> None:
         {"constraints": {"immutable": ["age"] * 1001}},
         {"constraints": {"allowed": {"home": ["own"] * 1001}}},
         {"constraints": {"together": [["age", "home", "age"]]}},
+        {"constraints": {"conditions": ["a" * 1000]}},
+        {"constraints": {"forbidden_changes": {"home": [["own"]]}}},
+        {"constraints": {"forbidden_changes": {"home": ["own", "rent"]}}},
     ],
 )
 def test_what_is_not_known_or_of_another_type_is_refused(wrong: dict[str, Any]) -> None:

@@ -157,6 +157,15 @@ def broken(
             (_together([named[name] for name in names], training, x, c), f"together {names}")
             for names in limits.get("together", ())
         ),
+        *(
+            (_changes_otherwise(named[name], pair, x, c), f"forbidden_changes {name} {pair}")
+            for name, pairs in limits.get("forbidden_changes", {}).items()
+            for pair in pairs
+        ),
+        *(
+            (keeps_condition(text, named, x, c), f"condition {text}")
+            for text in limits.get("conditions", ())
+        ),
     ]
     return [text for holds, text in checks if not holds]
 
@@ -210,6 +219,92 @@ def _together(columns: Sequence[Column], training: Sequence[Row], x: Row, c: Row
     return any(all(same(row[name], c[name]) for name in names) for row in training)
 
 
+def _changes_otherwise(column: Column, pair: tuple[Any, Any], x: Row, c: Row) -> bool:
+    """Return whether a feature does not change from one value to another; None is any other."""
+    if kept(column, x, c) or not column.is_known(x):
+        return True
+    cells = column.cell(x), column.cell(c)
+    return not all(
+        value is None or bool(cell == value) for cell, value in zip(cells, pair, strict=True)
+    )
+
+
+def keeps_condition(text: str, columns: Mapping[str, Column], x: Row, c: Row) -> bool:
+    """Return whether what follows "then" holds, or what follows "if" does not."""
+    opening, _, conclusion = text.partition(" then ")
+    premise = opening.removeprefix("if ")
+    read = [ast.parse(part, mode="eval").body for part in (premise, conclusion)]
+    return _may_be(read[0], False, columns, x, c) or _may_be(read[1], True, columns, x, c)
+
+
+_OPPOSITE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.GtE,
+    ast.LtE: ast.Gt,
+    ast.Gt: ast.LtE,
+    ast.GtE: ast.Lt,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+
+
+def _may_be(node: ast.expr, wanted: bool, columns: Mapping[str, Column], x: Row, c: Row) -> bool:
+    """Return whether an expression is true, or false, as far as its features are known."""
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _may_be(operand, not wanted, columns, x, c)
+        case ast.BoolOp(op=op, values=values):
+            each = [_may_be(value, wanted, columns, x, c) for value in values]
+            return all(each) if isinstance(op, ast.And) == wanted else any(each)
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            each = [
+                _may_compare(a, type(op) if wanted else _OPPOSITE[type(op)], b, columns, x, c)
+                for a, op, b in zip([left, *others], ops, others, strict=False)
+            ]
+            return all(each) if wanted else any(each)
+    raise ValueError(f"Cannot read {ast.dump(node)}.")
+
+
+def _may_compare(
+    left: ast.expr,
+    op: type[ast.cmpop],
+    right: ast.expr,
+    columns: Mapping[str, Column],
+    x: Row,
+    c: Row,
+) -> bool:
+    names = _names_in(left) | _names_in(right)
+    if not all(columns[name].is_known(c) for name in names):
+        return True
+    mirrored = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+    if isinstance(right, ast.Name) and isinstance(left, ast.Constant):
+        left, op, right = right, mirrored.get(op, op), left
+    try:
+        value = ast.literal_eval(right)
+    except ValueError:
+        value = None
+    if not isinstance(left, ast.Name) or value is None:
+        return _compare(left, op, right, columns, x, c, _rounding_of(names, columns, c))
+    column = columns[left.id]
+    cell = column.cell(c)
+    if column.is_one_hot or column.switches:
+        among = value if isinstance(value, tuple) else (value,)
+        return any(bool(cell == each) for each in among) == (op in (ast.Eq, ast.In))
+    values = value if isinstance(value, tuple) else (value,)
+    if isinstance(cell, pd.Timestamp):
+        values = tuple(map(pd.Timestamp, values))
+    amounts = [column.amount(_as_held(each, c, column)) for each in values]
+    if op in (ast.Eq, ast.In, ast.NotEq, ast.NotIn):
+        return (column.amount(cell) in amounts) == (op in (ast.Eq, ast.In))
+    return _OPERATORS[op](column.amount(cell), amounts[0])
+
+
+def _rounding_of(names: Iterable[str], columns: Mapping[str, Column], c: Row) -> Fraction:
+    singles = any(isinstance(c[columns[name].columns[0]], np.float32) for name in names)
+    return Fraction(ROUNDING["float32" if singles else "float64"])
+
+
 def _holds(text: str, columns: Mapping[str, Column], x: Row, c: Row) -> bool:
     """Return whether a relation holds: exactly, or by no more than the input's own rounding."""
     tree = ast.parse(text, mode="eval").body
@@ -217,8 +312,7 @@ def _holds(text: str, columns: Mapping[str, Column], x: Row, c: Row) -> bool:
     names = _names_in(tree)
     if not all(columns[name].is_known(c) for name in names):
         return True
-    singles = any(isinstance(c[columns[name].columns[0]], np.float32) for name in names)
-    rounding = Fraction(ROUNDING["float32" if singles else "float64"])
+    rounding = _rounding_of(names, columns, c)
     sides = [tree.left, *tree.comparators]
     return all(
         _compare(left, type(op), right, columns, x, c, rounding)
@@ -247,6 +341,8 @@ def _compare(
         sides = [_value(side, columns, row, size=size) for side in (left, right)]
         return sides[0] + sides[1] if size else sides[0] - sides[1]
 
+    if op is ast.NotEq:
+        return excess(c) != 0
     if op is ast.Eq:
         return abs(excess(c)) <= rounding * excess(c, size=True)
     if _OPERATORS[op](excess(c), Fraction(0)):

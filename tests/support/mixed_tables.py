@@ -238,6 +238,12 @@ def constrained(draw: st.DrawFn, dtypes: Sequence[str] = DTYPES, most: int = 4) 
             made.setdefault(kind, []).append(group)
         elif kind == "relations":
             _add_relation(draw, made, case)
+        elif kind == "conditions":
+            parts = [draw(_comparisons(case)) for _ in range(2)]
+            if all(parts):
+                made.setdefault(kind, []).append(f"if {parts[0]} then {parts[1]}")
+        elif kind == "forbidden_changes":
+            _add_forbidden(draw, made, column, case)
         elif kind == "immutable":
             made.setdefault(kind, []).append(column.name)
         elif kind == "allowed" and case.X[column.columns].notna().any(axis=None):
@@ -258,18 +264,67 @@ KINDS = (
     "allowed",
     "relations",
     "together",
+    "forbidden_changes",
+    "conditions",
 )
 
 
 def _add_relation(draw: st.DrawFn, made: dict[Any, Any], case: Case) -> None:
     numbers = [column.name for column in case.columns if column.dtype in NUMBERS]
-    if not numbers:
-        return
+    if numbers:
+        made.setdefault("relations", []).append(draw(_relation(numbers)))
+
+
+@st.composite
+def _relation(draw: st.DrawFn, numbers: list[str]) -> str:
     names = draw(st.lists(st.sampled_from(numbers), min_size=1, max_size=3, unique=True))
     terms = [f"{draw(st.sampled_from([-2, -1, 1, 2]))} * {name}" for name in names]
     operator = draw(st.sampled_from(["<=", "<", ">=", ">", "=="]))
-    text = f"{' + '.join(terms)} {operator} {draw(st.integers(-5, 5))}"
-    made.setdefault("relations", []).append(text)
+    return f"{' + '.join(terms)} {operator} {draw(st.integers(-5, 5))}"
+
+
+@st.composite
+def _comparisons(draw: st.DrawFn, case: Case) -> str:
+    """Draw one part of a condition; an empty text where no column has a value."""
+    columns = draw(st.lists(st.sampled_from(case.columns), min_size=1, max_size=2))
+    parts = [draw(_comparison(column, case)) for column in columns]
+    if not all(parts):
+        return ""
+    text = draw(st.sampled_from([" and ", " or "])).join(parts)
+    return draw(st.sampled_from([text, text, f"not ({text})"]))
+
+
+@st.composite
+def _comparison(draw: st.DrawFn, column: Column, case: Case) -> str:
+    if column.dtype in NUMBERS and draw(st.booleans()):
+        return draw(_relation([each.name for each in case.columns if each.dtype in NUMBERS]))
+    if column.dtype == "one-hot":
+        known: list[Any] = [*column.columns, "none of them"]
+    else:
+        known = case.X[column.name].dropna().drop_duplicates().tolist()
+        known += WORDS[3:] if column.dtype == "category" else []
+    if not known:
+        return ""
+    if isinstance(known[0], pd.Timestamp):
+        known = [str(each) for each in known]
+    values = draw(st.lists(st.sampled_from(known), min_size=1, max_size=3, unique=True))
+    operators = ["==", "!=", "in", "not in"]
+    if column.dtype in (*WITH_ORDER, "zoned"):
+        operators += ["<", "<=", ">", ">="]
+    operator = draw(st.sampled_from(operators))
+    shown: Any = tuple(values) if operator.endswith("in") else values[0]
+    return f"{column.name} {operator} {shown!r}"
+
+
+def _add_forbidden(draw: st.DrawFn, made: dict[Any, Any], column: Column, case: Case) -> None:
+    if column.dtype in (*NUMBERS, "days", "zoned"):
+        return
+    if case.X[column.columns].notna().any(axis=None):
+        values = draw(_allowed(column, case))
+        other = draw(st.sampled_from([None, *draw(_allowed(column, case))]))
+        pair = (values[0], other) if draw(st.booleans()) else (other, values[0])
+        if values[0] != other:
+            made.setdefault("forbidden_changes", {}).setdefault(column.name, []).append(pair)
 
 
 @st.composite

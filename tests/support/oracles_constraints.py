@@ -9,6 +9,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 Row = tuple[Any, ...]
+#: Changes of a category; None stands for any other value.
+FORBIDDEN = [("p", "q"), ("q", "r"), ("r", "p"), ("q", None), (None, "r")]
 #: Two numbers and a category.
 NAMES = ("a", "b", "c")
 
@@ -20,6 +22,28 @@ RELATIONS: dict[str, Callable[[Fraction, Fraction], bool]] = {
     "a + b == 4": lambda a, b: abs(a + b - 4) <= Fraction(1, 10**11),
     "a / 3 <= b": lambda a, b: a / 3 <= b,
     "1 <= a + b <= 5": lambda a, b: 1 <= a + b <= 5,
+}
+
+
+#: The same of conditions: what they say of two numbers and a category.
+CONDITIONS: dict[str, Callable[[Fraction, Fraction, str], bool]] = {
+    "if c == 'p' then a <= 2": lambda a, b, c: c != "p" or a <= 2,
+    "if c != 'p' then a > b": lambda a, b, c: c == "p" or a > b,
+    "if a >= 2 then c in ('q', 'r')": lambda a, b, c: a < 2 or c in ("q", "r"),
+    "if b > 0 and c == 'q' then a == 3": lambda a, b, c: b <= 0 or c != "q" or a == 3,
+    "if a == 1 or a + b > 5 then b < 2": lambda a, b, c: not (a == 1 or a + b > 5) or b < 2,
+    "if 1 <= a <= 3 then not (b in (1, 2) or c == 'r')": (
+        lambda a, b, c: not 1 <= a <= 3 or not (b in (1, 2) or c == "r")
+    ),
+}
+#: Of two numbers alone.
+NUMBER_CONDITIONS: dict[str, Callable[[Fraction, Fraction, str], bool]] = {
+    "if a > 2 then b >= 1.5": lambda a, b, c: a <= 2 or b >= Fraction(3, 2),
+    "if b < 2 then a != 1 and a < 3": lambda a, b, c: b >= 2 or (a != 1 and a < 3),
+    "if a + b > 3 then 2 * a <= b": lambda a, b, c: a + b <= 3 or 2 * a <= b,
+    "if a in (1, 2.5) then b not in (0.5, 2)": (
+        lambda a, b, c: a not in (1, Fraction(5, 2)) or b not in (Fraction(1, 2), 2)
+    ),
 }
 
 
@@ -38,6 +62,14 @@ def keeps(x: Row, c: Row, asked: dict[str, Any], rows: set[Row]) -> bool:
         kept.append(Fraction(old[name]) - Fraction(new[name]) <= Fraction(most))
     kept += [new[name] in values for name, values in asked.get("allowed", {}).items()]
     kept += [RELATIONS[text](a, b) for text in asked.get("relations", ())]
+    known = CONDITIONS | NUMBER_CONDITIONS
+    kept += [known[text](a, b, new["c"]) for text in asked.get("conditions", ())]
+    for name, pairs in asked.get("forbidden_changes", {}).items():
+        before, after = old[name], new[name]
+        kept += [
+            before == after or one not in (None, before) or two not in (None, after)
+            for one, two in pairs
+        ]
     for group in asked.get("together", ()):
         at = [NAMES.index(name) for name in group]
         own, taken = tuple(x[i] for i in at), tuple(c[i] for i in at)
@@ -76,7 +108,17 @@ def constraints(draw: st.DrawFn, *, categories: bool = True) -> dict[str, Any]:
         ),
         "relations": st.lists(st.sampled_from(list(RELATIONS)), min_size=1, max_size=2),
         "together": st.sampled_from(groups if categories else groups[1:2]),
+        "conditions": st.lists(
+            st.sampled_from(list(CONDITIONS if categories else NUMBER_CONDITIONS)),
+            min_size=1,
+            max_size=3,
+            unique=True,
+        ),
     }
+    if categories:
+        kinds["forbidden_changes"] = st.fixed_dictionaries(
+            {"c": st.lists(st.sampled_from(FORBIDDEN), min_size=1, max_size=3, unique=True)}
+        )
     chosen = draw(st.lists(st.sampled_from(list(kinds)), max_size=3, unique=True))
     made = {name: draw(kinds[name]) for name in chosen}
     return {name: value for name, value in made.items() if value}

@@ -295,6 +295,9 @@ KEPT = {
     "all_or_none": r"(?P<names>.+) change together or not at all\.",
     "together": r"(?P<names>.+) may only change to values that occur together in the data\.",
     "relations": r"These relations hold: (?P<relations>.+)\.",
+    "conditions": r"This condition holds: (?P<condition>.+)\.",
+    "forbidden_changes": r"(?P<names>.+) may not change(?: from (?P<before>.+?))? "
+    r"to (?P<after>.+)\.",
 }
 
 
@@ -309,6 +312,8 @@ def _is_true(
     if kind == "relations":
         limits: dict[str, Any] = {"relations": parts["relations"].split(", ")}
         return not _broken(limits, reader, training, x, c)
+    if kind == "conditions":
+        return not _broken({"conditions": [parts["condition"]]}, reader, training, x, c)
     if kind == "nothing":
         return all(kept(column, x, c) for column in reader.columns)
     columns = reader.names(parts["names"])
@@ -334,6 +339,9 @@ def _limit(kind: str, parts: Mapping[str, str], reader: Reader, column: Column, 
     if kind == "ranges":
         texts = [parts["a"] or parts["b"] or parts["e"], parts["c"] or parts["d"] or parts["f"]]
         return tuple(None if text is None else reader.typed(column, text, like) for text in texts)
+    if kind == "forbidden_changes":
+        values = [text and text.strip('"') for text in (parts["before"], parts["after"])]
+        return [tuple(None if text in (None, "anything else") else text for text in values)]
     if kind == "allowed":
         found = re.findall(r'"([^"]*)"|((?:[^,"]|,(?! ))+)(?:, |$)', parts["values"])
         values = [quoted or bare for quoted, bare in found]

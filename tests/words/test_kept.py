@@ -100,6 +100,22 @@ def test_an_infinite_cost_is_told_as_a_feature_that_stays() -> None:
             Constraints(relations=["duration <= score", "x1 <= 3"]),
             "These relations hold: duration <= score, x1 <= 3.",
         ),
+        (
+            Constraints(conditions=["if purpose == 'business' then duration <= 12"]),
+            "This condition holds: if purpose == 'business' then duration <= 12.",
+        ),
+        (
+            Constraints(forbidden_changes={"purpose": [("business", "bed, table")]}),
+            'The purpose may not change from business to "bed, table".',
+        ),
+        (
+            Constraints(forbidden_changes={"purpose": [("business", None)]}),
+            "The purpose may not change from business to anything else.",
+        ),
+        (
+            Constraints(forbidden_changes={"purpose": [(None, "business")]}),
+            "The purpose may not change to business.",
+        ),
     ],
 )
 def test_every_other_limit_is_a_sentence(constraints: Constraints, sentence: str) -> None:

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from counterset._base.arrays import Indices, Matrix
 from counterset._base.checks import check_list, check_mapping
+from counterset.constraints.conditions import parse_condition
 from counterset.constraints.relations import parse_relations
 from counterset.constraints.rules import (
     Allowed,
     Fixed,
+    Forbidden,
     InRange,
     MovesAtMost,
     NothingLost,
@@ -72,11 +74,21 @@ class Constraints:
     together : list of lists of names, default=()
         Groups of features whose values belong together: they keep the input's values, or take
         values that occur together in a training row.
+    forbidden_changes : mapping of name to list of pairs, default={}
+        The changes that a category or an ordinal must not make, each a pair of values, from and
+        to: ``{"status": [("divorced", "single")]}``. None stands for any other value.
+    conditions : list of str, default=()
+        What must hold if something else does, such as ``"if purpose == 'education' then
+        credit_amount <= 5000"``. Both parts compare a feature with values (``==``, ``!=``, ``in``,
+        ``not in``, and ``<``, ``<=``, ``>``, ``>=`` where it has an order), or are relations
+        between numbers, joined by ``and``, ``or`` and ``not``.
 
     Examples
     --------
     >>> Constraints(immutable=["age", "sex"], ranges={"duration": (6, 48)})
     Constraints(immutable=['age', 'sex'], ranges={'duration': (6, 48)})
+    >>> Constraints(conditions=["if purpose == 'education' then duration >= 12"])
+    Constraints(conditions=["if purpose == 'education' then duration >= 12"])
     """
 
     immutable: Collection[Any] = ()
@@ -88,6 +100,8 @@ class Constraints:
     allowed: Mapping[Any, Collection[Any]] = field(default_factory=dict)
     relations: Sequence[str] = ()
     together: Sequence[Sequence[Any]] = ()
+    forbidden_changes: Mapping[Any, Collection[Sequence[Any]]] = field(default_factory=dict)
+    conditions: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for name in ("immutable", "increase_only", "decrease_only"):
@@ -98,13 +112,8 @@ class Constraints:
         check_mapping(self.allowed, "allowed", "lists of values")
         for feature, values in self.allowed.items():
             check_list(values, f"allowed[{feature!r}]", "values")
-        check_list(self.relations, "relations", "texts such as 'years_employed <= age - 16'")
-        for relation in self.relations:
-            if not isinstance(relation, str):
-                raise InvalidInputError(
-                    f"A relation is a text such as 'years_employed <= age - 16', got {relation!r}. "
-                    f"Put it in quotes."
-                )
+        _check_texts(self.relations, "relation", "'years_employed <= age - 16'")
+        _check_texts(self.conditions, "condition", "'if age < 18 then income == 0'")
         check_list(self.together, "together", "groups")
         for names in self.together:
             if isinstance(names, str) or not isinstance(names, Collection) or not len(names):
@@ -112,6 +121,11 @@ class Constraints:
                     f"together takes groups, each a list of names, got {names!r}. Write "
                     f"together=[['a', 'b']]."
                 )
+        check_mapping(self.forbidden_changes, "forbidden_changes", "lists of pairs (from, to)")
+        for feature, pairs in self.forbidden_changes.items():
+            check_list(pairs, f"forbidden_changes[{feature!r}]", "pairs (from, to)")
+            for pair in pairs:
+                _check_change(pair, feature)
 
     def __repr__(self) -> str:
         given = ((each.name, getattr(self, each.name)) for each in fields(self))
@@ -135,9 +149,11 @@ class Constraints:
             *(self._moves(name, table) for name in {**self.max_increase, **self.max_decrease}),
             *(self._one_way(name, 1, "increase_only", table) for name in self.increase_only),
             *(self._one_way(name, -1, "decrease_only", table) for name in self.decrease_only),
+            *(self._forbidden(name, table) for name in self.forbidden_changes),
             *(Fixed(table.position(name), f"immutable {name!r}") for name in self.immutable),
             *(self._together(names, table, matrix) for names in self.together),
             *(relation for text in self.relations for relation in parse_relations(text, table)),
+            *(parse_condition(text, table) for text in self.conditions),
         ]
         special = table.without_special if table.has_special else None
         return Rules(tuple(rules), len(table.features), special)
@@ -182,9 +198,51 @@ class Constraints:
     def _one_way(self, name: Any, sign: int, parameter: str, table: Table) -> Rule:
         return OneWay(_position_with_order(name, parameter, table), sign, f"{parameter} {name!r}")
 
+    def _forbidden(self, name: Any, table: Table) -> Rule:
+        feature = table.features[at := table.position(name)]
+        if feature.values is None:
+            raise InvalidInputError(
+                f"forbidden_changes names pairs of values of a category or an ordinal, but "
+                f"{name!r} is {feature.kind}. Write conditions=, increase_only=, decrease_only=, "
+                f"max_increase= or max_decrease= for it."
+            )
+        pairs = self.forbidden_changes[name]
+        codes = [[np.nan if v is None else feature.code_of(v) for v in pair] for pair in pairs]
+        return Forbidden(at, np.array(codes).reshape(-1, 2), f"forbidden_changes[{name!r}]")
+
     def _together(self, names: Sequence[Any], table: Table, matrix: Matrix) -> Rule:
         members = np.array([table.position(name) for name in names], dtype=np.intp)
         return Together.learn(members, matrix, f"together {list(names)!r}")
+
+
+def _check_texts(given: Any, what: str, example: str) -> None:
+    """Check a list of relations or conditions."""
+    check_list(given, f"{what}s", f"texts such as {example}")
+    for text in given:
+        if not isinstance(text, str):
+            raise InvalidInputError(
+                f"A {what} is a text such as {example}, got {text!r}. Put it in quotes."
+            )
+
+
+def _check_change(pair: Any, feature: Any) -> None:
+    """Check one of the forbidden changes of a feature."""
+    named = f"forbidden_changes[{feature!r}]"
+    if isinstance(pair, str | Set | Mapping) or not isinstance(pair, Collection) or len(pair) != 2:
+        raise InvalidInputError(
+            f"{named} takes pairs of values, from and to, got {pair!r}. Write "
+            f"forbidden_changes={{'status': [('divorced', 'single')]}}."
+        )
+    before, after = pair
+    if before is None and after is None:
+        raise InvalidInputError(
+            f"{named} forbids any change. Write immutable=[{feature!r}] for that."
+        )
+    if before is not None and before == after:
+        raise InvalidInputError(
+            f"{named} has {before!r} twice in a pair, which is no change. Name another value, or "
+            f"None for any other."
+        )
 
 
 def _position_with_order(name: Any, parameter: str, table: Table) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,11 +19,18 @@ from counterset.exceptions import InvalidInputError
 from counterset.tables.features.feature import Grid
 from counterset.tables.table import Table
 
-__all__ = ["Relation", "parse_relations"]
+__all__ = ["UNREADABLE", "NameOf", "Relation", "linear_relation", "parse_relations"]
+__all__ += ["read_expression"]
 
 #: A sum that is to be 0 may be off by 1e-12 of the size of its terms: the values of a table are
 #: rounded, and so is what is computed from them.
 TOLERANCE = 1e-12
+
+#: What parsing and computing raise where a text cannot be read.
+UNREADABLE = (SyntaxError, ValueError, OverflowError, RecursionError)
+
+#: From a name in a parsed expression to the feature that it stands for.
+NameOf: TypeAlias = Callable[[ast.Name], str]
 
 _Terms = dict[str, Fraction]  # by feature name; "" is the constant
 
@@ -61,7 +69,7 @@ class Relation:
         the relation is linear.
         """
         broken = np.flatnonzero(~self.holds(x, c) & self.holds(x, x))
-        at = np.ix_(broken, self._used)
+        at = np.ix_(broken, self.used)
         own, new = x[at], c[at]
         # Only the input's own values surely keep an equality, and between a value and a missing
         # one there is nothing: go back all the way.
@@ -71,14 +79,14 @@ class Relation:
 
     def holds(self, x: Matrix, c: Matrix) -> Mask:
         """Return for which candidates the relation holds."""
-        values = c[:, self._used]
+        values = c[:, self.used]
         excess = self._excess(values)
         if self.equal:
             return ~(np.abs(excess) > self._slack(np.abs(values)))
         if self.strict:
             return ~(excess >= 0)
         over = np.flatnonzero(excess > 0)
-        own = x[np.ix_(over, self._used)]
+        own = x[np.ix_(over, self.used)]
         allowed = self._excess(own)
         holds = ~(excess > 0)
         holds[over] = (excess[over] <= allowed) & (allowed <= self._slack(np.abs(own)))
@@ -89,7 +97,7 @@ class Relation:
 
         They keep it, as near to its line as can be told in spite of rounding.
         """
-        weights = self.weights[self._used]
+        weights = self.weights[self.used]
         start, end = self._excess(own), self._excess(new)
         sizes = np.maximum(np.abs(own), np.abs(new))
         slack = self._slack(sizes)
@@ -114,7 +122,7 @@ class Relation:
     def _ratios_at(self, values: Matrix) -> Stack:
         """Return the step of the used features around values, as two whole numbers."""
         ratios = np.empty((2, *values.shape))
-        for j, i in enumerate(self._used):
+        for j, i in enumerate(self.used):
             ratios[0, :, j], ratios[1, :, j] = self.grids[i].ratio_at(values[:, j])
         return ratios
 
@@ -123,12 +131,12 @@ class Relation:
 
         Its sign is exact: where rounding could change it, rational numbers decide.
         """
-        excess: Vector = (values * self.weights[self._used]).sum(axis=1) + self.constant
+        excess: Vector = (values * self.weights[self.used]).sum(axis=1) + self.constant
         size = self._size(np.abs(values))
         unsure = np.abs(excess) <= self._rounding * size
         if self._is_whole:  # sums of whole numbers below 2**53 are exact as they are
             unsure &= (size >= 2**53) | (values != np.rint(values)).any(axis=1)
-        weights = [Fraction(weight) for weight in self.weights[self._used]]
+        weights = [Fraction(weight) for weight in self.weights[self.used]]
         for i in np.flatnonzero(unsure):
             terms = (weight * Fraction(v) for weight, v in zip(weights, values[i], strict=True))
             excess[i] = float(sum(terms, start=Fraction(self.constant)))
@@ -136,18 +144,18 @@ class Relation:
 
     def _size(self, sizes: Matrix) -> Vector:
         """Return the size of the terms, from the sizes of the used features."""
-        size: Vector = (sizes * np.abs(self.weights[self._used])).sum(axis=1) + abs(self.constant)
+        size: Vector = (sizes * np.abs(self.weights[self.used])).sum(axis=1) + abs(self.constant)
         return size
 
     def _slack(self, sizes: Matrix) -> Vector:
         """Return how far from 0 the sum can be by the rounding of the values alone."""
-        precision = np.maximum(self.precision[self._used], TOLERANCE)
-        weights = precision * np.abs(self.weights[self._used])
+        precision = np.maximum(self.precision[self.used], TOLERANCE)
+        weights = precision * np.abs(self.weights[self.used])
         slack: Vector = (sizes * weights).sum(axis=1) + TOLERANCE * abs(self.constant)
         return slack
 
     @cached_property
-    def _used(self) -> Indices:
+    def used(self) -> Indices:
         """The positions of the features of the relation."""
         return np.flatnonzero(self.weights)
 
@@ -160,7 +168,7 @@ class Relation:
     @cached_property
     def _rounding(self) -> float:
         """The largest error of a computed sum, relative to the size of its terms."""
-        return float(4 * (len(self._used) + 2) * np.finfo(np.float64).eps)
+        return float(4 * (len(self.used) + 2) * np.finfo(np.float64).eps)
 
 
 def parse_relations(text: str, table: Table) -> list[Relation]:
@@ -173,6 +181,27 @@ def parse_relations(text: str, table: Table) -> list[Relation]:
     >>> rows = np.array([[40.0, 24.0], [40.0, 25.0]])
     >>> relation.holds(rows[[0, 0]], rows)
     array([ True, False])
+    """
+    try:
+        tree, name_of = read_expression(text)
+        if not isinstance(tree, ast.Compare):
+            raise _unreadable(text)
+        sides = [tree.left, *tree.comparators]
+        return [
+            linear_relation(left, operator, right, name_of, table, f"relation {text!r}")
+            for left, operator, right in zip(sides, tree.ops, sides[1:], strict=False)
+        ]
+    except InvalidInputError:
+        raise
+    except UNREADABLE:
+        raise _unreadable(text) from None
+
+
+def read_expression(text: str) -> tuple[ast.expr, NameOf]:
+    """Parse a Python expression in which names may stand in backticks.
+
+    Returns the expression, and a function from its names to the features that they stand for.
+    One of ``UNREADABLE`` is raised where the text is none.
     """
     quoted: dict[str, str] = {}
     mark = "_quoted_"
@@ -190,35 +219,35 @@ def parse_relations(text: str, table: Table) -> list[Relation]:
         written = ast.get_source_segment(source, node) or node.id
         return quoted.get(written, written)
 
-    try:
-        tree = ast.parse(source, mode="eval").body
-        if not isinstance(tree, ast.Compare):
-            raise _unreadable(text)
-        sides = [_terms(side, name_of, text) for side in (tree.left, *tree.comparators)]
-        return [
-            _relation(left, operator, right, table, text)
-            for left, operator, right in zip(sides, tree.ops, sides[1:], strict=False)
-        ]
-    except InvalidInputError:
-        raise
-    except (SyntaxError, ValueError, OverflowError, RecursionError):
-        raise _unreadable(text) from None
+    return ast.parse(source, mode="eval").body, name_of
 
 
-def _relation(
-    left: _Terms, operator: ast.cmpop, right: _Terms, table: Table, text: str
+def linear_relation(
+    left: ast.expr,
+    operator: ast.cmpop,
+    right: ast.expr,
+    name_of: NameOf,
+    table: Table,
+    text: str,
 ) -> Relation:
+    """Return the relation of two sides, or raise one of ``UNREADABLE``.
+
+    Parameters
+    ----------
+    text
+        How messages name the relation.
+    """
     if isinstance(operator, ast.GtE | ast.Gt):
         left, right = right, left
     elif not isinstance(operator, ast.LtE | ast.Lt | ast.Eq):
-        raise _unreadable(text)
-    terms = _combined(left, ast.Sub(), right, text)
+        raise ValueError("no comparison")
+    terms = _combined(_terms(left, name_of), ast.Sub(), _terms(right, name_of))
     constant = terms.pop("", Fraction(0))
     weights = [Fraction(0)] * len(table.features)
     for name, weight in terms.items():
         weights[_numeric_position(name, table, text)] += weight
     if not any(weights):
-        raise InvalidInputError(f"The relation {text!r} depends on no feature. Name at least one.")
+        raise InvalidInputError(f"The {text} depends on no feature. Name at least one.")
     # Multiply a third out: floats hold no 1/3, but every quotient by a power of 2.
     out = math.lcm(*(_odd_part(each.denominator) for each in (*weights, constant)))
     return Relation(
@@ -228,7 +257,7 @@ def _relation(
         isinstance(operator, ast.Eq),
         tuple(feature.grid for feature in table.features),
         np.array([np.finfo(feature.float_dtype).eps for feature in table.features]),
-        f"relation {text!r}",
+        text,
     )
 
 
@@ -240,13 +269,13 @@ def _numeric_position(name: str, table: Table, text: str) -> int:
     at = table.position(name)
     if table.features[at].values is not None:
         raise InvalidInputError(
-            f"The relation {text!r} computes with {name!r}, which is {table.features[at].kind}. "
-            f"Relations are between numbers: leave it out."
+            f"The {text} computes with {name!r}, which is {table.features[at].kind}. Relations are "
+            f"between numbers: leave it out, or compare it with its values in conditions=."
         )
     return at
 
 
-def _terms(node: ast.expr, name_of: Callable[[ast.Name], str], text: str) -> _Terms:
+def _terms(node: ast.expr, name_of: NameOf) -> _Terms:
     """Read a linear expression as the weight of each name."""
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
@@ -255,15 +284,13 @@ def _terms(node: ast.expr, name_of: Callable[[ast.Name], str], text: str) -> _Te
             return {name_of(node): Fraction(1)}
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as operator, operand=operand):
             sign = Fraction(-1 if isinstance(operator, ast.USub) else 1)
-            return _scaled(_terms(operand, name_of, text), sign)
+            return _scaled(_terms(operand, name_of), sign)
         case ast.BinOp(left=left, op=operator, right=right):
-            return _combined(
-                _terms(left, name_of, text), operator, _terms(right, name_of, text), text
-            )
-    raise _unreadable(text)
+            return _combined(_terms(left, name_of), operator, _terms(right, name_of))
+    raise ValueError("not linear")
 
 
-def _combined(left: _Terms, operator: ast.operator, right: _Terms, text: str) -> _Terms:
+def _combined(left: _Terms, operator: ast.operator, right: _Terms) -> _Terms:
     if isinstance(operator, ast.Add | ast.Sub):
         total: defaultdict[str, Fraction] = defaultdict(Fraction, left)
         for name, weight in right.items():
@@ -275,7 +302,7 @@ def _combined(left: _Terms, operator: ast.operator, right: _Terms, text: str) ->
         return _scaled(left, right.get("", Fraction(0)))
     if isinstance(operator, ast.Div) and right.keys() <= {""} and right.get(""):
         return _scaled(left, 1 / right[""])
-    raise _unreadable(text)
+    raise ValueError("not linear")
 
 
 def _scaled(terms: _Terms, by: Fraction) -> _Terms:

@@ -20,7 +20,9 @@ from counterset.tables.table import changed
 
 __all__ = [
     "Allowed",
+    "Condition",
     "Fixed",
+    "Forbidden",
     "InRange",
     "MovesAtMost",
     "NothingLost",
@@ -191,6 +193,33 @@ class Allowed:
 
 
 @dataclass(frozen=True)
+class Forbidden:
+    """A feature does not change from one value to another; what is missing may be filled in.
+
+    Attributes
+    ----------
+    pairs
+        The codes of both values, ``(n, 2)``; NaN stands for any other value.
+    """
+
+    at: int
+    pairs: Matrix
+    text: str
+
+    def project(self, x: Matrix, c: Matrix) -> Matrix:
+        c[:, self.at] = np.where(self.holds(x, c), c[:, self.at], x[:, self.at])
+        return c
+
+    def holds(self, x: Matrix, c: Matrix) -> Mask:
+        own, new = x[:, self.at], c[:, self.at]
+        before, after = self.pairs.T
+        from_ = (own[:, None] == before) | np.isnan(before)
+        to = (new[:, None] == after) | np.isnan(after)
+        forbidden = (from_ & to).any(axis=1) & changed(own, new) & ~np.isnan(own)
+        return np.asarray(~forbidden)
+
+
+@dataclass(frozen=True)
 class Together:
     """Features keep the input's values, or take values that occur together in a training row."""
 
@@ -213,6 +242,41 @@ class Together:
         own, new = x[:, self.members], c[:, self.members]
         kept = ~changed(own, new).any(axis=1)
         return kept | (self.known.get_indexer(_combinations(new)) >= 0)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """If one thing holds, another must: candidates keep all rules of at least one case.
+
+    Attributes
+    ----------
+    cases
+        The other thing holds, or the one does not.
+    ways
+        The rules by which candidates are moved to a case, in the order to try them.
+    members
+        The positions of its features.
+    """
+
+    cases: tuple[tuple[Rule, ...], ...]
+    ways: tuple[tuple[Rule, ...], ...]
+    members: Indices
+    text: str
+
+    def project(self, x: Matrix, c: Matrix) -> Matrix:
+        """Go back to the input's own values, where they keep the condition."""
+        back = np.flatnonzero(~self.holds(x, c) & self.holds(x, x))
+        at = np.ix_(back, self.members)
+        c[at] = x[at]
+        return c
+
+    def holds(self, x: Matrix, c: Matrix) -> Mask:
+        holds = np.zeros(len(c), dtype=bool)
+        for case in self.cases:
+            left = np.flatnonzero(~holds)
+            own, new = x[left], c[left]
+            holds[left] = np.all([rule.holds(own, new) for rule in case], axis=0)
+        return holds
 
 
 @dataclass(frozen=True)
@@ -270,8 +334,39 @@ class Rules:
         """The positions of the features that change together, for each declared group."""
         return [rule.members for rule in self.rules if isinstance(rule, Together)]
 
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The rules that are conditions."""
+        return tuple(rule for rule in self.rules if isinstance(rule, Condition))
+
+    @cached_property
+    def without_conditions(self) -> Rules:
+        """The other rules."""
+        others = (rule for rule in self.rules if not isinstance(rule, Condition))
+        return replace(self, rules=tuple(others))
+
     def project(self, x: Matrix, c: Matrix) -> Matrix:
         """Move candidates to where the constraints of their inputs hold, row by row."""
+        if not self.conditions:
+            return self._moved(x, c)
+        kept = others = self.without_conditions
+        moved = others._moved(x, c)
+        for condition in self.conditions:
+            kept = replace(kept, rules=(*kept.rules, condition))
+            broken = np.flatnonzero(~condition.holds(self._known(x), self._known(moved)))
+            for way in (*condition.ways, (condition,)):
+                if not len(broken):
+                    break
+                # The other rules come last: a way that they lead back from is none.
+                rules = replace(self, rules=(*way, *others.rules))
+                tried = rules._moved(x[broken], moved[broken])
+                holds = kept.hold(x[broken], tried)
+                moved[broken[holds]] = tried[holds]
+                broken = broken[~holds]
+        return moved
+
+    def _moved(self, x: Matrix, c: Matrix) -> Matrix:
+        """Move candidates by one rule after the other."""
         own, moved = self._known(x), self._known(c).copy()
         for rule in self.rules:
             if isinstance(rule, Together):  # which code occurs with what, it must see

@@ -2,7 +2,7 @@
 
 Most constraints are about one feature. They make its bounds narrower, or leave it a few values, and
 then every solver keeps them. Groups that change together and linear relations are handed on as they
-are: a programme has rows for them.
+are: a programme has rows for them. Conditions are kept case by case, see ``cases``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset.constraints.relations import TOLERANCE, Relation
 from counterset.constraints.rules import (
     Allowed,
+    Condition,
     Fixed,
+    Forbidden,
     InRange,
     MovesAtMost,
     NothingLost,
@@ -124,7 +126,10 @@ class Feasible:
         return inside and all(x[i] in codes for i, codes in self.values.items())
 
 
-_KNOWN = (Fixed, OneWay, InRange, MovesAtMost, Allowed, Together, Relation, NothingLost)
+_KNOWN = (
+    *(Fixed, OneWay, InRange, MovesAtMost, Allowed, Forbidden),
+    *(Together, Relation, Condition, NothingLost),
+)
 
 
 def is_shared(rule: Rule) -> bool:
@@ -132,7 +137,7 @@ def is_shared(rule: Rule) -> bool:
 
     A feature that is fixed has one value for all of them: that of the option.
     """
-    return isinstance(rule, Fixed | InRange | Allowed | NothingLost | Relation)
+    return isinstance(rule, Fixed | InRange | Allowed | NothingLost | Relation | Condition)
 
 
 def most_of(relation: Relation, integer: Mask, low: Vector, high: Vector) -> float:
@@ -197,6 +202,10 @@ def _values(
         if isinstance(rule, Allowed):
             codes = np.unique(rule.codes)
             values[rule.at] = np.intersect1d(values.get(rule.at, codes), codes)
+        if isinstance(rule, Forbidden):
+            rows = np.tile(x, (len(values[rule.at]), 1))
+            rows[:, rule.at] = values[rule.at]
+            values[rule.at] = values[rule.at][rule.holds(np.broadcast_to(x, rows.shape), rows)]
     return {i: codes[(codes >= low[i]) & (codes <= high[i])] for i, codes in sorted(values.items())}
 
 

@@ -61,8 +61,9 @@ class ExhaustiveExplainer(BaseEstimator):
     max_counterfactuals : int, default=100_000
         ``explain`` raises an error if there are more.
     constraints : Constraints, default=None
-        What may change: ``immutable``, ``ranges``, ``allowed`` and ``relations``. Other constraints
-        depend on the input's own values, so that nothing could be proved about other inputs.
+        What may change: ``immutable``, ``ranges``, ``allowed``, ``relations`` and ``conditions``.
+        Other constraints depend on the input's own values, so that nothing could be proved about
+        other inputs.
     time_limit : float, default=60.0
         In seconds, for each counterfactual distance, and for each ``explain``.
 
@@ -245,8 +246,8 @@ class ExhaustiveExplainer(BaseEstimator):
         if own:
             raise InvalidInputError(
                 f"ExhaustiveExplainer takes constraints that are the same for all inputs, but "
-                f"{own[0]} depends on the input's own value. Use immutable, ranges, allowed or "
-                f"relations, or explain with DiverseExplainer."
+                f"{own[0]} depends on the input's own value. Use immutable, ranges, allowed, "
+                f"relations or conditions, or explain with DiverseExplainer."
             )
         return problem
 

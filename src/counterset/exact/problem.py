@@ -12,7 +12,7 @@ import numpy as np
 
 from counterset._base.arrays import Mask, Matrix, Vector
 from counterset.constraints.relations import Relation
-from counterset.constraints.rules import Rules
+from counterset.constraints.rules import Condition, Rules
 from counterset.distances import Distance
 from counterset.exact.constraints import Feasible
 from counterset.exact.norms import Norm
@@ -164,7 +164,13 @@ class Problem:
     @property
     def is_box(self) -> bool:
         """Whether bounds and values are all that is asked of a row: nothing about several."""
-        return not self.feasible.groups and not self.feasible.relations
+        feasible = self.feasible
+        return not feasible.groups and not feasible.relations and not self.conditions
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions among the constraints."""
+        return () if self.rules is None else self.rules.conditions
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -174,6 +180,12 @@ class Problem:
     def within(self, feasible: Feasible) -> Problem:
         """Return the same problem with another feasible set."""
         return replace(self, feasible=feasible)
+
+    def with_rules(self, rules: Rules) -> Problem:
+        """Return the same problem with other rules, which leave no more than these bounds."""
+        table, x = self.model.table, self.x
+        feasible = Feasible.of(rules, table, x, self.low, self.high, self.integer)
+        return replace(self, rules=rules, feasible=feasible)
 
     def flips(self, rows: Matrix) -> Mask:
         """Return which rows are counterfactuals: they reach the goal and keep the constraints."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.neural_network import MLPRegressor
 
 from counterset._base.arrays import Labels, Vector
+from counterset.exact.cases import solve_cases
 from counterset.exact.linear import has_closed_form, read_closed_form, read_linear, solve_linear
 from counterset.exact.neighbours import read_neighbours, solve_neighbours
 from counterset.exact.networks import ReluNetwork, read_network, solve_network
@@ -71,6 +73,9 @@ def solve(model: Any, problem: Problem, start: Vector | None, fallback: bool) ->
                 f"or without weights or scaling, got {problem.distance!r}. Choose one of them, a "
                 f"finite domain, or method='search' for an upper bound."
             )
+        if problem.conditions:
+            result = solve_cases(problem, start, partial(_solve_part, model, fallback))
+            return _with_witness(result, problem)
         return solver.solve(reading, problem, problem.norm, start)
     if not fallback:
         raise UnsupportedModelError(
@@ -80,6 +85,10 @@ def solve(model: Any, problem: Problem, start: Vector | None, fallback: bool) ->
             f"upper bound."
         )
     return solve_by_sampling(problem, start)
+
+
+def _solve_part(model: Any, fallback: bool, problem: Problem, start: Vector | None) -> SolverResult:
+    return solve(model, problem, start, fallback)
 
 
 def _check_numeric(kind: str, problem: Problem) -> None:

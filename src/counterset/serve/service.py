@@ -36,9 +36,11 @@ __all__ = [
     "service_router",
 ]
 
-#: A relation of 500 letters has some twenty terms; a longer one costs more to read than it says.
+#: A relation or a condition of 500 letters has some twenty terms; a longer one costs more to read
+#: than it says.
 LONGEST_RELATION = 500
-#: There may be 100 relations and groups in one request, each checked for every candidate.
+#: There may be 100 relations, 100 conditions and 100 groups in one request, each checked for every
+#: candidate.
 MOST_RELATIONS = 100
 #: A list may have 1000 values: every explanation of the answer repeats the constraints.
 MOST_VALUES = 1000
@@ -57,6 +59,7 @@ ValueOrNull = Annotated[Any, WithJsonSchema({"anyOf": [*_VALUES, {"type": "null"
 #: Only the first fault of a list is reported: a list can have a fault for each two bytes of a body.
 Names = Annotated[list[str], Field(max_length=MOST_VALUES), FailFast()]
 Ends = Annotated[list[ValueOrNull], Field(min_length=2, max_length=2)]
+Changes = Annotated[list[Ends], Field(max_length=MOST_VALUES)]
 ExplanationForm = Annotated[
     dict[str, Any], WithJsonSchema({"$ref": "#/components/schemas/Explanation"})
 ]
@@ -101,6 +104,12 @@ class ConstraintsMessage(Strict):
     together: list[Annotated[Names, Field(min_length=1), AfterValidator(_check_distinct)]] = Field(
         [], max_length=MOST_RELATIONS, description="Features whose values must occur together."
     )
+    forbidden_changes: dict[str, Changes] = Field(
+        {}, description="From features to pairs of values, from and to; null: any other value."
+    )
+    conditions: list[Annotated[str, Field(max_length=LONGEST_RELATION)]] = Field(
+        [], max_length=MOST_RELATIONS, description='Such as "if age < 18 then income == 0".'
+    )
 
     def constraints(self) -> Constraints:
         """Return the constraints that are meant."""
@@ -114,6 +123,10 @@ class ConstraintsMessage(Strict):
             allowed={name: _values(each) for name, each in self.allowed.items()},
             relations=self.relations,
             together=self.together,
+            forbidden_changes={
+                name: list(map(_values, pairs)) for name, pairs in self.forbidden_changes.items()
+            },
+            conditions=self.conditions,
         )
 
 

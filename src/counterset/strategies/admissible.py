@@ -7,6 +7,7 @@ training values: one feature alone is changed, or many are.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -205,7 +206,9 @@ class Proposals:
     def _allowed(self, feature: int) -> Vector:
         """Return the values that constraints name: allowed ones, and the ends of ranges."""
         values: list[float] = []
-        for rule in self.batch.requirements.rules.rules:
+        rules = self.batch.requirements.rules
+        ways = [way for condition in rules.conditions for way in condition.ways]
+        for rule in itertools.chain(rules.rules, *ways):
             if isinstance(rule, Allowed) and rule.at == feature:
                 values += rule.codes.tolist()
             if isinstance(rule, InRange) and rule.at == feature:

@@ -286,10 +286,18 @@ def constraints_kept(context: Context, templates: Templates) -> list[str]:
         *writer.moves("kept.max_decrease", "kept.max_earlier", given.get("max_decrease", {})),
         *(writer.allowed(name, values) for name, values in given.get("allowed", {}).items()),
         *(writer.features("kept.together", names) for names in given.get("together", ())),
+        *(
+            writer.forbidden(name, *pair)
+            for name, pairs in given.get("forbidden_changes", {}).items()
+            for pair in pairs
+        ),
     ]
     if given.get("relations"):
         relations = templates("list.comma").join(given["relations"])
         sentences.append(templates("kept.relations", relations=relations))
+    sentences += [
+        templates("kept.condition", condition=each) for each in given.get("conditions", ())
+    ]
     return [capitalised(sentence) for sentence in sentences if sentence]
 
 
@@ -335,6 +343,17 @@ class _ConstraintWriter:
             named = self._writer.feature(feature)
             name = of_times if feature.is_time else template
             yield self._templates(name, feature=named, amount=text)
+
+    def forbidden(self, name: Any, before: Any, after: Any) -> str:
+        feature = self._feature(name)
+        template = "kept.change"
+        if after is None:
+            template = "kept.change_from"
+        elif before is None:
+            template = "kept.change_to"
+        texts = [None if each is None else self._value(feature, each) for each in (before, after)]
+        named = self._writer.feature(feature)
+        return self._templates(template, feature=named, before=texts[0], after=texts[1])
 
     def allowed(self, name: Any, values: Iterable[Any]) -> str:
         feature = self._feature(name)

@@ -266,6 +266,8 @@ class CellProgramme:
         solver.parameters.num_workers = 1
         solver.parameters.linearization_level = 2
         solver.parameters.cp_model_probing_level = 0  # the ball has been pruned already
+        # In OR-tools 9.15, this part of the presolve can lose the optimum (a test has an example).
+        solver.parameters.presolve_inclusion_work_limit = 0
         status = solver.solve(self._model)
         if status == self._cp.INFEASIBLE:
             return Found(None, self._region.radius, optimal=False, empty=True)
