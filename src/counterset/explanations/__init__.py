@@ -11,5 +11,14 @@ from counterset.explanations.certificate import Certificate, DistanceBounds
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
 from counterset.explanations.option import Change, Option
+from counterset.explanations.reasons import Reason
 
-__all__ = ["Certificate", "Change", "DistanceBounds", "Explanation", "Explanations", "Option"]
+__all__ = [
+    "Certificate",
+    "Change",
+    "DistanceBounds",
+    "Explanation",
+    "Explanations",
+    "Option",
+    "Reason",
+]

@@ -423,7 +423,7 @@ def _answer(served: Served, found: Sequence[Explanation], asked: ExplainRequest)
     """Return the answer to one request, as JSON."""
     answer = {
         "predictions": [to_json_value(each.label) for each in found],
-        "explanations": [each.to_dict(outcomes=served.outcomes) for each in found],
+        "explanations": [each.to_dict(outcomes=served.outcomes, reasons=False) for each in found],
         "descriptions": [each.describe(outcomes=served.outcomes or None) for each in found]
         if asked.describe
         else None,
