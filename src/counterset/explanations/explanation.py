@@ -171,8 +171,8 @@ class Explanation:
     def reasons(self, most: int = MOST_REASONS) -> tuple[Reason, ...]:
         """Return what counted against the input, the most important first.
 
-        The input is compared with 32 training rows that the model gives the wanted result: always
-        the same ones, drawn in ``fit``. The contribution of a value is its Shapley value: how much
+        The input is compared with 32 training rows that the model gives the wanted result, always
+        the same ones for the same training data. The contribution of a value is its Shapley value: how much
         less probable it makes the wanted result, on average over these people and over the orders
         in which their values are replaced by the input's own (the interventional definition). All
         features count, also those that may not change. Options have no part in it, so that
