@@ -1,6 +1,6 @@
 """Reasons: do people almost alike get the same, how sure are they, and what do they cost.
 
-    COUNTERSET_DATA=folder python benchmarks/reasons.py [--inputs 60] [--copies 5]
+    COUNTERSET_DATA=folder python benchmarks/reasons.py [--inputs 60] [--copies 5] [--times 1]
 
 Reasons are those of ``explanation.reasons()``: at most four. Beside them stand reasons from
 options, as letters had them before: the features that options change, ordered by how much more
@@ -9,9 +9,9 @@ do less than a tenth of the first.
 
 - alike: the mean share of reasons that a person and a near copy have in common
 - first: how often the first reason of both is the same
-- K: the share of people who get the same reasons with 1 option asked for and with 8
+- K: the same two figures for one person, with 1 option asked for and with 8
 - number: how many reasons a person gets
-- orders: the share of reasons in common with those from 32 times as many orders
+- orders: the same two figures for the reasons of one person, and those from 32 times as many orders
 - error: the standard error of the first reason's contribution, over the contribution
 - rows: the rows that the model is asked about for one person
 - one, many: processor time of the reasons over that of explaining; of one person, and of all
@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -103,10 +104,6 @@ def compare(pairs: Iterable[tuple[Reasons, Reasons]]) -> str:
     return f"{alike:.2f}, {first:.2f}"
 
 
-def same(first: Iterable[Reasons], second: Iterable[Reasons]) -> str:
-    return f"{np.mean([one == other for one, other in zip(first, second, strict=True)]):.2f}"
-
-
 def measure(name: str, kind: str, count: int, copies: int) -> dict[str, Any]:
     data, wanted = datasets.load(name), WANTED[name]
     whole = data.X.notna().all(axis=1)
@@ -139,14 +136,16 @@ def measure(name: str, kind: str, count: int, copies: int) -> dict[str, Any]:
     def by_options(each: Explanation) -> Reasons:
         return from_options(each, model, wanted)
 
+    with more_orders(MANY_ORDERS):
+        many_orders = [own(each) for each in explanations[:WITH_MANY]]
     errors = [each.reasons()[0] for each in explanations]
     return {
         "table, model": f"{name}, {kind}",
         "alike, first": compare((own(a), own(b)) for a, b in pairs),
         "from options": compare((by_options(a), by_options(b)) for a, b in pairs),
-        "K": same(map(own, one), map(own, eight)),
-        "K, from options": same(map(by_options, one), map(by_options, eight)),
-        "orders": compare(zip(reasons, with_many_orders(explanations[:WITH_MANY]), strict=False)),
+        "K": compare(zip(map(own, one), map(own, eight), strict=True)),
+        "K, from options": compare(zip(map(by_options, one), map(by_options, eight), strict=True)),
+        "orders": compare(zip(reasons, many_orders, strict=False)),
         "error": f"{np.mean([each.standard_error / each.contribution for each in errors]):.2f}",
         "number": f"{np.mean([len(each) for each in reasons]):.1f}",
         "rows": f"{rows:,}",
@@ -155,12 +154,13 @@ def measure(name: str, kind: str, count: int, copies: int) -> dict[str, Any]:
     }
 
 
-def with_many_orders(explanations: Any) -> list[Reasons]:
-    """Return the reasons from many more orders; the people are the same."""
+@contextmanager
+def more_orders(times: int) -> Iterator[None]:
+    """Find reasons from more orders; the people are the same."""
     orders = reasons_module.antithetic_orders
-    reasons_module.antithetic_orders = lambda pairs, *rest: orders(MANY_ORDERS * pairs, *rest)
+    reasons_module.antithetic_orders = lambda pairs, *rest: orders(times * pairs, *rest)
     try:
-        return [own(each) for each in explanations]
+        yield
     finally:
         reasons_module.antithetic_orders = orders
 
@@ -184,10 +184,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--inputs", type=int, default=60)
     parser.add_argument("--copies", type=int, default=5)
+    parser.add_argument("--times", type=int, default=1, help="find reasons from more orders")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", FewerCounterfactualsWarning)
-    for i, (name, kind) in enumerate(SETTINGS):
-        print_row(measure(name, kind, arguments.inputs, arguments.copies), heading=not i)
+    with more_orders(arguments.times):
+        for i, (name, kind) in enumerate(SETTINGS):
+            print_row(measure(name, kind, arguments.inputs, arguments.copies), heading=not i)
 
 
 if __name__ == "__main__":

@@ -172,15 +172,16 @@ class Explanation:
         """Return what counted against the input, the most important first.
 
         The input is compared with 32 training rows that the model gives the wanted result, always
-        the same ones for the same training data. The contribution of a value is its Shapley value: how much
-        less probable it makes the wanted result, on average over these people and over the orders
-        in which their values are replaced by the input's own (the interventional definition). All
-        features count, also those that may not change. Options have no part in it, so that
-        reasons are the same for every strategy, for all constraints, and without any option.
+        the same ones for the same training data. The contribution of a value is its Shapley value:
+        how much less probable it makes the wanted result, on average over these people and over
+        the orders in which their values are replaced by the input's own (the interventional
+        definition). All features count, also those that may not change. Options have no part in
+        it, so that reasons are the same for every strategy, for all constraints, and without any
+        option.
 
         A value is named if its contribution is positive, at least a tenth of the first, and if
-        replacing it alone by those of the other people helps on average. If no value helps alone,
-        those that do no good are named: they count only together.
+        replacing it alone by those of the other people helps on average. If no single replacement
+        helps, values count only together: then those are named whose replacement does no harm.
 
         For a model without ``predict_proba`` and ``classes_`` the share of wanted labels takes the
         place of the probability; for an interval of predictions, the distance to the interval.
@@ -200,7 +201,8 @@ class Explanation:
         >>> from counterset import DiverseExplainer
         >>> X = np.random.default_rng(3).random((200, 3)).round(2)
         >>> approve = lambda rows: rows[:, 0] + rows[:, 1] > 1
-        >>> explanation = DiverseExplainer(approve).fit(X).explain([0.2, 0.5, 0.9])
+        >>> explainer = DiverseExplainer(approve, max_counterfactuals=1).fit(X)
+        >>> explanation = explainer.explain([0.2, 0.5, 0.9])
         >>> [(reason.feature, reason.value) for reason in explanation.reasons()]
         [('x0', 0.2), ('x1', 0.5)]
         """

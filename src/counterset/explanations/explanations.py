@@ -178,8 +178,9 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
         --------
         >>> from counterset import DiverseExplainer
         >>> X = np.random.default_rng(3).random((200, 3)).round(2)
-        >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5).fit(X)
-        >>> explainer.explain_many([[0.2, 0.5, 0.9], [0.1, 0.1, 0.1]], target=True).reasons()
+        >>> approve = lambda rows: rows[:, 0] > 0.5
+        >>> explainer = DiverseExplainer(approve, max_counterfactuals=1).fit(X)
+        >>> explainer.explain_many([[0.2, 0.5, 0.9], [0.1, 0.1, 0.1]]).reasons()
           feature  mean_contribution  share
         0      x0                1.0    1.0
         1      x1                0.0    0.0

@@ -133,6 +133,15 @@ class Reason:
         That value as the English sentences write it.
     code, typical_code : float
         The codes of the two values, of ``explanation.coded.table``.
+
+    Examples
+    --------
+    >>> from counterset import DiverseExplainer
+    >>> X = np.random.default_rng(3).random((200, 2)).round(2)
+    >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5, max_counterfactuals=1).fit(X)
+    >>> (reason,) = explainer.explain([0.2, 0.9]).reasons()
+    >>> reason.feature, reason.value, reason.contribution, reason.typical
+    ('x0', 0.2, 1.0, 0.75)
     """
 
     feature: str

@@ -35,7 +35,8 @@ def antithetic_orders(n_pairs: int, n_features: int, seed: int) -> Indices:
     array([[[2, 1, 0],
             [0, 1, 2]]])
     """
-    forwards = np.random.default_rng(seed).random((n_pairs, n_features)).argsort(axis=1)
+    generator = np.random.default_rng(seed)
+    forwards = generator.random((n_pairs, n_features)).argsort(axis=1)
     return np.stack([forwards, forwards[:, ::-1]], axis=1)
 
 

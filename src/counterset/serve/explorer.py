@@ -59,9 +59,9 @@ def describe_case(request: CaseRequest, cases: Cases) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``explanation``: what ``Explanation.to_dict`` returns; ``kept``: the kept options in the
-        form that options have there, with ``reaches_goal``; ``notes``: what is checked and proved,
-        and what stays as it is, a sentence each.
+        ``explanation``: what ``Explanation.to_dict`` returns, without reasons; ``kept``: the kept
+        options in the form that options have there, with ``reaches_goal``; ``notes``: what is
+        checked and proved, and what stays as it is, a sentence each.
     """
     served, explanation = cases.served, cases.explained(request).explanation
     described = Description.of(explanation, outcomes=served.outcomes)

@@ -158,8 +158,8 @@ class ExplainResponse(BaseModel):
 
     predictions: list[ValueOrNull] = Field(description="The model's class of each instance.")
     explanations: list[ExplanationForm] = Field(
-        description="What ``Explanation.to_dict`` returns. Its status says whether there is any "
-        "option."
+        description="What ``Explanation.to_dict`` returns, without reasons. Its status says "
+        "whether there is any option."
     )
     descriptions: list[str] | None = Field(
         None, description="The explanations in words, if that is asked for."
