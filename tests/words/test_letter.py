@@ -89,7 +89,7 @@ def test_a_reviewer_gets_all_figures(explanation: Explanation) -> None:
     for part in (
         "Explanation of input 0, for review",
         "Main reasons",
-        "takes away '<i>good' in 100% of the comparisons, standard error 0; typical of '<i>good': ",
+        "takes away '<i>good' in 100% of the comparisons, standard error 0 percentage points",
         "The age may not change.",
         "(distance ",
         "Checked: the model was asked",

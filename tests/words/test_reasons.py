@@ -80,8 +80,8 @@ def test_figures_by_hand() -> None:
     review = explanation.letter("reviewer", outcomes={"good": "approved"}, width=None)
     # Of the three people, one is late too: the value is what separates the two others.
     assert (
-        "  Late: yes (takes away approved in 67% of the comparisons, standard error 8.3; typical "
-        "of approved: no)"
+        "  Late: yes (takes away approved in 67% of the comparisons, standard error 8.3 "
+        "percentage points; typical of approved: no)"
     ) in review
 
 

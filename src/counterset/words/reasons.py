@@ -11,7 +11,7 @@ from counterset.tables.features.feature import Feature
 from counterset.words.changes import capitalised
 from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.templates import Templates
-from counterset.words.values import Writer
+from counterset.words.values import Writer, percent
 
 __all__ = ["ReasonWriter"]
 
@@ -80,7 +80,8 @@ class ReasonWriter:
         is_sure = reason.standard_error < ROUNDING * reason.contribution
         amount = rounded(factor * reason.contribution, DIGITS)
         error = rounded(0.0 if is_sure else factor * reason.standard_error, DIGITS)
-        figures = texts(name, amount=amount, error=error, wanted=wanted)
+        share = percent(reason.contribution, texts)
+        figures = texts(name, amount=amount, share=share, error=error, wanted=wanted)
         if reason.typical == reason.value:
             return figures
         typical = Writer(texts).value(self._feature(reason), reason.typical_code)
