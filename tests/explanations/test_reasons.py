@@ -341,13 +341,15 @@ def test_the_model_is_asked_in_two_calls_about_few_rows() -> None:
     assert len(more) <= 1, "the letter asks for probabilities, and for no reasons again"
 
 
-def test_a_pickle_keeps_what_was_read_and_can_be_asked_again() -> None:
+def test_a_pickle_keeps_the_people_and_can_be_asked_again() -> None:
     explanation = explainer().explain(declined().iloc[0], target="good")
-    unread = pickle.loads(pickle.dumps(explanation))
+    expected = explanation.reasons()
+    again = pickle.loads(pickle.dumps(explanation))
     with pytest.raises(InvalidInputError, match="with_model"):
-        unread.reasons()
-    assert unread.with_model(boosting()).reasons() == explanation.reasons()
-    assert pickle.loads(pickle.dumps(explanation)).reasons() == explanation.reasons()
+        again.reasons()
+    asked = again.with_model(boosting())
+    assert asked.reasons() == expected
+    assert asked.letter("reviewer") == explanation.letter("reviewer")
 
 
 def test_a_file_keeps_them() -> None:

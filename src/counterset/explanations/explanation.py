@@ -415,4 +415,5 @@ class Explanation:
 
     def __getstate__(self) -> dict[str, Any]:
         # What is computed from the rest is computed again.
-        return {k: v for k, v in self.__dict__.items() if k not in ("options", "coded")}
+        computed = ("options", "coded", "_all_reasons")
+        return {k: v for k, v in self.__dict__.items() if k not in computed}

@@ -255,9 +255,9 @@ class Worth:
     label: Any
 
     def __call__(self, rows: Matrix) -> Vector:
-        labels = None if self._wanted is None else self._probabilities(rows, self._wanted)
-        if labels is not None:
-            return labels
+        probable = None if self._wanted is None else self._probabilities(rows, self._wanted)
+        if probable is not None:
+            return probable
         predicted = ModelAdapter(self.model, self.table).labels(rows)
         if isinstance(self.goal, InInterval):
             number = predicted.astype(np.float64)
