@@ -25,6 +25,7 @@ from counterset.explainer import DiverseExplainer
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
 from counterset.explanations.option import Option
+from counterset.explanations.reasons import Reason
 from counterset.strategies.diversity import AngleDiversity, DistanceDiversity, FeatureDiversity
 from counterset.strategies.line_search import LineSearch
 from counterset.strategies.nearest import Nearest
@@ -54,6 +55,7 @@ __all__ = [
     "NoCounterfactualError",
     "Option",
     "Paper",
+    "Reason",
     "Schema",
     "Shared",
     "__version__",

@@ -289,4 +289,5 @@ def test_no_thread_waits_for_the_model_of_another(served: Served) -> None:
     cases, request = Cases(loans), CaseRequest(values=ROW | {"income": 7})
     with ThreadPoolExecutor(2) as threads:
         first, second = threads.map(cases.explained, [request, request])
-    assert first.explanation.to_dict() == second.explanation.to_dict()
+    one, other = (each.explanation.to_dict(reasons=False) for each in (first, second))
+    assert one == other

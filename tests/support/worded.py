@@ -12,6 +12,7 @@ from counterset._base.lazy import Lazy
 from counterset.explanations.context import Context, TrainingSummary
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import make_explanations
+from counterset.explanations.reasons import Background
 from counterset.models.goals import AnyOther, Classes, Goal
 from counterset.tables.table import Table
 
@@ -58,6 +59,7 @@ def by_hand(
 ) -> Explanation:
     """Return an explanation of one row of a table by others, without any search."""
     rows = list(rows)
+    wanted_label = "good" if labels is None else labels[0]
     context: dict[str, Any] = {
         "model": lambda X: np.array([label] * len(X)),
         "table": table,
@@ -69,6 +71,9 @@ def by_hand(
         "costs": {},
         "settings": Lazy(lambda: {"distance": "l1", "scale": "robust", "max_counterfactuals": 1}),
         "training": Lazy(lambda: TrainingSummary(4, {"bad": 1, "good": 3}, None, None, "0" * 64)),
+        "background": Lazy(
+            lambda: Background(matrix[1:], np.array([wanted_label] * (len(matrix) - 1)))
+        ),
     }
     return make_explanations(
         table,

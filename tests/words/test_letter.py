@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from support.settings import explainer_by_steps
@@ -88,7 +89,7 @@ def test_a_reviewer_gets_all_figures(explanation: Explanation) -> None:
     for part in (
         "Explanation of input 0, for review",
         "Main reasons",
-        "alone leads to '<i>good')",
+        "takes away '<i>good' in 100% of the comparisons, standard error 0 percentage points",
         "The age may not change.",
         "(distance ",
         "Checked: the model was asked",
@@ -158,13 +159,17 @@ def test_a_regression_is_predicted_in_letters() -> None:
         label=175.9,
         labels=[12.41],
         goal=InInterval(0, 15),
+        model=lambda rows: np.where(rows["duration"] > 30, 175.9, 12.41),
         training=Lazy(lambda: TrainingSummary(4, None, 0.5, 175.9, "0" * 64)),
     )
     letter = regression.letter(width=None)
     assert "It predicts 175.9." in letter
     assert "The result would have been between 0 and 15 with this option" in letter
     review = regression.letter("reviewer", width=None)
-    assert "the prediction is 175.9 instead of 175.9" in review
+    assert (
+        "Duration: 48 months (moves the prediction away by 160, standard error 0; typical of a "
+        "prediction between 0 and 15: 12 months)"
+    ) in review
     assert "The model's predictions for them: 0.5 to 175.9." in review
 
 

@@ -188,6 +188,7 @@ class ExhaustiveExplainer(BaseEstimator):
             costs={},
             settings=Lazy(lambda: settings_of(parameters)),
             training=None,
+            background=None,
             explainer=type(self).__name__,
         )
 

@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from counterset._base.arrays import Indices, Matrix, Vector, row_blocks, to_python
+from counterset._base.arrays import Indices, Labels, Matrix, Vector, row_blocks, to_python
 from counterset._base.lazy import Lazy
 from counterset.exceptions import InvalidInputError
+from counterset.explanations.reasons import Background, Contributions, find_contributions
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Classes, Goal
 from counterset.tables.schema import Schema
@@ -239,6 +240,9 @@ class Context:
         are, all else as its repr; computed when first read.
     training
         What is recorded of the training rows, computed when first read; None if there are none.
+    background
+        Training rows to compare inputs with, to find reasons, drawn when first read; None in an
+        explanation that was loaded, and without training rows. A pickle holds them.
     explainer
         The name of the explainer's class.
     """
@@ -253,6 +257,7 @@ class Context:
     costs: Mapping[Any, float]
     settings: Lazy[Mapping[str, Any]]
     training: Lazy[TrainingSummary] | None
+    background: Lazy[Background] | None
     explainer: str = "DiverseExplainer"
 
     @property
@@ -278,6 +283,34 @@ class Context:
                 "explanation.with_model(model)."
             )
         return self.model
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether there are a model and training rows to find reasons with."""
+        return self.model is not None and self.background is not None
+
+    def contributions(self, inputs: Matrix, labels: Labels) -> Contributions:
+        """Find what every value of some inputs contributes; the model is asked.
+
+        Parameters
+        ----------
+        inputs, labels
+            The inputs, ``(n, d)``, and their labels.
+        """
+        if self.background is None:
+            raise InvalidInputError(
+                "There are no training rows to compare with, which reasons need: this explanation "
+                "was loaded from a file without reasons, or its explainer has no training data. "
+                "Explain the input with a DiverseExplainer; to_json then writes its reasons."
+            )
+        return find_contributions(
+            self.table,
+            inputs,
+            labels,
+            model=self.model_to_ask(),
+            goal=self.goal,
+            background=self.background.value,
+        )
 
     def with_model(self, model: Any) -> Context:
         """Return the same context with a model to ask."""

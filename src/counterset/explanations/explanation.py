@@ -13,10 +13,12 @@ import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Indices, Labels, Mask, Matrix, Vector, to_python
+from counterset._base.checks import check_count
 from counterset._base.lazy import Lazy
 from counterset.explanations.certificate import Certificate
 from counterset.explanations.context import Context
 from counterset.explanations.option import Coded, Option, Probabilities, read_only
+from counterset.explanations.reasons import MOST_REASONS, Reason
 from counterset.explanations.stability import Stability
 from counterset.explanations.tidy import Tidy, free_name
 from counterset.tables.frames import row_at, to_pandas
@@ -78,6 +80,7 @@ class Explanation:
     _input: Vector
     _matrix: Matrix
     _probabilities: Probabilities
+    _known_reasons: tuple[Reason, ...] | None = None
 
     def with_model(self, model: Any) -> Explanation:
         """Return the same explanation with a model to ask: a pickle does not hold it."""
@@ -165,6 +168,61 @@ class Explanation:
         """
         return self._probabilities.at(0)
 
+    def reasons(self, most: int = MOST_REASONS) -> tuple[Reason, ...]:
+        """Return what counted against the input, the most important first.
+
+        The input is compared with 32 training rows that the model gives the wanted result, always
+        the same ones for the same training data. The contribution of a value is its Shapley value:
+        how much less probable it makes the wanted result, on average over these people and over
+        the orders in which their values are replaced by the input's own (the interventional
+        definition). All features count, also those that may not change. Options have no part in
+        it, so that reasons are the same for every strategy, for all constraints, and without any
+        option.
+
+        A value is named if its contribution is positive, at least a tenth of the first, and if
+        replacing it alone by those of the other people helps on average. If no single replacement
+        helps, values count only together: then those are named whose replacement does no harm.
+
+        For a model without ``predict_proba`` and ``classes_`` the share of wanted labels takes the
+        place of the probability; for an interval of predictions, the distance to the interval.
+
+        Parameters
+        ----------
+        most : int, default=4
+            The most reasons to return: more than four are not likely to help.
+
+        Returns
+        -------
+        tuple of Reason
+            Empty if the input has the wanted result already, or no training row has it.
+
+        Examples
+        --------
+        >>> from counterset import DiverseExplainer
+        >>> X = np.random.default_rng(3).random((200, 3)).round(2)
+        >>> approve = lambda rows: rows[:, 0] + rows[:, 1] > 1
+        >>> explainer = DiverseExplainer(approve, max_counterfactuals=1).fit(X)
+        >>> explanation = explainer.explain([0.2, 0.5, 0.9])
+        >>> [(reason.feature, reason.value) for reason in explanation.reasons()]
+        [('x0', 0.2), ('x1', 0.5)]
+        """
+        check_count(most, "most")
+        return self._all_reasons[:most]
+
+    @property
+    def can_give_reasons(self) -> bool:
+        """Whether reasons are known, or there are a model and training rows to find them with."""
+        return self._known_reasons is not None or self.context.can_compare
+
+    @cached_property
+    def _all_reasons(self) -> tuple[Reason, ...]:
+        if self._known_reasons is not None:
+            return self._known_reasons
+        if self.status == "already_reached":
+            return ()
+        label = np.array([self.label], dtype=object)
+        return self.context.contributions(self._input[None, :], label).reasons(0)
+
     @cached_property
     def coded(self) -> Coded:
         """The input and the counterfactuals as codes, for code that draws or measures them."""
@@ -188,30 +246,40 @@ class Explanation:
         counted = pd.Index([self.index]), np.array([len(self)]), [self.status]
         return Tidy(self._table, *counted, self._matrix, self.labels, self.distances).native()
 
-    def to_dict(self, *, outcomes: Mapping[Any, str] | None = None) -> dict[str, Any]:
+    def to_dict(
+        self, *, outcomes: Mapping[Any, str] | None = None, reasons: bool = True
+    ) -> dict[str, Any]:
         """Return the explanation as values of JSON, in a form that has a version.
 
         It holds everything but the model: values, and the English texts that show them.
         ``counterset/explanations/explanation.schema.json`` describes it. The model is asked for
-        probabilities, if it has them and they were not read before.
+        probabilities, if it has them and they were not read before, and to find the reasons.
 
         Parameters
         ----------
         outcomes : mapping, default=None
             As for :meth:`describe`.
+        reasons : bool, default=True
+            Whether to write the :meth:`reasons`, which cannot be found from the file later. They
+            are None where they are not known: without a model or training rows to compare with.
         """
         from counterset.explanations.json_form import explanation_to_dict  # noqa: PLC0415 - needs this
         from counterset.words.outcomes import Outcomes  # noqa: PLC0415 - a room above
         from counterset.words.templates import Templates  # noqa: PLC0415 - a room above
 
         texts = Outcomes(self, Templates.read(), outcomes or {}, quoted=False)
-        return explanation_to_dict(self, texts.text, texts.aim())
+        found = self._all_reasons if reasons and self.can_give_reasons else None
+        return explanation_to_dict(self, texts.text, texts.aim(), found)
 
     def to_json(
-        self, *, indent: int | None = None, outcomes: Mapping[Any, str] | None = None
+        self,
+        *,
+        indent: int | None = None,
+        outcomes: Mapping[Any, str] | None = None,
+        reasons: bool = True,
     ) -> str:
         """Return the explanation as a JSON text, see :meth:`to_dict`."""
-        data = self.to_dict(outcomes=outcomes)
+        data = self.to_dict(outcomes=outcomes, reasons=reasons)
         return json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
 
     @staticmethod
@@ -237,6 +305,7 @@ class Explanation:
         *,
         outcomes: Mapping[Any, str] | None = None,
         stability: pd.DataFrame | Stability | None = None,
+        reasons: bool = False,
         templates: Any = None,
         width: int | None = 88,
     ) -> str:
@@ -251,6 +320,8 @@ class Explanation:
             how many slightly changed copies of it each option is found again. Or what
             :func:`~counterset.evaluate` returns for it: the text says how much the options of the
             copies differ.
+        reasons : bool, default=False
+            Whether to say the main :meth:`reasons` too, as the letter to a reviewer does.
         templates : str or Path, default=None
             The path of the texts in another language, a translated copy of
             ``counterset/words/english.toml``; None: English.
@@ -259,7 +330,8 @@ class Explanation:
         """
         from counterset.words.description import Description  # noqa: PLC0415 - a room above
 
-        return Description.of(self, templates, outcomes, stability).text(width)
+        description = Description.of(self, templates, outcomes, stability, reasons=reasons)
+        return description.text(width)
 
     def letter(
         self,
@@ -276,10 +348,10 @@ class Explanation:
         Parameters
         ----------
         audience : {"applicant", "reviewer"}, default="applicant"
-            ``"applicant"``: short, with at most four reasons, each with the person's own value, and
-            the options; details are folded in HTML and left out in text. ``"reviewer"``: also
-            what each reason does alone, distances, certificates, constraints, settings, data and
-            model.
+            ``"applicant"``: short, with at most four :meth:`reasons`, each with the person's own
+            value, and the options; details are folded in HTML and left out in text.
+            ``"reviewer"``: also how much each reason counts, distances, certificates, constraints,
+            settings, data and model.
         format : {"text", "html"}, default="text"
             ``"text"``, or ``"html"``: a fragment without scripts.
         contact : str, default=None
@@ -343,4 +415,5 @@ class Explanation:
 
     def __getstate__(self) -> dict[str, Any]:
         # What is computed from the rest is computed again.
-        return {k: v for k, v in self.__dict__.items() if k not in ("options", "coded")}
+        computed = ("options", "coded", "_all_reasons")
+        return {k: v for k, v in self.__dict__.items() if k not in computed}

@@ -12,12 +12,14 @@ import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, Vector, to_python
+from counterset._base.checks import check_count
 from counterset._base.files import write_text
 from counterset._base.lazy import Lazy
 from counterset.explanations.certificate import Certificate
 from counterset.explanations.context import Context, as_written
 from counterset.explanations.explanation import Explanation, Status
 from counterset.explanations.option import CodedBatch, Probabilities, read_only
+from counterset.explanations.reasons import MOST_REASONS, Contributions, Reason
 from counterset.explanations.tidy import Tidy
 from counterset.tables.table import Table
 
@@ -81,6 +83,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
     _constraints: tuple[Any, ...] | None = None
     _why_none: Mapping[int, str] = field(default_factory=dict)
     _certificates: tuple[Certificate | None, ...] | None = None
+    _known_reasons: tuple[tuple[Reason, ...] | None, ...] | None = None
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
@@ -129,6 +132,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             _probabilities=self._probabilities.take(
                 np.r_[i, len(self) + np.arange(part.start, part.stop)]
             ),
+            _known_reasons=None if self._known_reasons is None else self._known_reasons[i],
         )
 
     def __iter__(self) -> Iterator[Explanation]:
@@ -152,6 +156,72 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             self.counts,
         )
 
+    def reasons(self, most: int = MOST_REASONS) -> pd.DataFrame:
+        """Rank the features by how much they count against these inputs.
+
+        Inputs that have the wanted result already are left out. See :meth:`Explanation.reasons`
+        for what counts, and in which units.
+
+        Parameters
+        ----------
+        most : int, default=4
+            How many reasons of an input are its main ones.
+
+        Returns
+        -------
+        DataFrame
+            One row for each feature, those that count most first: its name as ``feature``, its mean
+            contribution as ``mean_contribution``, and as ``share`` the share of the inputs for
+            which it is among the main reasons.
+
+        Examples
+        --------
+        >>> from counterset import DiverseExplainer
+        >>> X = np.random.default_rng(3).random((200, 3)).round(2)
+        >>> approve = lambda rows: rows[:, 0] > 0.5
+        >>> explainer = DiverseExplainer(approve, max_counterfactuals=1).fit(X)
+        >>> explainer.explain_many([[0.2, 0.5, 0.9], [0.1, 0.1, 0.1]]).reasons()
+          feature  mean_contribution  share
+        0      x0                1.0    1.0
+        1      x1                0.0    0.0
+        2      x2                0.0    0.0
+        """
+        check_count(most, "most")
+        names = self._table.names
+        against, share = np.zeros(len(names)), np.zeros(len(names))
+        if (open_ := self._not_reached).any():
+            found = self._contributions(open_)
+            against = found.against.mean(axis=0) + 0.0  # no -0
+            main = [found.order(i)[:most] for i in range(len(found.inputs))]
+            share = np.bincount(np.concatenate(main), minlength=len(names)) / len(main)
+        columns = {"feature": names, "mean_contribution": against, "share": share}
+        table = pd.DataFrame(columns).sort_values(
+            "mean_contribution", ascending=False, kind="stable", ignore_index=True
+        )
+        return table
+
+    @property
+    def _not_reached(self) -> Mask:
+        return np.array([status != "already_reached" for status in self.status], dtype=bool)
+
+    def _contributions(self, which: Mask) -> Contributions:
+        return self.context.contributions(self._inputs[which], self.labels[which])
+
+    def _with_reasons(self) -> Explanations:
+        """Return the same explanations with the reasons of all, found at once.
+
+        Where reasons cannot be found, because there is no model or no training row to compare
+        with, they stay unknown.
+        """
+        if self._known_reasons is not None or not self.context.can_compare:
+            return self
+        found: list[tuple[Reason, ...]] = [()] * len(self)
+        if (open_ := self._not_reached).any():
+            contributions = self._contributions(open_)
+            for rank, i in enumerate(np.flatnonzero(open_)):
+                found[i] = contributions.reasons(rank)
+        return replace(self, _known_reasons=tuple(found))
+
     def to_frame(self) -> Any:
         """Return one row per counterfactual, indexed by the input's index and the rank.
 
@@ -173,7 +243,9 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
         counted = self.index, self.counts, self.status
         return Tidy(self._table, *counted, self._matrix, self._labels, self._distances)
 
-    def to_json(self, path: str | Path | None = None, *, indent: int | None = None) -> str:
+    def to_json(
+        self, path: str | Path | None = None, *, indent: int | None = None, reasons: bool = True
+    ) -> str:
         """Return the explanations as a JSON text: an array of what ``Explanation.to_json`` writes.
 
         Parameters
@@ -182,10 +254,12 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             The file to write; None: none is written.
         indent : int, default=None
             How far to indent the parts of each; None: each stands on a line of its own.
+        reasons : bool, default=True
+            Whether to write the reasons of each, as for :meth:`Explanation.to_dict`.
         """
         from counterset.explanations.json_form import explanations_to_json  # noqa: PLC0415 - needs this
 
-        text = explanations_to_json(self, indent)
+        text = explanations_to_json(self._with_reasons() if reasons else self, indent, reasons)
         if path is not None:
             write_text(Path(path), text, "The JSON text")
         return text
@@ -256,6 +330,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             _why_none=_Renumbered(self._why_none, which),
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
             _certificates=self._certificates and tuple(self._certificates[i] for i in which),
+            _known_reasons=self._known_reasons and tuple(self._known_reasons[i] for i in which),
         )
 
     def _context_of(self, i: int) -> Context:
@@ -317,6 +392,7 @@ def make_explanations(
     status: Sequence[Status] | None = None,
     certificates: Sequence[Certificate | None] | None = None,
     probabilities: Vector | None = None,
+    reasons: Sequence[tuple[Reason, ...] | None] | None = None,
 ) -> Explanations:
     """Make the explanations of some inputs; every explanation is made here.
 
@@ -356,6 +432,8 @@ def make_explanations(
     probabilities
         The probability of each input's label, then that of each counterfactual's, if they are known
         from a file; None: the model is asked when they are first read.
+    reasons
+        Those of each input, if they are known from a file; None: they are found when first read.
     """
     explained = np.arange(len(inputs)) if explained is None else explained
     counts = np.bincount(explained[owners], minlength=len(inputs))
@@ -388,6 +466,7 @@ def make_explanations(
         _constraints=None if constraints is None else _kept(constraints, explained, len(inputs)),
         _why_none={} if why_none is None else why_none,
         _certificates=None if certificates is None else tuple(certificates),
+        _known_reasons=None if reasons is None else tuple(reasons),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,12 @@ from counterset.explanations.json_values import (
     table_to_json,
     to_json_number,
     to_json_value,
+    value_from_json,
+    value_to_json,
 )
+from counterset.explanations.reasons import Reason, make_reason
 from counterset.models.goals import AnyOther, Classes, Goal, InInterval, OneOf
+from counterset.tables.table import Table
 
 __all__ = [
     "VERSION",
@@ -39,7 +43,7 @@ __all__ = [
 ]
 
 #: The version of the form that is written.
-VERSION = 2
+VERSION = 3
 #: What marks the form, so that another file is noticed.
 FORM = "counterset explanation"
 #: What the explanations of one call have in common.
@@ -52,12 +56,23 @@ def _upgrade_1(data: dict[str, Any]) -> dict[str, Any]:
     return {**data, "version": 2, "probability": None, "options": options}
 
 
+def _upgrade_2(data: dict[str, Any]) -> dict[str, Any]:
+    """Bring version 2 to version 3: there were no reasons."""
+    return {**data, "version": 3, "reasons": None}
+
+
 #: From an older version to the function that brings it to the next.
-UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _upgrade_1}
+UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    1: _upgrade_1,
+    2: _upgrade_2,
+}
 
 
 def explanation_to_dict(
-    explanation: Explanation, label_text: Callable[[Any], str], wanted_text: str
+    explanation: Explanation,
+    label_text: Callable[[Any], str],
+    wanted_text: str,
+    reasons: Sequence[Reason] | None,
 ) -> dict[str, Any]:
     """Return an explanation as values of JSON.
 
@@ -69,6 +84,8 @@ def explanation_to_dict(
         Returns how a label is written.
     wanted_text
         What was asked for, in words.
+    reasons
+        All reasons, or None if they are not known.
     """
     context, coded = explanation.context, explanation.coded
     return {
@@ -86,6 +103,7 @@ def explanation_to_dict(
             {**option.to_dict(), "label_text": label_text(option.label)}
             for option in explanation.options
         ],
+        "reasons": None if reasons is None else [_reason(coded.table, each) for each in reasons],
         "certificate": _certificate_to_json(explanation.certificate),
         "constraints": to_json_value(context.constraints),
         "costs": {str(name): to_json_number(cost) for name, cost in context.costs.items()},
@@ -104,9 +122,9 @@ def explanation_from_dict(data: Any) -> Explanation:
     return _load([upgraded], lambda keys: pd.Index(keys, tupleize_cols=False, dtype=object))[0]
 
 
-def explanations_to_json(explanations: Explanations, indent: int | None = None) -> str:
+def explanations_to_json(explanations: Explanations, indent: int | None, reasons: bool) -> str:
     """Return explanations as the text of a JSON array, one explanation a line."""
-    each = [explanation.to_json(indent=indent) for explanation in explanations]
+    each = [explanation.to_json(indent=indent, reasons=reasons) for explanation in explanations]
     return "[\n" + ",\n".join(each) + "\n]\n" if each else "[]\n"
 
 
@@ -175,6 +193,7 @@ def _read(data: list[Mapping[str, Any]], index: Callable[[list[Any]], pd.Index])
         status=tuple(each["status"] for each in data),
         certificates=[_certificate_from_json(each["certificate"]) for each in data],
         probabilities=None if np.isnan(probabilities).all() else probabilities,
+        reasons=[_reasons_from_json(table, each["reasons"]) for each in data],
     )
 
 
@@ -191,6 +210,7 @@ def _context_from_json(data: Mapping[str, Any]) -> Context:
         costs={name: from_json_number(cost) for name, cost in data["costs"].items()},
         settings=_ready(data["settings"]),
         training=None if training is None else _ready(_training_from_json(training)),
+        background=None,  # a file that is handed out must not hold the rows of other people
         explainer=data["explainer"],
     )
 
@@ -287,6 +307,36 @@ def _training_from_json(data: Mapping[str, Any]) -> TrainingSummary:
     if labels is not None:
         counts = {from_json_value(each["label"]): each["rows"] for each in labels}
     return TrainingSummary(data["rows"], counts, data["low"], data["high"], data["hash"])
+
+
+def _reason(table: Table, reason: Reason) -> dict[str, Any]:
+    feature = table.features[table.position(reason.feature)]
+    return {
+        "feature": reason.feature,
+        "label": reason.label,
+        "value": value_to_json(feature, reason.code),
+        "text": reason.text,
+        "contribution": reason.contribution,
+        "standard_error": reason.standard_error,
+        "typical": value_to_json(feature, reason.typical_code),
+        "typical_text": reason.typical_text,
+    }
+
+
+def _reasons_from_json(table: Table, data: Any) -> tuple[Reason, ...] | None:
+    if data is None:
+        return None
+    features = [table.features[table.position(each["feature"])] for each in data]
+    return tuple(
+        make_reason(
+            feature,
+            value_from_json(feature, each["value"]),
+            each["contribution"],
+            each["standard_error"],
+            value_from_json(feature, each["typical"]),
+        )
+        for feature, each in zip(features, data, strict=True)
+    )
 
 
 def _certificate_to_json(certificate: Certificate | None) -> dict[str, Any] | None:

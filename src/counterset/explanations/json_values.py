@@ -37,6 +37,7 @@ __all__ = [
     "table_to_json",
     "to_json_number",
     "to_json_value",
+    "value_from_json",
     "value_to_json",
 ]
 
@@ -238,7 +239,7 @@ def row_to_json(table: Table, codes: Vector) -> dict[str, Any]:
 
 def row_from_json(table: Table, row: Mapping[str, Any]) -> Vector:
     """Return the codes of a row that stands in JSON."""
-    codes = [_code(feature, row[feature.name]) for feature in table.features]
+    codes = [value_from_json(feature, row[feature.name]) for feature in table.features]
     return np.array(codes, dtype=np.float64)
 
 
@@ -252,7 +253,8 @@ def value_to_json(feature: Feature, code: float) -> Any:
     return to_json_value(value)
 
 
-def _code(feature: Feature, cell: Any) -> float:
+def value_from_json(feature: Feature, cell: Any) -> float:
+    """Return the code of one value of a feature that stands in JSON."""
     if cell is None:
         return float("nan")
     if feature.values is not None:

@@ -32,8 +32,8 @@ from counterset.report.page import (
 from counterset.report.texts import TEXTS, counted
 from counterset.report.verify import record_of
 from counterset.words.description import Description
-from counterset.words.letter import reason_lines
 from counterset.words.outcomes import Outcomes, wanted_text
+from counterset.words.reasons import ReasonWriter
 from counterset.words.templates import Templates, TemplatesLike
 
 __all__ = ["check_section", "making_section", "report_of_one"]
@@ -86,16 +86,14 @@ def report_of_one(
     """
     wording = Wording(outcomes, templates)
     record, count = record_of(explanation), len(explanation)
+    reasons = _reasons(explanation, wording)
     explanation = explanation.nearest(MOST_OPTIONS)
     if isinstance(stability, Stability):
         stability = stability.of_nearest(MOST_OPTIONS)
     description = Description.of(explanation, templates, outcomes, stability)
     more = TEXTS["more_options"].format(shown=MOST_OPTIONS, count=f"{count:,}")
     note = f'<p class="note">{escape(more)}</p>' if count > MOST_OPTIONS else ""
-    sections = [Section(TEXTS["words"], _words(description) + note)]
-    reasons = reason_lines(explanation, templates, outcomes)
-    if reasons:
-        sections.append(Section(TEXTS["reasons"], listed(reasons, "ol")))
+    sections = [Section(TEXTS["words"], _words(description) + note), *reasons]
     if len(explanation):
         texts = wording.outcomes_of(explanation)
         labels = [explanation.label, *(option.label for option in explanation.options)]
@@ -129,6 +127,15 @@ def _words(description: Description) -> str:
         items.append(f"<li>{item if lines else to_html(first)}</li>")
     options = f'<ul class="options">{"".join(items)}</ul>' if items else ""
     return paragraphs(description.heading) + options + paragraphs(" ".join(description.kept))
+
+
+def _reasons(explanation: Explanation, wording: Wording) -> list[Section]:
+    """Return the section on the main reasons; none if there are no reasons."""
+    if not explanation.can_give_reasons:
+        return [Section(TEXTS["reasons"], paragraphs(TEXTS["unknown_reasons"]))]
+    templates = Templates.read(wording.templates)
+    lines = ReasonWriter(templates, wording.outcomes_of(explanation)).long()
+    return [Section(TEXTS["reasons"], listed(lines, "ol"))] if lines else []
 
 
 def _changes(explanation: Explanation) -> Section:

@@ -21,6 +21,7 @@ TEXTS = {
     "more_options": "The {shown} nearest of {count} options are shown; the record in this file has "
     "all of them.",
     "reasons": "Reasons",
+    "unknown_reasons": "Not known: there are no training rows to compare this input with.",
     "changes": "What each option changes",
     "changes_caption": "A row for each feature, over its range in the training data. The ring is "
     "the value now, the mark the value in the option. A dashed line is a switch to another "

@@ -60,15 +60,15 @@ def describe_case(request: CaseRequest, cases: Cases) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``explanation``: what ``Explanation.to_dict`` returns; ``kept``: the kept options in the
-        form that options have there, with ``reaches_goal``; ``notes``: what is checked and proved,
-        and what stays as it is, a sentence each.
+        ``explanation``: what ``Explanation.to_dict`` returns, without reasons; ``kept``: the kept
+        options in the form that options have there, with ``reaches_goal``; ``notes``: what is
+        checked and proved, and what stays as it is, a sentence each.
     """
     served, explanation = cases.served, cases.explained(request).explanation
     described = Description.of(explanation, outcomes=served.outcomes)
     kept = [cases.codes({**request.values, **changes}) for changes in request.kept]
     return {
-        "explanation": explanation.to_dict(outcomes=served.outcomes),
+        "explanation": explanation.to_dict(outcomes=served.outcomes, reasons=False),
         "kept": _kept(kept, explanation, served),
         "notes": [*described.sure, *described.far, *described.kept],
     }
@@ -94,7 +94,7 @@ def _kept(rows: list[Vector], explanation: Explanation, served: Served) -> list[
         distances=served.explainer.distance_.pairwise(inputs, matrix)[0],
         context=explanation.context,
     )
-    options = found.to_dict(outcomes=served.outcomes)["options"]
+    options = found.to_dict(outcomes=served.outcomes, reasons=False)["options"]
     return [
         option | {"reaches_goal": bool(each)}
         for option, each in zip(options, reaches_goal, strict=True)

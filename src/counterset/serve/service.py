@@ -171,8 +171,8 @@ class ExplainResponse(BaseModel):
 
     predictions: list[ValueOrNull] = Field(description="The model's class of each instance.")
     explanations: list[ExplanationForm] = Field(
-        description="What ``Explanation.to_dict`` returns. Its status says whether there is any "
-        "option."
+        description="What ``Explanation.to_dict`` returns, without reasons. Its status says "
+        "whether there is any option."
     )
     descriptions: list[str] | None = Field(
         None, description="The explanations in words, if that is asked for."
@@ -436,7 +436,7 @@ def _answer(served: Served, found: Sequence[Explanation], asked: ExplainRequest)
     """Return the answer to one request, as JSON."""
     answer = {
         "predictions": [to_json_value(each.label) for each in found],
-        "explanations": [each.to_dict(outcomes=served.outcomes) for each in found],
+        "explanations": [each.to_dict(outcomes=served.outcomes, reasons=False) for each in found],
         "descriptions": [each.describe(outcomes=served.outcomes or None) for each in found]
         if asked.describe
         else None,

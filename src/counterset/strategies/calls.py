@@ -379,6 +379,7 @@ def _context(
         costs=as_written(parameters.get("costs") or {}),
         settings=Lazy(settings),
         training=training.summary,
+        background=training.background(goal),
     )
 
 

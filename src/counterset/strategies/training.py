@@ -18,6 +18,7 @@ from counterset.constraints.rules import Rules
 from counterset.distances import DistanceLike
 from counterset.exceptions import NoCounterfactualError
 from counterset.explanations.context import TrainingSummary, hash_rows
+from counterset.explanations.reasons import Background
 from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers
 from counterset.models.goals import AnyOther, Classes, Goal, is_confident
@@ -273,6 +274,15 @@ class TrainingData:
     def summary(self) -> Lazy[TrainingSummary]:
         """A summary of the training rows, computed when first read."""
         return Lazy(self._summarise)
+
+    def background(self, goal: Goal) -> Lazy[Background]:
+        """Return rows with the wanted result to compare inputs with, drawn when first read."""
+        pool = self.pool
+
+        def draw() -> Background:
+            return Background.draw(pool.matrix, self.classes.labels[pool.codes], pool.lots, goal)
+
+        return Lazy(draw)
 
     def _summarise(self) -> TrainingSummary:
         pool, labels = self.pool, self.classes.labels

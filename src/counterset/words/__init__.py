@@ -7,7 +7,6 @@ May import ``explanations`` and what lies below it.
 
 from counterset.words.description import Description
 from counterset.words.letter import write_letter
-from counterset.words.reasons import Reason, find_reasons
 from counterset.words.templates import Templates
 
-__all__ = ["Description", "Reason", "Templates", "find_reasons", "write_letter"]
+__all__ = ["Description", "Templates", "write_letter"]

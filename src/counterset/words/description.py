@@ -23,6 +23,7 @@ from counterset.tables.features.feature import Feature
 from counterset.tables.table import Table
 from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter, capitalised
 from counterset.words.outcomes import Outcomes, rounded
+from counterset.words.reasons import ReasonWriter
 from counterset.words.templates import Templates, TemplatesLike
 from counterset.words.values import Writer, percent
 
@@ -401,6 +402,8 @@ class Description:
         How far the nearest option is.
     sure
         What is checked, proved and measured.
+    reasons
+        The main reasons, below a heading, if they were asked for.
     """
 
     heading: str
@@ -408,6 +411,7 @@ class Description:
     kept: tuple[str, ...]
     far: tuple[str, ...]
     sure: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -416,6 +420,8 @@ class Description:
         templates: TemplatesLike = None,
         outcomes: Mapping[Any, str] | None = None,
         stability: pd.DataFrame | Stability | None = None,
+        *,
+        reasons: bool = False,
     ) -> Description:
         """Describe an explanation.
 
@@ -429,10 +435,13 @@ class Description:
             From labels to how people call them, such as ``{"good": "approved"}``.
         stability
             What ``stability`` or ``evaluate`` returns for this input.
+        reasons
+            Whether to say the main reasons too.
         """
         texts = Templates.read(templates)
         labels = Outcomes(explanation, texts, outcomes or {})
         stays = what_stays(explanation.context, texts)
+        why = ReasonWriter(texts, labels) if reasons and explanation.reasons() else None
         return cls(
             heading=heading(explanation, texts, labels),
             options=tuple(
@@ -444,6 +453,7 @@ class Description:
                 *how_sure(explanation, texts, labels),
                 *measured(stability, texts, len(explanation), explanation.context.table),
             ),
+            reasons=() if why is None else (why.heading(), *why.long()),
         )
 
     def text(self, width: int | None = 88) -> str:
@@ -452,7 +462,10 @@ class Description:
             folded(line, width, hang) for each in self.options for line, hang in _hanging(each)
         ]
         rest = [folded(" ".join(part), width) for part in (self.kept, self.far, self.sure) if part]
-        parts = [folded(self.heading, width), "\n".join(options), "\n".join(rest)]
+        reasons = [folded(self.reasons[0], width)] if self.reasons else []
+        reasons += [folded(f"  {line}", width, "     ") for line in self.reasons[1:]]
+        blocks = ("\n".join(block) for block in (options, reasons, rest))
+        parts = [folded(self.heading, width), *blocks]
         return "\n\n".join(part for part in parts if part)
 
     def __str__(self) -> str:

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from counterset._base.arrays import to_python
-from counterset._base.bidi import isolated, to_html
+from counterset._base.bidi import to_html
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.context import versions
 from counterset.explanations.explanation import Explanation
-from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter, capitalised
+from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter
 from counterset.words.description import Description, folded
 from counterset.words.outcomes import Outcomes, rounded
-from counterset.words.reasons import Reason, find_reasons
+from counterset.words.reasons import ReasonWriter
 from counterset.words.templates import Templates, TemplatesLike
-from counterset.words.values import Writer, percents
 
-__all__ = ["Letter", "Section", "reason_lines", "write_letter"]
+__all__ = ["Letter", "Section", "write_letter"]
 
 #: For whom a letter is written.
 Audience: TypeAlias = Literal["applicant", "reviewer"]
@@ -135,7 +134,7 @@ class _Writer:
         self._explanation, self._templates = explanation, templates
         self._outcomes = Outcomes(explanation, templates, outcomes)
         self._description = Description.of(explanation, templates, outcomes)
-        self._reasons = find_reasons(explanation)
+        self._reasons = ReasonWriter(templates, self._outcomes)
         self._language: str = templates.texts["language.code"]
 
     def to_applicant(self, contact: str | None) -> Letter:
@@ -143,10 +142,8 @@ class _Writer:
         name = "letter.result_number" if outcomes.is_number else "letter.result_class"
         label = outcomes.text(self._explanation.label)
         sections = [Section("", (texts(name, label=label),))]
-        if self._reasons:
-            heading = "letter.one_reason" if len(self._reasons) == 1 else "letter.reasons"
-            reasons = tuple(self._short(reason) for reason in self._reasons)
-            sections.append(Section("", (texts(heading), reasons)))
+        if reasons := self._reasons.short():
+            sections.append(Section("", (self._reasons.heading(), reasons)))
         sections.append(self._options())
         contact = texts("letter.contact_missing") if contact is None else contact
         sections.append(
@@ -182,9 +179,8 @@ class _Writer:
         texts, description = self._templates, self._description
         options = tuple("\n".join(option) for option in description.options)
         sections = [Section("", (description.heading, *([options] if options else [])))]
-        reasons = tuple(self.reason_lines())
         for title, lines in (
-            ("letter.review_reasons", reasons),
+            ("letter.review_reasons", self._reasons.long()),
             ("letter.review_constraints", description.kept),
             ("letter.review_sure", (*description.far, *description.sure)),
         ):
@@ -221,39 +217,6 @@ class _Writer:
         blocks.append(texts("letter.review_versions", versions=shown))
         return blocks
 
-    def _short(self, reason: Reason) -> str:
-        """Return a reason with the person's own value."""
-        label, value = self._named(reason)
-        return self._templates("reason.line", label=label, value=value)
-
-    def reason_lines(self) -> list[str]:
-        """Return each reason with what its change alone does."""
-        return [self._long(reason) for reason in self._reasons]
-
-    def _long(self, reason: Reason) -> str:
-        """Return a reason with what its change alone does."""
-        texts, outcomes = self._templates, self._outcomes
-        label, value = self._named(reason)
-        feature = self._explanation.coded.table.features[reason.at]
-        after = Writer(texts).value(feature, reason.other_code)
-        parts: dict[str, Any] = {"label": label, "value": value, "after": after}
-        if reason.before is not None and reason.after is not None:
-            if outcomes.is_number:
-                now, then = outcomes.predicted(reason.after), outcomes.predicted(reason.before)
-                return texts("reason.predicted", prediction=now, prediction_before=then, **parts)
-            now, then = percents(reason.after, reason.before, texts)
-            parts |= {"probability": now, "probability_before": then}
-            return texts("reason.probability", wanted=outcomes.goal(), **parts)
-        if reason.flips:
-            return texts("reason.flips", wanted=outcomes.goal(), **parts)
-        options = len(self._explanation)
-        return texts("reason.with_others", count=reason.count, options=options, **parts)
-
-    def _named(self, reason: Reason) -> tuple[str, str]:
-        feature = self._explanation.coded.table.features[reason.at]
-        value = Writer(self._templates).own(feature, reason.code)
-        return isolated(capitalised(feature.label)), value
-
 
 def _indented(item: str, width: int | None) -> list[str]:
     """Return an item of a list as lines of text."""
@@ -280,13 +243,3 @@ def _item(item: str) -> str:
     first, *lines = (to_html(line) for line in item.split("\n"))
     more = "".join(f"<li>{line.removeprefix('- ')}</li>" for line in lines)
     return f"<li>{first}<ul>{more}</ul></li>" if more else f"<li>{first}</li>"
-
-
-def reason_lines(
-    explanation: Explanation,
-    templates: TemplatesLike = None,
-    outcomes: Mapping[Any, str] | None = None,
-) -> list[str]:
-    """Return the main reasons, each with the person's value and what its change alone does."""
-    writer = _Writer(explanation, Templates.read(templates), outcomes or {})
-    return writer.reason_lines()

@@ -18,7 +18,7 @@ from counterset.tables.features.time import DAY
 from counterset.tables.table import Table
 from counterset.words.templates import Templates
 
-__all__ = ["Writer", "exact_percent", "percent", "percents"]
+__all__ = ["Writer", "exact_percent", "percent"]
 
 #: A value in which the words of a sentence could be seen stands in quotes.
 AMBIGUOUS = re.compile(r"^\s|\s$|^$|,|;|\b(and|from|to|instead|or)\b")
@@ -30,8 +30,6 @@ WORD = re.compile(r"[^\W\d_]{3}")
 MOST_DIGITS, SHOWN_DIGITS = 6, 4
 #: Approximate amounts are written with 2 digits, and of many numbers 5 are named.
 ABOUT_DIGITS, MOST_DIFFERENCES = 2, 5
-#: Two shares are distinguished with at most 4 decimals.
-MOST_DECIMALS = 4
 
 
 @dataclass(frozen=True)
@@ -163,7 +161,7 @@ class Writer:
         return feature.wording is None and feature.kind == "binary" and list(values) == flags
 
 
-def percent(share: float, templates: Templates, decimals: int = 0) -> str:
+def percent(share: float, templates: Templates) -> str:
     """Return a share in percent; only 0 is written as 0%, and only 1 as 100%.
 
     Examples
@@ -172,28 +170,12 @@ def percent(share: float, templates: Templates, decimals: int = 0) -> str:
     >>> [percent(share, english) for share in (0.0, 0.00017, 0.42, 0.9999, 1.0)]
     ['0%', 'less than 1%', '42%', 'more than 99%', '100%']
     """
-    text, least = f"{share:.{decimals}%}", f"{10.0**-decimals:.{decimals}f}%"
-    if share > 0 and float(text[:-1]) == 0:
-        return templates("value.less_than", value=least)
-    if share != 1 and float(text[:-1]) == 100:
-        below = f"{100 - 10.0**-decimals:.{decimals}f}%"
-        return templates("value.more_than", value=below if share < 1 else "100%")
+    text = f"{share:.0%}"
+    if share > 0 and text == "0%":
+        return templates("value.less_than", value="1%")
+    if share != 1 and text == "100%":
+        return templates("value.more_than", value="99%" if share < 1 else "100%")
     return text
-
-
-def percents(first: float, second: float, templates: Templates) -> tuple[str, str]:
-    """Return two shares in percent, with as many decimals as it takes to tell them apart.
-
-    Examples
-    --------
-    >>> percents(0.421, 0.424, Templates.read()), percents(0.4, 0.8, Templates.read())
-    (('42.1%', '42.4%'), ('40%', '80%'))
-    """
-    for decimals in range(MOST_DECIMALS + 1):
-        texts = percent(first, templates, decimals), percent(second, templates, decimals)
-        if texts[0] != texts[1] or first == second:
-            break
-    return texts
 
 
 def exact_percent(share: float) -> str:
