@@ -47,6 +47,9 @@ def literal_reasons(worth: Worth, x: Any, background: Any) -> list[int]:
     """Return the positions of the reasons, in the words of the docstring."""
     against = -shapley_by_enumeration(worth, x, background)
     counts = [j for j in range(len(x)) if against[j] > 1e-12]
+    # The lower median is one of the values.
+    typical = np.sort(background, axis=0)[(len(background) - 1) // 2]
+    counts = [j for j in counts if x[j] != typical[j]] or counts
     alone = {j: helps_alone(worth, x, background, j) for j in counts}
     named = [j for j in counts if alone[j] > 1e-12]
     named = named or [j for j in counts if alone[j] > -1e-12]

@@ -33,7 +33,7 @@ from counterset.explanations.shapley import (
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, InInterval
 from counterset.tables.features.feature import Feature
-from counterset.tables.table import Table
+from counterset.tables.table import Table, changed
 
 __all__ = [
     "MOST_REASONS",
@@ -210,9 +210,13 @@ class Contributions:
     def order(self, i: int) -> Indices:
         """Return the positions of the features that are reasons of input i, the main one first."""
         against, alone = self.against[i], self.alone[i]
-        helps = (against > 0) & (alone > 0)
+        counts = against > 0
+        # A value that is typical of people with the wanted result is hardly a reason.
+        unusual = counts & changed(self.inputs[i], self.typical[i])
+        counts = unusual if unusual.any() else counts
+        helps = counts & (alone > 0)
         if not helps.any():  # values that count only together
-            helps = (against > 0) & (alone >= 0)
+            helps = counts & (alone >= 0)
         helps &= against >= LEAST_SHARE * np.max(against, where=helps, initial=0.0)
         # Rounded, so that what a model computes a little differently in another call is a tie.
         order: Indices = np.argsort(-against.round(9), kind="stable")
