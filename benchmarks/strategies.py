@@ -20,6 +20,8 @@ those of Nearest, and need every change.
 - nearest / exact: the nearest option over the proved optimum, of as many people as --exact says
 - covered: the copies whose nearest option is on the input's list
 - kept: the options of the input that the copy is offered too
+- Shared0, 1, 2: `Shared(own=...)`; Beta0.3: `Nearest` with `AngleDiversity(0.3)`; Features: with
+  `FeatureDiversity()`
 - needless: options in which a single change can be undone
 - rows, calls: asked of the model for one person explained alone
 """
@@ -37,8 +39,10 @@ from recipes import share_of_needless
 from sklearn.model_selection import train_test_split
 
 from counterset import (
+    AngleDiversity,
     Constraints,
     DiverseExplainer,
+    FeatureDiversity,
     FewerCounterfactualsWarning,
     Nearest,
     Shared,
@@ -54,6 +58,8 @@ STRATEGIES = {
     "Shared0": Shared(own=0),
     "Shared1": Shared(own=1),
     "Shared2": Shared(own=2),
+    "Beta0.3": Nearest(diversity=AngleDiversity(0.3)),
+    "Features": Nearest(diversity=FeatureDiversity()),
 }
 #: Each person has 3 noisy copies; 5 options are asked for; 10 people are explained alone.
 COPIES, OPTIONS, ALONE = 3, 5, 10

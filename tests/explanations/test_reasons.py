@@ -197,6 +197,7 @@ def test_small_models_have_the_reasons_of_the_definition(kind: str) -> None:
         return float(model.predict_proba(row[None, :])[0, 1])
 
     explained = DiverseExplainer(model).fit(X)
+    features = explained.training_.table.features
     checked = 0
     for explanation in explained.explain_many(X[:12], skip=True, if_none="ignore", **goal):
         if explanation.status == "already_reached":
@@ -204,7 +205,9 @@ def test_small_models_have_the_reasons_of_the_definition(kind: str) -> None:
             continue
         x, people = np.asarray(explanation.input), people_of(explanation)
         found = explanation.reasons(most=3)
-        assert [int(each.feature[1:]) for each in found] == literal_reasons(worth, x, people)
+        ranges = [high - low for low, high in (each.usual for each in features)]
+        expected = literal_reasons(worth, x, people, ranges)
+        assert [int(each.feature[1:]) for each in found] == expected
         exact = -shapley_by_enumeration(worth, x, people)
         for each in found:
             assert each.contribution == pytest.approx(exact[int(each.feature[1:])], abs=1e-9)

@@ -43,13 +43,19 @@ def helps_alone(worth: Worth, x: Any, background: Any, j: int) -> float:
     return float(np.mean([worth(mixed(b, x, [j])) for b in background]) - worth(x))
 
 
-def literal_reasons(worth: Worth, x: Any, background: Any) -> list[int]:
-    """Return the positions of the reasons, in the words of the docstring."""
+def literal_reasons(worth: Worth, x: Any, background: Any, ranges: Any) -> list[int]:
+    """Return the positions of the reasons of numbers, in the words of the guide.
+
+    Parameters
+    ----------
+    ranges
+        The usual range of each number.
+    """
     against = -shapley_by_enumeration(worth, x, background)
     counts = [j for j in range(len(x)) if against[j] > 1e-12]
     # The lower median is one of the values.
     typical = np.sort(background, axis=0)[(len(background) - 1) // 2]
-    counts = [j for j in counts if x[j] != typical[j]] or counts
+    counts = [j for j in counts if abs(x[j] - typical[j]) > 0.1 * ranges[j]] or counts
     alone = {j: helps_alone(worth, x, background, j) for j in counts}
     named = [j for j in counts if alone[j] > 1e-12]
     named = named or [j for j in counts if alone[j] > -1e-12]

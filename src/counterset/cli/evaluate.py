@@ -38,9 +38,9 @@ FIGURES = {
     "sparsity": "features that an option changes",
     "input_distance": "distance from a row to its noisy copies",
     "set_distance_mean": "mean distance between the options of both",
+    "jump": "the same, beyond the difference between the two rows",
     "set_distance_max": "largest distance between the options of both",
-    "jump": "mean distance beyond the difference between the two rows",
-    "coverage": "distance from the nearest option of one to the options of the other",
+    "coverage": "from the nearest option of one to the options of the other",
     "kept": "share of a row's options that its copy is offered too",
     "covered": "share of copies whose nearest option is one of the row's",
 }
@@ -98,8 +98,9 @@ def _summary(table: pd.DataFrame) -> str:
     lines = [f"{rows} explained, {reached} already had the wanted class or value."]
     if len(explained):
         means, tails = explained[list(FIGURES)].mean(), explained[list(TAILS)].quantile(0.95)
+        lines.append("Means; in brackets the 95th percentile:")
         for name, meaning in FIGURES.items():
-            tail = f" (95th percentile: {tails[name]:.3f})" if name in TAILS else ""
+            tail = f" (95%: {tails[name]:.3f})" if name in TAILS else ""
             lines.append(f"{means[name]:9.3f}  {name}: {meaning}{tail}")
     return "".join(f"{line}\n" for line in lines)
 

@@ -49,6 +49,9 @@ __all__ = [
 MOST_REASONS = 4
 #: What counts for less than a tenth of the first reason is no principal reason.
 LEAST_SHARE = 0.1
+#: A number within a tenth of its usual range from the typical one is typical too: people almost
+#: alike should have the same reasons.
+NEARLY = 0.1
 #: An input is compared with 32 people, with each in a random order of the features and its reverse.
 #: Of 20 features that asks about 1,344 rows at most. Twice as many orders gave people almost alike
 #: no more reasons in common.
@@ -212,7 +215,7 @@ class Contributions:
         against, alone = self.against[i], self.alone[i]
         counts = against > 0
         # A value that is typical of people with the wanted result is hardly a reason.
-        unusual = counts & changed(self.inputs[i], self.typical[i])
+        unusual = counts & ~self.is_typical(i)
         counts = unusual if unusual.any() else counts
         helps = counts & (alone > 0)
         if not helps.any():  # values that count only together
@@ -222,6 +225,14 @@ class Contributions:
         order: Indices = np.argsort(-against.round(9), kind="stable")
         reasons: Indices = order[helps[order]]
         return reasons
+
+    def is_typical(self, i: int) -> Mask:
+        """Return which values of input i are typical of its background, or nearly so."""
+        x, typical = self.inputs[i], self.typical[i]
+        moves = np.array([not feature.is_category for feature in self.table.features])
+        low, high = np.array([feature.usual for feature in self.table.features]).T
+        near: Mask = moves & (np.abs(x - typical) <= NEARLY * (high - low))
+        return near | ~changed(x, typical)
 
     def reasons(self, i: int) -> tuple[Reason, ...]:
         """Return the reasons of input i, the main one first."""

@@ -1,4 +1,4 @@
-"""Shared: the input's own nearest option, then the list that people alike share."""
+"""Shared: the input's own nearest options, then the list that people alike share."""
 
 from __future__ import annotations
 
@@ -60,17 +60,17 @@ POWER = 0.7
 
 @dataclass(frozen=True)
 class Shared:
-    """The input's own nearest option first, then the list that people alike share.
+    """The input's own nearest options first, then the list that people alike share.
 
     ``fit`` learns a list of options for each class of inputs. An input is offered its own nearest
-    option, as :class:`Nearest` finds it. Then it goes down the list and takes what works for it,
+    options, as :class:`Nearest` finds them. Then it goes down the list and takes what works for it,
     without changes that it does not need, if that differs from what it has and is no farther than
     the farthest option that :class:`Nearest` would offer. Where the list runs out, more of its own
     options follow. Everybody of the same class goes down the same list.
 
     Parameters
     ----------
-    own : int, default=1
+    own : int, default=2
         How many of the input's own nearest options come before the list.
     regions : int or "auto", default="auto"
         How many regions each class of inputs is divided into, with a list each; ``"auto"``: one.
@@ -91,7 +91,7 @@ default=AngleDiversity(0.5)
     2
     """
 
-    own: int = 1
+    own: int = 2
     regions: int | Literal["auto"] = "auto"
     diversity: Diversity | None = AngleDiversity(0.5)
     search: Search = LineSearch(0.001)

@@ -8,7 +8,7 @@ import { feature } from "./state.js";
 
 const VIEWS = [
   ["nearest", "Chosen for each person alone", "The options of each person are looked for anew."],
-  ["shared", "Own nearest, then a shared list", "The nearest option of each person comes first, then one list for everybody with this decision."],
+  ["shared", "Own nearest, then a shared list", "The two nearest options of each person come first, then one list for everybody with this decision."],
 ];
 
 export function shakePanel(state) {
