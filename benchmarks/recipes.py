@@ -1,4 +1,4 @@
-"""How near and how stable options with few changes are: from recipes, shared lists, and of peers.
+"""How near and how stable options with few changes are: from recipes, and of peers.
 
     COUNTERSET_DATA=folder python benchmarks/recipes.py [--free] [--models boosting,forest]
     COUNTERSET_DATA=folder python benchmarks/recipes.py --methods constant,nice-sparsity
@@ -11,8 +11,6 @@ from the nearest possible is measured by `nearest.py`.
 
 - rows: options on the way to training rows only, as before recipes
 - recipes: the defaults
-- lists: `Shared(own=0)`
-- one list: `Shared(own=0, regions=1)`, the same list for the whole class
 - nearest rows: the five nearest training rows of another class
 - all others: names of peers, see `counterset.paper.peers`; NICE knows no constraints
 """
@@ -35,7 +33,6 @@ from counterset import (
     DiverseExplainer,
     FewerCounterfactualsWarning,
     Paper,
-    Shared,
     evaluate,
 )
 from counterset.paper.peers import find_peer
@@ -45,8 +42,6 @@ from counterset.strategies.nearest import NearestFinder
 METHODS: dict[str, dict[str, Any]] = {
     "rows": {},
     "recipes": {},
-    "lists": {"strategy": Shared(own=0)},
-    "one list": {"strategy": Shared(own=0, regions=1)},
     "nearest rows": {"strategy": Paper(diversity=None, search=None)},
 }
 #: Each input has 3 noisy copies.
