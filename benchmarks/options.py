@@ -38,7 +38,6 @@ from counterset import (
     FeatureDiversity,
     FewerCounterfactualsWarning,
     Nearest,
-    Shared,
 )
 
 #: The columns of each table (None: all), and those that may not change.
@@ -68,7 +67,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "default, 5": {},
     "features, 5": {"strategy": Nearest(FeatureDiversity())},
     "features, 20": {"strategy": Nearest(FeatureDiversity()), "max_counterfactuals": 20},
-    "features, 5, lists": {"strategy": Shared(own=0, diversity=FeatureDiversity())},
 }
 #: Sets of up to 4 features are tried, and 5 quantiles of a number beside its ends.
 LARGEST, QUANTILES = 4, (0.1, 0.3, 0.5, 0.7, 0.9)
