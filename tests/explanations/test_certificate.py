@@ -51,13 +51,13 @@ def test_a_model_that_was_not_read_proves_nothing(upper: float) -> None:
 def test_it_tells_of_the_list_and_of_what_is_not_on_it() -> None:
     listed = Certificate(list_radius=0.25, from_list=np.array([True, False, True]))
     assert str(listed) == (
-        "People like you, within 0.25 of you, are offered the same list, in the same order. "
+        "People like you, within 0.25 of you, go down the same list, in the same order. "
         "Option 2 is not on it, but found for you alone."
     )
     assert listed.alone == [2]
     several = Certificate(list_radius=np.inf, from_list=np.array([False, False]))
     assert str(several) == (
-        "Anyone of your class is offered the same list, in the same order. "
+        "Anyone of your class goes down the same list, in the same order. "
         "Options 1 and 2 are not on it, but found for you alone."
     )
     assert Certificate().alone == []

@@ -326,7 +326,7 @@ def test_people_of_a_region_are_told_that_they_share_a_list() -> None:
     assert explanation.certificate is not None
     assert explanation.certificate.stable_radius is None
     assert explanation.certificate.list_radius is not None
-    assert "are offered the same list, in the same order" in repr(explanation)
+    assert "go down the same list, in the same order" in repr(explanation)
     assert "same list of options" in explanation.describe()
 
 

@@ -205,10 +205,10 @@ class Certificate:
         """Return what is certain about the list that the options come from."""
         sentences = []
         if self.list_radius == float("inf"):
-            sentences.append("Anyone of your class is offered the same list, in the same order.")
+            sentences.append("Anyone of your class goes down the same list, in the same order.")
         elif self.list_radius is not None and self.list_radius > 0:
             sentences.append(
-                f"People like you, within {rounded_down(self.list_radius)} of you, are offered the "
+                f"People like you, within {rounded_down(self.list_radius)} of you, go down the "
                 f"same list, in the same order."
             )
         if self.alone:
