@@ -109,7 +109,7 @@ def test_the_stable_radius(radius: float | None, sentence: str | None) -> None:
     ("radius", "from_list", "sentences"),
     [
         (0.05, [True, True], ["within a distance of 0.05 goes down the same list of options"]),
-        (np.inf, [True, False], ["every input of the same class is offered", "Option 2 is not on"]),
+        (np.inf, [True, False], ["every input of the same class goes down", "Option 2 is not on"]),
         (0.05, [False, False], ["0.05 goes down the same list", "Options 1 and 2 are not on"]),
         (0.0, [True, True], []),
     ],
