@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -78,8 +79,9 @@ def explain(case: Case, model: Model, **parameters: Any) -> Explanations:
     explainer = explainer_by_steps(model, **parameters)
     try:
         explainer.fit(case.X)
-    except InvalidInputError as error:  # a range between two values that an ordinal has not
-        if "holds no value" not in str(error):
+    except InvalidInputError as error:
+        # A range between two values that an ordinal has not; a condition that no row can have.
+        if not re.search("holds no value|never applies|contradicts itself", str(error)):
             raise
         assume(False)
     with warnings.catch_warnings():
