@@ -10,8 +10,7 @@ import json
 import math
 import os
 import sys
-import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from itertools import combinations
@@ -21,6 +20,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from counterset._base.arrays import to_python
+from counterset._base.files import read_settings
 from counterset.batch.table_files import open_table
 from counterset.constraints.constraints import Constraints
 from counterset.exceptions import InvalidInputError, MissingExtraError
@@ -46,9 +46,6 @@ __all__ = [
 ]
 
 _Made = TypeVar("_Made", Constraints, Schema)
-
-
-_READERS: dict[str, Callable[[str], Any]] = {".json": json.loads, ".toml": tomllib.loads}
 
 
 @dataclass(frozen=True)
@@ -280,21 +277,8 @@ def schema_to_json(schema: Schema) -> str:
 
 def _read(file: Path, kind: type[Constraints | Schema]) -> dict[str, Any]:
     """Read the parameters of a class, and check their names."""
-    if not file.is_file():
-        raise InvalidInputError(f"There is no file {file}.")
-    read = _READERS.get(file.suffix.lower())
-    if read is None:
-        raise InvalidInputError(
-            f"{file} must be a .json or a .toml file: the ending of its name is its format."
-        )
-    try:
-        given = read(file.read_text(encoding="utf-8"))
-    except ValueError as error:  # of both formats, and of a text that is not UTF-8
-        what = file.suffix[1:].upper()
-        raise InvalidInputError(f"{file} cannot be read as {what}: {error}.") from None
     names = [each.name for each in fields(kind)]
-    if not isinstance(given, dict):
-        raise InvalidInputError(f"{file} must map {listed(names)} to values, got {given!r}.")
+    given = read_settings(file, names)
     for key in given:
         if key not in names:
             near = get_close_matches(key, names, n=1)
