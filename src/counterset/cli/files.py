@@ -34,6 +34,7 @@ __all__ = [
     "check_files",
     "check_folder",
     "find_class",
+    "find_outcomes",
     "find_rows",
     "listed",
     "read_case",
@@ -131,6 +132,15 @@ def find_class(name: str | None, explainer: DiverseExplainer) -> Any:
     if name is None:
         return None
     return {str(to_python(each)): each for each in explainer.classes_}.get(name, name)
+
+
+def find_outcomes(
+    texts: Mapping[str, str] | None, explainer: DiverseExplainer
+) -> dict[Any, str] | None:
+    """Return what people call the classes, from the classes themselves."""
+    if texts is None:
+        return None
+    return {to_python(find_class(name, explainer)): text for name, text in texts.items()}
 
 
 def find_rows(rows: pd.DataFrame, numbers: Sequence[int], file: Any) -> pd.DataFrame:
@@ -355,7 +365,9 @@ def check_files(
             raise InvalidInputError(folder if file.is_dir() else f"There is no file {file}.")
 
 
-def check_folder(folder: Path, *, plots: bool) -> None:
+def check_folder(
+    folder: Path, *, plots: bool, what: str = "The report", option: str = "--output"
+) -> None:
     """Check that files can be written to a folder, and plots drawn; nothing is made yet.
 
     Parameters
@@ -364,17 +376,19 @@ def check_folder(folder: Path, *, plots: bool) -> None:
         The folder that the user named. It may not exist yet.
     plots
         Whether plots will be drawn.
+    what, option
+        What is written and the argument that names the folder, for messages.
     """
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not existing.is_dir():
         raise InvalidInputError(
-            f"The report cannot be written to {folder}, because {existing} is a file, not a "
-            f"folder. Choose another folder with --output."
+            f"{what} cannot be written to {folder}, because {existing} is a file, not a "
+            f"folder. Choose another folder with {option}."
         )
     if not os.access(existing, os.W_OK | os.X_OK):
         raise InvalidInputError(
-            f"The report cannot be written to {folder}, because you may not write to {existing}. "
-            f"Choose another folder with --output."
+            f"{what} cannot be written to {folder}, because you may not write to {existing}. "
+            f"Choose another folder with {option}."
         )
     if plots:
         try:
