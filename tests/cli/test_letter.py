@@ -10,6 +10,7 @@ import pytest
 from support.cli_files import write_loans
 
 from counterset import DiverseExplainer
+from counterset._base.files import write_text
 from counterset.cli import letter as module_of_letter
 from counterset.cli import main
 
@@ -149,12 +150,12 @@ def test_a_folder_that_is_not_empty_is_refused(
 def test_a_run_that_fails_leaves_no_letter(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write, done = module_of_letter.write_text, []
+    done: list[Path] = []
 
     def fail_later(file: Path, text: str, what: str) -> None:
         if len(done) == 3:
             raise OSError(28, "No space left on device")
-        write(file, text, what)
+        write_text(file, text, what)
         done.append(file)
 
     monkeypatch.setattr(module_of_letter, "write_text", fail_later)

@@ -257,6 +257,23 @@ def test_a_regression_is_predicted_in_letters() -> None:
     assert "The model's predictions for them: 0.5 to 175.9." in review
 
 
+def test_options_say_what_they_lead_to_where_results_differ() -> None:
+    frame = pd.DataFrame({"income": range(100), "debt": [5, 50] * 50})
+    classes = np.array(["none", "some", "much"])
+    explainer = DiverseExplainer(
+        lambda rows: classes[(rows["income"] > 50).astype(int) + (rows["debt"] < 20)],
+        max_counterfactuals=2,
+    ).fit(frame)
+    found = explainer.explain({"income": 60, "debt": 50})  # some
+    assert {*found.labels} == {"none", "much"}
+    letter = found.letter(width=None, outcomes={"none": "no loan"})
+    for option in found.options:
+        result = "no loan" if option.label == "none" else "'much'"
+        assert re.search(rf"  {option.rank}\. With .* \(classified as {result}\)\.", letter)
+    # One result stands above the options.
+    assert "classified" not in explainer.explain({"income": 10, "debt": 50}, target="some").letter()
+
+
 def test_many_changes_are_listed() -> None:
     letter = by_hand([1]).letter(width=None)
     assert "1. With these 10 changes:" in letter

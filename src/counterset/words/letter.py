@@ -263,12 +263,16 @@ class _Writer:
         items: list[str] = []
         for option in explanation.options:
             changes = writer.instead(coded.input, option.codes)
+            values: dict[str, Any] = {"rank": option.rank}
+            one, many = "letter.option", "letter.option_many"
+            if self._outcomes.differ:
+                one, many = "letter.option_to", "letter.option_many_to"
+                values["result"] = self._outcomes.of_option(option)
             if len(changes) <= MOST_IN_ONE_SENTENCE:
-                items.append(texts("letter.option", rank=option.rank, changes=texts.join(changes)))
+                items.append(texts(one, changes=texts.join(changes), **values))
             else:
                 lines = [texts("change.line", clause=change) for change in changes]
-                title = texts("letter.option_many", rank=option.rank, count=len(changes))
-                items.append("\n".join([title, *lines]))
+                items.append("\n".join([texts(many, count=len(changes), **values), *lines]))
         heading = "letter.one_option" if len(explanation) == 1 else "letter.options"
         return Section("", (texts(heading, wanted=wanted), tuple(items), texts("letter.example")))
 
