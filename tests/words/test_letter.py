@@ -126,7 +126,7 @@ def test_html_is_well_formed_escaped_and_without_scripts(
     shown = explanation.letter(audience, format="html", contact="<script>alert(1)</script>")
     tree = Tree(shown)
     page = {"html", "head", "meta", "title", "style", "body", "main", "header"}
-    usual = {"section", "h1", "h2", "p", "ol", "ul", "li"}
+    usual = {"section", "h1", "h2", "p", "ol", "ul", "li", "bdi"}
     assert set(tree.tags) <= page | usual | {"details", "summary"}
     assert ("details" in tree.tags) == (audience == "applicant")
     assert any("<b>amount" in text for text in tree.texts)
@@ -221,9 +221,16 @@ def test_a_file_with_an_unknown_detail_is_named(tmp_path: Path) -> None:
 def test_details_are_escaped_and_isolated_in_html() -> None:
     hebrew = DETAILS | {"institution": "\u05d0\u05d1", "signature": "<script>"}
     shown = by_hand().letter(format="html", details=hebrew)
-    assert "<p><bdi>\u05d0\u05d1</bdi><br>\n12 High Street<br>\n00000 Anytown</p>" in shown
-    assert '<p class="signature">&lt;script&gt;</p>' in shown
+    lines = ["<bdi>\u05d0\u05d1</bdi>", "12 High Street", "00000 Anytown"]
+    assert "<br>\n".join(f"<bdi>{line}</bdi>" for line in lines) in shown
+    assert '<p class="signature"><bdi>&lt;script&gt;</bdi></p>' in shown
     assert "script" not in Tree(shown).tags
+
+
+def test_long_letters_have_smaller_letters_on_paper() -> None:
+    assert 'class="dense"' not in by_hand([3]).letter(format="html", details=DETAILS)
+    long = by_hand([1, 2, 1, 2])  # each of them has a line for each of its changes
+    assert 'class="dense"' in long.letter(format="html", details=DETAILS)
 
 
 def test_a_letter_without_options_says_so() -> None:

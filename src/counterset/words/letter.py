@@ -26,6 +26,9 @@ __all__ = ["Letter", "Section", "page_style", "write_letter"]
 #: For whom a letter is written.
 Audience: TypeAlias = Literal["applicant", "reviewer"]
 
+#: A4 paper takes about 45 lines of a letter in letters of the usual size. Longer ones get smaller
+#: letters.
+MOST_LINES = 40
 #: The details that stand in a line of their own, and how it is worded.
 TEXTS = {
     "date": "letter.date",
@@ -70,8 +73,6 @@ class Letter:
         Lines above the title, in groups: who writes, and about what.
     signature
         Lines below the sections.
-    is_dense
-        Whether it has so much to say that it needs small letters to fit on one page of paper.
 
     Examples
     --------
@@ -89,7 +90,6 @@ class Letter:
     sections: tuple[Section, ...]
     head: tuple[tuple[str, ...], ...] = ()
     signature: tuple[str, ...] = ()
-    is_dense: bool = False
 
     def text(self, width: int | None = 88) -> str:
         """Return the letter as plain text; folded details are left out.
@@ -118,14 +118,14 @@ class Letter:
         """Return the letter as a whole page without scripts; everything is escaped."""
         parts = [f"<h1>{to_html(self.title)}</h1>"]
         if self.head:
-            # The title decides the direction of the page, whatever the sender's name is.
             groups = "\n".join(f"<p>{_lines(lines)}</p>" for lines in self.head)
-            parts.insert(0, f'<header dir="auto">\n{groups}\n</header>')
+            parts.insert(0, f"<header>\n{groups}\n</header>")
         parts += [_section(section) for section in self.sections if not section.folded]
         if self.signature:
             parts.append(f'<p class="signature">{_lines(self.signature)}</p>')
         parts += [_section(section) for section in self.sections if section.folded]
         body = "\n".join(parts)
+        dense = ' class="dense"' if len(self.text().splitlines()) > MOST_LINES else ""
         return f"""<!DOCTYPE html>
 <html lang="{html.escape(self.language)}">
 <head>
@@ -139,7 +139,7 @@ class Letter:
 </style>
 </head>
 <body>
-<main dir="auto"{' class="dense"' if self.is_dense else ""}>
+<main dir="auto"{dense}>
 {body}
 </main>
 </body>
@@ -292,8 +292,7 @@ class _Writer:
         sender = (*self._detail_lines("institution"), *self._detail_lines("address"))
         about = self._named(*TEXTS)
         head = tuple(lines for lines in (sender, about) if lines)
-        letter = self._letter(texts("letter.review_title", index=index), sections, head)
-        return replace(letter, is_dense=True)
+        return self._letter(texts("letter.review_title", index=index), sections, head)
 
     def _how(self) -> list[str | tuple[str, ...]]:
         """Return how the explanation was made: settings, data, model and versions."""
@@ -338,8 +337,8 @@ def _style(name: str) -> str:
 
 
 def _lines(lines: Sequence[str]) -> str:
-    """Return lines as HTML."""
-    return "<br>\n".join(map(to_html, lines))
+    """Return lines as HTML, each with a direction of its own: the title has that of the page."""
+    return "<br>\n".join(f"<bdi>{to_html(line)}</bdi>" for line in lines)
 
 
 def _section(section: Section) -> str:
