@@ -93,6 +93,8 @@ def test_a_regression_is_explained_for_a_range(
     joblib.dump(LinearRegression().fit(X, X["income"] - X["debt"]), tmp_path / "model.joblib")
     assert main([*base, "--interval", "70", "80"]) == 0
     assert "between 70 and 80" in capsys.readouterr().out
+    assert main([*base, "--interval", "70", "80", "--outcomes", "a=b"]) == 2
+    assert "--outcomes names classes, and with --interval there are none" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

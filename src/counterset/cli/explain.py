@@ -152,7 +152,7 @@ def _explain_row(arguments: argparse.Namespace) -> int:
             f"Row {arguments.row} already has the wanted class or value: the model predicts "
             f"{to_python(explanation.label)!r}. Choose another row, or another goal."
         )
-    outcomes = find_outcomes(arguments.outcomes, case.explainer)
+    outcomes = find_outcomes(arguments, case.explainer)
     text = (
         explanation.to_json(indent=1, outcomes=outcomes)
         if arguments.json

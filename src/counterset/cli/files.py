@@ -135,11 +135,14 @@ def find_class(name: str | None, explainer: DiverseExplainer) -> Any:
 
 
 def find_outcomes(
-    texts: Mapping[str, str] | None, explainer: DiverseExplainer
+    arguments: argparse.Namespace, explainer: DiverseExplainer
 ) -> dict[Any, str] | None:
     """Return what people call the classes, from the classes themselves."""
+    texts = arguments.outcomes
     if texts is None:
         return None
+    if arguments.interval is not None:
+        raise InvalidInputError("--outcomes names classes, and with --interval there are none.")
     return {to_python(find_class(name, explainer)): text for name, text in texts.items()}
 
 

@@ -104,7 +104,7 @@ def _run(arguments: argparse.Namespace) -> int:
     find_rows(case.rows, numbers, arguments.data)
     how = {
         "audience": arguments.audience,
-        "outcomes": find_outcomes(arguments.outcomes, case.explainer),
+        "outcomes": find_outcomes(arguments, case.explainer),
     }
     letters = _Letters(case, details, cases, how)
     if folder is None:
