@@ -59,6 +59,21 @@ def test_explain_prints_json_and_nothing_else_and_writes_a_report(
     assert capsys.readouterr().out.endswith(f"\nWritten to {report}\n")
 
 
+def test_classes_have_the_names_that_people_use_in_words_json_and_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "report.html"
+    base = command(tmp_path, "--options", "1", "--outcomes", "declined=turned down,approved=taken")
+    one = [*base, "--row", str(declined(tmp_path))]
+    assert main([*one, "--html", str(report)]) == 0
+    assert "is classified as turned down. One option leads to taken" in capsys.readouterr().out
+    assert "is classified as turned down" in report.read_text(encoding="utf-8")
+    assert main([*one, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["label_text"] == "turned down"
+    assert main([*base, "--out", str(tmp_path / "all.csv")]) == 2
+    assert "--outcomes: use it with --row, not with --out." in capsys.readouterr().err
+
+
 def test_fewer_ways_than_asked_for_are_told_once_in_the_words(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -78,6 +93,8 @@ def test_a_regression_is_explained_for_a_range(
     joblib.dump(LinearRegression().fit(X, X["income"] - X["debt"]), tmp_path / "model.joblib")
     assert main([*base, "--interval", "70", "80"]) == 0
     assert "between 70 and 80" in capsys.readouterr().out
+    assert main([*base, "--interval", "70", "80", "--outcomes", "a=b"]) == 2
+    assert "--outcomes names classes, and with --interval there are none" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

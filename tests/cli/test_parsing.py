@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from counterset.cli import parsing as options
-from counterset.cli.parsing import Help, add_parser, positive_number, whole_number
+from counterset.cli.parsing import Help, add_parser, class_texts, positive_number, whole_number
 
 
 @pytest.mark.parametrize("text", ["0", "4", "2.0", "", "many"])
@@ -23,6 +23,13 @@ def test_what_is_no_whole_number_of_the_range_is_refused(text: str) -> None:
 def test_what_is_no_number_above_0_is_refused(text: str) -> None:
     with pytest.raises(ArgumentTypeError, match="number above 0, got "):
         positive_number(text)
+
+
+@pytest.mark.parametrize("text", ["", "bad", "bad=", "=declined", "a=b,", "a=b,a=c"])
+def test_what_does_not_name_each_class_once_is_refused(text: str) -> None:
+    assert class_texts("0=no, thanks=x=y , 1=yes") == {"0": "no", "thanks": "x=y", "1": "yes"}
+    with pytest.raises(ArgumentTypeError, match="must name each class once, such as bad=declined"):
+        class_texts(text)
 
 
 def test_help_names_the_usage_all_arguments_and_an_example() -> None:

@@ -1,22 +1,26 @@
-"""Write files atomically, and let one process write at a time."""
+"""Read small files of settings, write files atomically, and let one process write at a time."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import secrets
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from counterset.exceptions import InvalidInputError
 
-__all__ = ["UNFINISHED", "file_hash", "locked", "write_text", "written_aside"]
+__all__ = ["UNFINISHED", "file_hash", "locked", "read_settings", "write_text", "written_aside"]
 
 #: How the names of files begin that are not finished yet.
 UNFINISHED = "unfinished-"
+
+_READERS: dict[str, Callable[[str], Any]] = {".json": json.loads, ".toml": tomllib.loads}
 
 
 @contextmanager
@@ -74,6 +78,31 @@ def write_text(file: Path, text: str, what: str) -> None:
             f"{what} cannot be written to {file}: you may not write to {file.parent}. Choose "
             f"another folder."
         ) from error
+
+
+def read_settings(file: Path, names: Iterable[str]) -> dict[str, Any]:
+    """Read a mapping from a .json or .toml file.
+
+    Parameters
+    ----------
+    names
+        The keys that the file can have, for messages.
+    """
+    if not file.is_file():
+        raise InvalidInputError(f"There is no file {file}.")
+    read = _READERS.get(file.suffix.lower())
+    if read is None:
+        raise InvalidInputError(
+            f"{file} must be a .json or a .toml file: the ending of its name is its format."
+        )
+    try:
+        given = read(file.read_text(encoding="utf-8"))
+    except ValueError as error:  # of both formats, and of a text that is not UTF-8
+        what = file.suffix[1:].upper()
+        raise InvalidInputError(f"{file} cannot be read as {what}: {error}.") from None
+    if not isinstance(given, dict):
+        raise InvalidInputError(f"{file} must map {', '.join(names)} to values, got {given!r}.")
+    return given
 
 
 def file_hash(file: Path) -> str:

@@ -35,6 +35,7 @@ from counterset.batch.table_files import (
 )
 from counterset.cli.files import (
     check_files,
+    find_outcomes,
     find_rows,
     listed,
     read_case,
@@ -45,6 +46,7 @@ from counterset.cli.parsing import (
     Commands,
     add_goal,
     add_model_and_data,
+    add_outcomes,
     add_parser,
     add_settings,
     add_training,
@@ -75,7 +77,7 @@ INCOMPLETE = 3
 DECISION = "decision"
 #: The arguments that have an effect only with another.
 ONLY = {
-    "--row": ("html", "json"),
+    "--row": ("html", "json", "outcomes"),
     "--out": ("where", "keep", "safe_csv", "jobs", "scheduler", "quiet"),
 }
 
@@ -100,6 +102,7 @@ def add_command(commands: Commands) -> None:
     add_training(group)
     add_goal(group)
     add_settings(group)
+    add_outcomes(group)
     group.add_argument("--html", type=Path, metavar="FILE", help="with --row: also write a report")
     group.add_argument("--json", action="store_true", help="with --row: print JSON, not words")
     group.add_argument("--where", metavar="EXPR", help="with --out: only rows where this is true")
@@ -149,10 +152,15 @@ def _explain_row(arguments: argparse.Namespace) -> int:
             f"Row {arguments.row} already has the wanted class or value: the model predicts "
             f"{to_python(explanation.label)!r}. Choose another row, or another goal."
         )
-    text = explanation.to_json(indent=1) if arguments.json else explanation.describe()
+    outcomes = find_outcomes(arguments, case.explainer)
+    text = (
+        explanation.to_json(indent=1, outcomes=outcomes)
+        if arguments.json
+        else explanation.describe(outcomes=outcomes)
+    )
     sys.stdout.write(f"{text}\n")
     if arguments.html is not None:
-        explanation.to_html(arguments.html)
+        explanation.to_html(arguments.html, outcomes=outcomes)
         if not arguments.json:  # another program expects nothing but JSON
             sys.stdout.write(f"\nWritten to {arguments.html}\n")
     return 0

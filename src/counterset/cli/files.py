@@ -10,8 +10,7 @@ import json
 import math
 import os
 import sys
-import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from itertools import combinations
@@ -21,6 +20,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from counterset._base.arrays import to_python
+from counterset._base.files import read_settings
 from counterset.batch.table_files import open_table
 from counterset.constraints.constraints import Constraints
 from counterset.exceptions import InvalidInputError, MissingExtraError
@@ -34,6 +34,7 @@ __all__ = [
     "check_files",
     "check_folder",
     "find_class",
+    "find_outcomes",
     "find_rows",
     "listed",
     "read_case",
@@ -46,9 +47,6 @@ __all__ = [
 ]
 
 _Made = TypeVar("_Made", Constraints, Schema)
-
-
-_READERS: dict[str, Callable[[str], Any]] = {".json": json.loads, ".toml": tomllib.loads}
 
 
 @dataclass(frozen=True)
@@ -134,6 +132,18 @@ def find_class(name: str | None, explainer: DiverseExplainer) -> Any:
     if name is None:
         return None
     return {str(to_python(each)): each for each in explainer.classes_}.get(name, name)
+
+
+def find_outcomes(
+    arguments: argparse.Namespace, explainer: DiverseExplainer
+) -> dict[Any, str] | None:
+    """Return what people call the classes, from the classes themselves."""
+    texts = arguments.outcomes
+    if texts is None:
+        return None
+    if arguments.interval is not None:
+        raise InvalidInputError("--outcomes names classes, and with --interval there are none.")
+    return {to_python(find_class(name, explainer)): text for name, text in texts.items()}
 
 
 def find_rows(rows: pd.DataFrame, numbers: Sequence[int], file: Any) -> pd.DataFrame:
@@ -280,21 +290,8 @@ def schema_to_json(schema: Schema) -> str:
 
 def _read(file: Path, kind: type[Constraints | Schema]) -> dict[str, Any]:
     """Read the parameters of a class, and check their names."""
-    if not file.is_file():
-        raise InvalidInputError(f"There is no file {file}.")
-    read = _READERS.get(file.suffix.lower())
-    if read is None:
-        raise InvalidInputError(
-            f"{file} must be a .json or a .toml file: the ending of its name is its format."
-        )
-    try:
-        given = read(file.read_text(encoding="utf-8"))
-    except ValueError as error:  # of both formats, and of a text that is not UTF-8
-        what = file.suffix[1:].upper()
-        raise InvalidInputError(f"{file} cannot be read as {what}: {error}.") from None
     names = [each.name for each in fields(kind)]
-    if not isinstance(given, dict):
-        raise InvalidInputError(f"{file} must map {listed(names)} to values, got {given!r}.")
+    given = read_settings(file, names)
     for key in given:
         if key not in names:
             near = get_close_matches(key, names, n=1)
@@ -371,7 +368,9 @@ def check_files(
             raise InvalidInputError(folder if file.is_dir() else f"There is no file {file}.")
 
 
-def check_folder(folder: Path, *, plots: bool) -> None:
+def check_folder(
+    folder: Path, *, plots: bool, what: str = "The report", option: str = "--output"
+) -> None:
     """Check that files can be written to a folder, and plots drawn; nothing is made yet.
 
     Parameters
@@ -380,17 +379,19 @@ def check_folder(folder: Path, *, plots: bool) -> None:
         The folder that the user named. It may not exist yet.
     plots
         Whether plots will be drawn.
+    what, option
+        What is written and the argument that names the folder, for messages.
     """
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not existing.is_dir():
         raise InvalidInputError(
-            f"The report cannot be written to {folder}, because {existing} is a file, not a "
-            f"folder. Choose another folder with --output."
+            f"{what} cannot be written to {folder}, because {existing} is a file, not a "
+            f"folder. Choose another folder with {option}."
         )
     if not os.access(existing, os.W_OK | os.X_OK):
         raise InvalidInputError(
-            f"The report cannot be written to {folder}, because you may not write to {existing}. "
-            f"Choose another folder with --output."
+            f"{what} cannot be written to {folder}, because you may not write to {existing}. "
+            f"Choose another folder with {option}."
         )
     if plots:
         try:

@@ -11,7 +11,18 @@ from io import TextIOWrapper
 from typing import Any
 
 from counterset import __version__
-from counterset.cli import datasets, demo, evaluate, explain, report, reproduce, serve, tune, verify
+from counterset.cli import (
+    datasets,
+    demo,
+    evaluate,
+    explain,
+    letter,
+    report,
+    reproduce,
+    serve,
+    tune,
+    verify,
+)
 from counterset.cli.parsing import Help, Parser
 from counterset.exceptions import CountersetError
 
@@ -19,7 +30,7 @@ __all__ = ["main"]
 
 #: The modules of the commands. ``add_command`` of each adds a parser whose ``run`` takes the
 #: parsed arguments and returns the exit code.
-COMMANDS = (demo, explain, report, serve, verify, evaluate, tune, reproduce, datasets)
+COMMANDS = (demo, explain, letter, report, serve, verify, evaluate, tune, reproduce, datasets)
 
 #: What shells expect of a command: wrong use, another failure, and an interrupt by Ctrl-C.
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130

@@ -16,11 +16,13 @@ __all__ = [
     "Parser",
     "add_goal",
     "add_model_and_data",
+    "add_outcomes",
     "add_parser",
     "add_repeats",
     "add_seed",
     "add_settings",
     "add_training",
+    "class_texts",
     "positive_number",
     "whole_number",
 ]
@@ -63,6 +65,23 @@ def positive_number(text: str) -> float:
     if not 0 < value < math.inf:
         raise ArgumentTypeError(f"must be a number above 0, got {text!r}")
     return value
+
+
+def class_texts(text: str) -> dict[str, str]:
+    """Read what people call the classes.
+
+    Examples
+    --------
+    >>> class_texts("bad=declined,good=approved")
+    {'bad': 'declined', 'good': 'approved'}
+    """
+    pairs = [pair.partition("=") for pair in text.split(",")]
+    texts = {name.strip(): called.strip() for name, _, called in pairs}
+    if len(texts) < len(pairs) or not all((*texts, *texts.values())):
+        raise ArgumentTypeError(
+            f"must name each class once, such as bad=declined,good=approved, got {text!r}"
+        )
+    return texts
 
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -197,6 +216,16 @@ def add_settings(group: Group) -> None:
         default=5,
         metavar="K",
         help="at most K options for one row (default: 5)",
+    )
+
+
+def add_outcomes(group: Group) -> None:
+    """Add what people call the classes."""
+    group.add_argument(
+        "--outcomes",
+        type=class_texts,
+        metavar="TEXTS",
+        help="what to call classes: bad=declined,good=approved",
     )
 
 

@@ -339,6 +339,7 @@ class Explanation:
         *,
         format: Literal["text", "html"] = "text",
         contact: str | None = None,
+        details: Mapping[str, Any] | str | Path | None = None,
         outcomes: Mapping[Any, str] | None = None,
         templates: Any = None,
         width: int | None = 88,
@@ -353,11 +354,32 @@ class Explanation:
             ``"reviewer"``: also how much each reason counts, distances, certificates, constraints,
             settings, data and model.
         format : {"text", "html"}, default="text"
-            ``"text"``, or ``"html"``: a fragment without scripts.
+            ``"text"``, or ``"html"``: a whole page without scripts, for screens and for paper.
         contact : str, default=None
-            Who answers questions and reviews the decision; None leaves a place to fill in.
+            Who answers questions and reviews the decision, if ``details`` does not say so; None
+            leaves a place to fill in.
+        details : mapping, str or Path, default=None
+            ``institution``, ``address``, ``contact``, ``date``, ``case``, ``deadline`` and
+            ``signature``, as a mapping or the path of a .toml or .json file. The letter to an
+            applicant has a place to fill in for an institution, a date and a contact that are not
+            there; the others are left out. None: the letter has no head.
         outcomes, templates, width
             As for :meth:`describe`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from counterset import DiverseExplainer
+        >>> loans = pd.DataFrame({"income": range(100), "debt": 50})
+        >>> model = lambda rows: rows["income"] > rows["debt"]
+        >>> explainer = DiverseExplainer(model, max_counterfactuals=1).fit(loans)
+        >>> explanation = explainer.explain({"income": 30, "debt": 50})
+        >>> details = {"institution": "Example Bank", "date": "18 November 2026", "case": "4711"}
+        >>> print(explanation.letter(details=details)[:47])
+        Example Bank
+        <BLANKLINE>
+        Date: 18 November 2026
+        Case: 4711
         """
         from counterset.words.letter import write_letter  # noqa: PLC0415 - a room above
 
@@ -366,6 +388,7 @@ class Explanation:
             audience,
             format=format,
             contact=contact,
+            details=details,
             outcomes=outcomes,
             templates=templates,
             width=width,

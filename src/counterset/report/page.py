@@ -23,6 +23,7 @@ from counterset.explanations.explanation import Explanation
 from counterset.plots.changes import ChangesDisplay, Dumbbell, FeatureRow
 from counterset.plots.style import most_changed, name_of, value_text, wrapped
 from counterset.report.texts import LANGUAGE, TEXTS, counted
+from counterset.words.letter import page_style
 
 __all__ = [
     "Section",
@@ -85,13 +86,14 @@ def make_page(
     held = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1)
     for sign in "<>&":
         held = held.replace(sign, f"\\u{ord(sign):04x}")
+    own = templates.joinpath("style.css").read_text(encoding="utf-8").strip()
     page = Template(templates.joinpath("page.html").read_text(encoding="utf-8")).substitute(
         language=LANGUAGE,
         version=escape(version),
         digest=UNSEALED,
         title=escape(title),
         lead=to_html(lead),
-        style=templates.joinpath("style.css").read_text(encoding="utf-8").strip(),
+        style=f"{page_style()}\n{own}",
         sections="\n".join(map(_section, sections)),
         footer=escape(TEXTS["footer"].format(version=version)),
         record=held,

@@ -509,8 +509,7 @@ def _option(
     """Return one option: its number, its changes and its figures."""
     figures = [templates("option.distance", distance=rounded(option.distance, 2))]
     if outcomes.differ:
-        name = "label.of_option_number" if outcomes.is_number else "label.of_option"
-        figures.insert(0, templates(name, label=outcomes.text(option.label)))
+        figures.insert(0, outcomes.of_option(option))
     writer, before = ChangeWriter(explanation.coded.table, templates), explanation.coded.input
     lines = writer.lines(before, option.codes)
     texts: dict[str, Any] = {

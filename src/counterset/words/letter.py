@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
 from counterset._base.arrays import to_python
-from counterset._base.bidi import to_html
+from counterset._base.bidi import isolated, to_html
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.context import versions
 from counterset.explanations.explanation import Explanation
 from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter
 from counterset.words.description import Description, folded
+from counterset.words.details import Details, DetailsLike
 from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.reasons import ReasonWriter
 from counterset.words.templates import Templates, TemplatesLike
 
-__all__ = ["Letter", "Section", "write_letter"]
+__all__ = ["Letter", "Section", "page_style", "write_letter"]
 
 #: For whom a letter is written.
 Audience: TypeAlias = Literal["applicant", "reviewer"]
+
+#: A4 paper takes about 45 lines of a letter in letters of the usual size. Longer ones get smaller
+#: letters.
+MOST_LINES = 40
+#: The details that stand in a line of their own, and how it is worded.
+TEXTS = {
+    "date": "letter.date",
+    "case": "letter.case",
+    "contact": "letter.review_contact",
+    "deadline": "letter.review_deadline",
+}
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,19 @@ class Section:
 class Letter:
     """A letter: a title and sections.
 
+    Attributes
+    ----------
+    language
+        Its code, such as "en".
+    title
+        What stands above the sections.
+    sections
+        The parts; those that are folded come last.
+    head
+        Lines above the title, in groups: who writes, and about what.
+    signature
+        Lines below the sections.
+
     Examples
     --------
     >>> letter = Letter("en", "About it", (Section("", ("Two options:", ("1. a", "2. b"))),))
@@ -61,6 +88,8 @@ class Letter:
     language: str
     title: str
     sections: tuple[Section, ...]
+    head: tuple[tuple[str, ...], ...] = ()
+    signature: tuple[str, ...] = ()
 
     def text(self, width: int | None = 88) -> str:
         """Return the letter as plain text; folded details are left out.
@@ -70,7 +99,7 @@ class Letter:
         width
             The most letters of a line; None: lines are not broken.
         """
-        parts = [self.title]
+        parts = [*("\n".join(lines) for lines in self.head), self.title]
         for section in self.sections:
             if section.folded:
                 continue
@@ -81,21 +110,46 @@ class Letter:
                 else:
                     lines += [line for item in block for line in _indented(item, width)]
             parts.append("\n".join(lines))
+        if self.signature:
+            parts.append("\n".join(self.signature))
         return "\n\n".join(parts)
 
     def html(self) -> str:
-        """Return the letter as HTML, a fragment without scripts; everything is escaped."""
+        """Return the letter as a whole page without scripts; everything is escaped."""
         parts = [f"<h1>{to_html(self.title)}</h1>"]
-        for section in self.sections:
-            blocks = "\n".join(map(_block, section.blocks))
-            title = to_html(section.title)
-            if section.folded:
-                parts.append(f"<details>\n<summary>{title}</summary>\n{blocks}\n</details>")
-            else:
-                heading = f"<h2>{title}</h2>\n" if title else ""
-                parts.append(f"<section>\n{heading}{blocks}\n</section>")
+        if self.head:
+            groups = "\n".join(f"<p>{_lines(lines)}</p>" for lines in self.head)
+            parts.insert(0, f"<header>\n{groups}\n</header>")
+        parts += [_section(section) for section in self.sections if not section.folded]
+        if self.signature:
+            parts.append(f'<p class="signature">{_lines(self.signature)}</p>')
+        parts += [_section(section) for section in self.sections if section.folded]
         body = "\n".join(parts)
-        return f'<article lang="{html.escape(self.language)}">\n{body}\n</article>'
+        dense = ' class="dense"' if len(self.text().splitlines()) > MOST_LINES else ""
+        return f"""<!DOCTYPE html>
+<html lang="{html.escape(self.language)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{html.escape(self.title)}</title>
+<style>
+{page_style()}
+{_style("letter")}
+</style>
+</head>
+<body>
+<main dir="auto"{dense}>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def page_style() -> str:
+    """Return the look that letters and reports share, as CSS."""
+    return _style("page")
 
 
 def write_letter(
@@ -104,6 +158,7 @@ def write_letter(
     *,
     format: Literal["text", "html"] = "text",
     contact: str | None = None,
+    details: DetailsLike | None = None,
     outcomes: Mapping[Any, str] | None = None,
     templates: TemplatesLike = None,
     width: int | None = 88,
@@ -120,8 +175,17 @@ def write_letter(
             f"contact must be a text: who answers questions, and how to reach them, got "
             f"{contact!r}."
         )
-    writer = _Writer(explanation, Templates.read(templates), outcomes or {})
-    letter = writer.to_applicant(contact) if audience == "applicant" else writer.to_reviewer()
+    given = Details.read({} if details is None else details)
+    if contact is not None:
+        if given.contact is not None:
+            raise InvalidInputError(
+                f"There are two contacts: {given.contact!r} in details, and contact={contact!r}. "
+                f"Name one."
+            )
+        given = replace(given, contact=contact)
+    writer = _Writer(explanation, Templates.read(templates), outcomes or {}, given)
+    is_whole = details is not None
+    letter = writer.to_applicant(is_whole) if audience == "applicant" else writer.to_reviewer()
     return letter.text(width) if format == "text" else letter.html()
 
 
@@ -129,15 +193,21 @@ class _Writer:
     """Write the letters about one explanation."""
 
     def __init__(
-        self, explanation: Explanation, templates: Templates, outcomes: Mapping[Any, str]
+        self,
+        explanation: Explanation,
+        templates: Templates,
+        outcomes: Mapping[Any, str],
+        details: Details,
     ) -> None:
         self._explanation, self._templates = explanation, templates
         self._outcomes = Outcomes(explanation, templates, outcomes)
         self._description = Description.of(explanation, templates, outcomes)
         self._reasons = ReasonWriter(templates, self._outcomes)
         self._language: str = templates.texts["language.code"]
+        self._details = details
 
-    def to_applicant(self, contact: str | None) -> Letter:
+    def to_applicant(self, is_whole: bool) -> Letter:
+        """Return the letter to an applicant; one that is whole has a head."""
         texts, outcomes = self._templates, self._outcomes
         name = "letter.result_number" if outcomes.is_number else "letter.result_class"
         label = outcomes.text(self._explanation.label)
@@ -145,14 +215,41 @@ class _Writer:
         if reasons := self._reasons.short():
             sections.append(Section("", (self._reasons.heading(), reasons)))
         sections.append(self._options())
-        contact = texts("letter.contact_missing") if contact is None else contact
-        sections.append(
-            Section(texts("letter.contact_title"), (texts("letter.contact", contact=contact),))
-        )
+        contact = self._detail("contact") or texts("letter.contact_missing")
+        review = [texts("letter.contact", contact=contact)]
+        if deadline := self._detail("deadline"):
+            review.append(texts("letter.deadline", deadline=deadline))
+        sections.append(Section(texts("letter.contact_title"), tuple(review)))
         if len(self._explanation):
             details = (*self._description.kept, *self._description.far, *self._description.sure)
             sections.append(Section(texts("letter.details"), details, folded=True))
-        return Letter(self._language, texts("letter.title"), tuple(sections))
+        head: tuple[tuple[str, ...], ...] = ()
+        if is_whole:
+            institution = self._detail("institution") or texts("letter.institution_missing")
+            date = self._detail("date") or texts("letter.date_missing")
+            about = (texts("letter.date", date=date), *self._named("case"))
+            head = ((institution, *self._detail_lines("address")), about)
+        return self._letter(texts("letter.title"), sections, head)
+
+    def _letter(
+        self, title: str, sections: Sequence[Section], head: tuple[tuple[str, ...], ...]
+    ) -> Letter:
+        signature = self._detail_lines("signature")
+        return Letter(self._language, title, tuple(sections), head, signature)
+
+    def _detail_lines(self, name: str) -> tuple[str, ...]:
+        """Return the lines of a detail, none if it is not known."""
+        text: str | None = getattr(self._details, name)
+        return tuple(map(isolated, text.splitlines())) if text else ()
+
+    def _detail(self, name: str) -> str:
+        """Return a detail in one line, empty if it is not known."""
+        return ", ".join(self._detail_lines(name))
+
+    def _named(self, *names: str) -> tuple[str, ...]:
+        """Return a line with its name for each detail that is known."""
+        known = ((name, self._detail(name)) for name in names)
+        return tuple(self._templates(TEXTS[name], **{name: text}) for name, text in known if text)
 
     def _options(self) -> Section:
         """Return which options would have led to another result."""
@@ -166,12 +263,16 @@ class _Writer:
         items: list[str] = []
         for option in explanation.options:
             changes = writer.instead(coded.input, option.codes)
+            values: dict[str, Any] = {"rank": option.rank}
+            one, many = "letter.option", "letter.option_many"
+            if self._outcomes.differ:
+                one, many = "letter.option_to", "letter.option_many_to"
+                values["result"] = self._outcomes.of_option(option)
             if len(changes) <= MOST_IN_ONE_SENTENCE:
-                items.append(texts("letter.option", rank=option.rank, changes=texts.join(changes)))
+                items.append(texts(one, changes=texts.join(changes), **values))
             else:
                 lines = [texts("change.line", clause=change) for change in changes]
-                title = texts("letter.option_many", rank=option.rank, count=len(changes))
-                items.append("\n".join([title, *lines]))
+                items.append("\n".join([texts(many, count=len(changes), **values), *lines]))
         heading = "letter.one_option" if len(explanation) == 1 else "letter.options"
         return Section("", (texts(heading, wanted=wanted), tuple(items), texts("letter.example")))
 
@@ -188,7 +289,10 @@ class _Writer:
         sections.append(Section(texts("letter.review_how"), tuple(self._how())))
         sections.append(Section("", (texts("letter.review_note"),)))
         index = to_python(self._explanation.index)
-        return Letter(self._language, texts("letter.review_title", index=index), tuple(sections))
+        sender = (*self._detail_lines("institution"), *self._detail_lines("address"))
+        about = self._named(*TEXTS)
+        head = tuple(lines for lines in (sender, about) if lines)
+        return self._letter(texts("letter.review_title", index=index), sections, head)
 
     def _how(self) -> list[str | tuple[str, ...]]:
         """Return how the explanation was made: settings, data, model and versions."""
@@ -225,6 +329,25 @@ def _indented(item: str, width: int | None) -> list[str]:
         folded(f"  {first}", width, "     "),
         *(folded(f"     {line}", width, "       ") for line in lines),
     ]
+
+
+@cache
+def _style(name: str) -> str:
+    return files("counterset.words").joinpath(f"{name}.css").read_text(encoding="utf-8").strip()
+
+
+def _lines(lines: Sequence[str]) -> str:
+    """Return lines as HTML, each with a direction of its own: the title has that of the page."""
+    return "<br>\n".join(f"<bdi>{to_html(line)}</bdi>" for line in lines)
+
+
+def _section(section: Section) -> str:
+    """Return a part of a letter as HTML."""
+    blocks, title = "\n".join(map(_block, section.blocks)), to_html(section.title)
+    if section.folded:
+        return f"<details>\n<summary>{title}</summary>\n{blocks}\n</details>"
+    heading = f"<h2>{title}</h2>\n" if title else ""
+    return f"<section>\n{heading}{blocks}\n</section>"
 
 
 def _block(block: str | tuple[str, ...]) -> str:

@@ -13,6 +13,7 @@ from counterset._base.bidi import isolated
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.context import Context
 from counterset.explanations.explanation import Explanation
+from counterset.explanations.option import Option
 from counterset.models.goals import InInterval, OneOf
 from counterset.tables.features.number import format_number, rounded
 from counterset.words.templates import Templates
@@ -93,6 +94,11 @@ class Outcomes:
         """Return what the model says: "is classified as 'good'", "is predicted to be 175.9"."""
         name = "label.predicted" if self.is_number else "label.classified"
         return self.templates(name, label=self.text(label))
+
+    def of_option(self, option: Option) -> str:
+        """Return what an option leads to: "classified as 'good'", "predicted to be 175.9"."""
+        name = "label.of_option_number" if self.is_number else "label.of_option"
+        return self.templates(name, label=self.text(option.label))
 
     def wanted(self) -> str:
         """Return what the options lead to, with the probability that was asked for."""
