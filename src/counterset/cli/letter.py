@@ -34,9 +34,9 @@ from counterset.cli.parsing import (
     add_model_and_data,
     add_outcomes,
     add_parser,
+    add_rows,
     add_settings,
     add_training,
-    whole_number,
 )
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.explanation import Explanation
@@ -44,7 +44,7 @@ from counterset.words.details import Details
 
 __all__ = ["add_command"]
 
-#: So many rows are explained at once: batches are fast, and the progress bar moves often.
+#: 100 rows are explained at once: batches are fast, and the progress bar moves often.
 ROWS = 100
 
 
@@ -58,13 +58,7 @@ def add_command(commands: Commands) -> None:
         example="counterset letter model.skops credit.csv --rows 11 --target good",
     )
     add_model_and_data(group, "a CSV or parquet file with the rows")
-    group.add_argument(
-        "--rows",
-        nargs="+",
-        type=whole_number(0),
-        metavar="N",
-        help="whom to write to; the first is 0 (--folder: all)",
-    )
+    add_rows(group, "whom to write to; the first is 0 (--folder: all)")
     add_training(group)
     add_goal(group)
     add_settings(group)

@@ -19,6 +19,7 @@ __all__ = [
     "add_outcomes",
     "add_parser",
     "add_repeats",
+    "add_rows",
     "add_seed",
     "add_settings",
     "add_training",
@@ -227,6 +228,11 @@ def add_outcomes(group: Group) -> None:
         metavar="TEXTS",
         help="what to call classes: bad=declined,good=approved",
     )
+
+
+def add_rows(group: Group, what: str) -> None:
+    """Add the numbers of the rows; the help says what they are for."""
+    group.add_argument("--rows", nargs="+", type=whole_number(0), metavar="N", help=what)
 
 
 def add_repeats(group: Group, repeats: int, what: str) -> None:

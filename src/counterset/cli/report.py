@@ -17,9 +17,9 @@ from counterset.cli.parsing import (
     add_model_and_data,
     add_parser,
     add_repeats,
+    add_rows,
     add_settings,
     add_training,
-    whole_number,
 )
 from counterset.evaluation.evaluate import evaluate
 from counterset.exceptions import FewerCounterfactualsWarning, InvalidInputError
@@ -38,13 +38,7 @@ def add_command(commands: Commands) -> None:
     )
     add_model_and_data(group, "a CSV or parquet file with the rows to explain")
     group.add_argument("--html", type=Path, required=True, metavar="FILE", help="the file to write")
-    group.add_argument(
-        "--rows",
-        nargs="+",
-        type=whole_number(0),
-        metavar="N",
-        help="the rows to explain; the first is 0 (default: all)",
-    )
+    add_rows(group, "the rows to explain; the first is 0 (default: all)")
     add_training(group)
     add_goal(group)
     add_settings(group)

@@ -111,7 +111,7 @@ def parse_condition(text: str, table: Table) -> Condition:
     cases = (*kept, *fails)
     used = {int(at) for case in cases for rule in case for at in _features_of(rule)}
     members = np.array(sorted(used), dtype=np.intp)
-    return Condition(cases, tuple(_ways(cases, table)), members, named)
+    return Condition(cases, tuple(_moves(cases, table)), members, named)
 
 
 def _parts(text: str) -> list[tuple[ast.expr, NameOf]]:
@@ -307,8 +307,8 @@ def _leaves_a_value(case: Case, at: int, feature: Feature) -> bool:
     return first <= last
 
 
-def _ways(cases: tuple[Case, ...], table: Table) -> Iterator[Case]:
-    """Yield cases to move candidates to: by values that the training data shows."""
+def _moves(cases: tuple[Case, ...], table: Table) -> Iterator[Case]:
+    """Yield cases to move candidates to, by values that the training data shows."""
     for case in cases:
         shown = [_shown(rule, table) for rule in case]
         known = tuple(rule for rule in shown if rule is not None)

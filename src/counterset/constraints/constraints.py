@@ -75,8 +75,8 @@ class Constraints:
         Groups of features whose values belong together: they keep the input's values, or take
         values that occur together in a training row.
     forbidden_changes : mapping of name to list of pairs, default={}
-        The changes that a category or an ordinal must not make, each a pair of values, from and
-        to: ``{"status": [("divorced", "single")]}``. None stands for any other value.
+        Changes of a category or an ordinal that are not allowed, each as a pair (from, to):
+        ``{"status": [("divorced", "single")]}``. None means any other value.
     conditions : list of str, default=()
         What must hold if something else does, such as ``"if purpose == 'education' then
         credit_amount <= 5000"``. Both parts compare a feature with values (``==``, ``!=``, ``in``,

@@ -19,8 +19,14 @@ from counterset.exceptions import InvalidInputError
 from counterset.tables.features.feature import Grid
 from counterset.tables.table import Table
 
-__all__ = ["UNREADABLE", "NameOf", "Relation", "linear_relation", "parse_relations"]
-__all__ += ["read_expression"]
+__all__ = [
+    "UNREADABLE",
+    "NameOf",
+    "Relation",
+    "linear_relation",
+    "parse_relations",
+    "read_expression",
+]
 
 #: A sum that is to be 0 may be off by 1e-12 of the size of its terms: the values of a table are
 #: rounded, and so is what is computed from them.
@@ -201,7 +207,7 @@ def read_expression(text: str) -> tuple[ast.expr, NameOf]:
     """Parse a Python expression in which names may stand in backticks.
 
     Returns the expression, and a function from its names to the features that they stand for.
-    One of ``UNREADABLE`` is raised where the text is none.
+    A text that is not an expression raises one of ``UNREADABLE``.
     """
     quoted: dict[str, str] = {}
     mark = "_quoted_"

@@ -199,7 +199,7 @@ class Forbidden:
     Attributes
     ----------
     pairs
-        The codes of both values, ``(n, 2)``; NaN stands for any other value.
+        The codes of both values, ``(n, 2)``; NaN: any other value.
     """
 
     at: int
@@ -252,14 +252,14 @@ class Condition:
     ----------
     cases
         The other thing holds, or the one does not.
-    ways
+    moves
         The rules by which candidates are moved to a case, in the order to try them.
     members
         The positions of its features.
     """
 
     cases: tuple[tuple[Rule, ...], ...]
-    ways: tuple[tuple[Rule, ...], ...]
+    moves: tuple[tuple[Rule, ...], ...]
     members: Indices
     text: str
 
@@ -354,11 +354,11 @@ class Rules:
         for condition in self.conditions:
             kept = replace(kept, rules=(*kept.rules, condition))
             broken = np.flatnonzero(~condition.holds(self._known(x), self._known(moved)))
-            for way in (*condition.ways, (condition,)):
+            for move in (*condition.moves, (condition,)):
                 if not len(broken):
                     break
-                # The other rules come last: a way that they lead back from is none.
-                rules = replace(self, rules=(*way, *others.rules))
+                # The other rules come last: a move that they undo does not count.
+                rules = replace(self, rules=(*move, *others.rules))
                 tried = rules._moved(x[broken], moved[broken])
                 holds = kept.hold(x[broken], tried)
                 moved[broken[holds]] = tried[holds]

@@ -121,7 +121,7 @@ class Reason:
     label : str
         What people call it.
     value : object
-        The input's own value, in the units of the data; ``"missing"`` where there is none.
+        The input's own value, in the units of the data; ``"missing"`` if it has no value.
     text : str
         The value as the English sentences write it.
     contribution : float

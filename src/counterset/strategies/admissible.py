@@ -207,8 +207,8 @@ class Proposals:
         """Return the values that constraints name: allowed ones, and the ends of ranges."""
         values: list[float] = []
         rules = self.batch.requirements.rules
-        ways = [way for condition in rules.conditions for way in condition.ways]
-        for rule in itertools.chain(rules.rules, *ways):
+        moves = [move for condition in rules.conditions for move in condition.moves]
+        for rule in itertools.chain(rules.rules, *moves):
             if isinstance(rule, Allowed) and rule.at == feature:
                 values += rule.codes.tolist()
             if isinstance(rule, InRange) and rule.at == feature:
