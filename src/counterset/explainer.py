@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
-from counterset._base.arrays import Matrix
+from counterset._base.arrays import Matrix, to_python
 from counterset._base.checks import check_count, check_type
 from counterset._base.progress import Progress
 from counterset.constraints.constraints import Constraints, RowConstraints, is_per_row
@@ -370,7 +370,7 @@ class DiverseExplainer(BaseEstimator):
             raise InvalidInputError(
                 "directions needs to know what is wanted: what helps to leave a class hinders to "
                 "reach it. Name the wanted class, such as directions(target="
-                f"{self.classes_[-1]!r}), or pass interval=(low, high)."
+                f"{to_python(self.classes_[-1])!r}), or pass interval=(low, high)."
             )
         training = self.training_
         rules = training.rules(self.constraints)

@@ -22,6 +22,7 @@ from counterset import (
     FewerCounterfactualsWarning,
     LineSearch,
     NearData,
+    Nearest,
     NoCounterfactualError,
     Schema,
 )
@@ -101,7 +102,7 @@ class LiteralChoice:
         return tuple(float(x[i] if i in features else row[i]) for i in range(len(x)))
 
     def moves(self, x: Any, row: tuple[float, ...]) -> tuple[int, ...]:
-        return tuple((b > a) - (b < a) for a, b in zip(x, row, strict=True))
+        return tuple(int(b > a) - int(b < a) for a, b in zip(x, row, strict=True))
 
     def is_unusual(self, x: Any, row: tuple[float, ...], recipes: Recipes) -> bool:
         for move, up, down in zip(self.moves(x, row), recipes.raised, recipes.lowered, strict=True):
@@ -245,9 +246,11 @@ def test_recipes_bring_options_nearer_than_training_rows_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # What used to be: only what lies on the way to one of 55 training rows was found.
-    found = explain(sparse(), FRAME.head(40))
+    strategy = Nearest(search=LineSearch(0.01), both_ways=True)
+    explainer = DiverseExplainer(lend, strategy=strategy).fit(FRAME)
+    found = explain(explainer, FRAME.head(40))
     monkeypatch.setattr(NearestFinder, "_options", lambda self, batch: Chosen.empty(batch))
-    from_rows = explain(sparse(), FRAME.head(40))
+    from_rows = explain(explainer, FRAME.head(40))
     assert found.counts.sum() >= from_rows.counts.sum()
     means = [np.mean([each.distances[0] for each in some]) for some in (found, from_rows)]
     assert means[0] < means[1]

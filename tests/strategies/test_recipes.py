@@ -44,7 +44,7 @@ def table() -> Table:
 def test_equal_recipes_are_kept_once_with_the_row_they_were_first_learned_from() -> None:
     starts = np.array([[1.0, 2.0], [5.0, 2.0], [1.0, 2.0]])
     ends = np.array([[1.0, 7.0], [5.0, 7.0], [3.0, 7.0]])
-    recipes = Recipes.distinct(starts, ends, np.array([4, 5, 6]))
+    recipes = Recipes.distinct(starts, ends, np.array([4, 5, 6]), np.sign(ends - starts))
     assert recipes.features.tolist() == [[False, True], [True, True]]
     assert recipes.values.tolist() == [[0.0, 7.0], [3.0, 7.0]]
     assert recipes.pool_index.tolist() == [4, 6]
@@ -56,7 +56,7 @@ def test_of_too_many_recipes_every_set_of_features_keeps_some(
     monkeypatch.setattr(recipe, "MOST", 3)
     starts = np.zeros((5, 2))
     ends = np.array([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [4.0, 0.0], [0.0, 1.0]])
-    recipes = Recipes.distinct(starts, ends, np.arange(5))
+    recipes = Recipes.distinct(starts, ends, np.arange(5), np.sign(ends - starts))
     assert recipes.pool_index.tolist() == [0, 1, 4]
 
 

@@ -94,8 +94,10 @@ class ChangeWriter:
             if change.name in option.unusual:
                 at = self.table.position(change.name)
                 feature, raised = self.table.features[at], option.codes[at] > before[at]
-                names = ("earlier", "later") if feature.is_time else ("lower", "higher")
-                name = f"unusual.{names[0] if raised else names[1]}"
+                if feature.is_time:
+                    name = "unusual.earlier" if raised else "unusual.later"
+                else:
+                    name = "unusual.lower" if raised else "unusual.higher"
                 directions.append(self.templates(name, feature=self.writer.feature(feature)))
         return self.templates.join(directions)
 
