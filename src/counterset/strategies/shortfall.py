@@ -149,8 +149,8 @@ def _few(found: Found, wanted: int, strategy: Strategy) -> str:
         (
             few_options,
             f"no more options were found: nothing else that is allowed leads to what is wanted"
-            f"{', ' if one_way else ' and '}differs enough from these{diversity}{one_way}; let more "
-            f"features change, or ask for fewer or less different ones",
+            f"{', ' if one_way else ' and '}differs enough from these{diversity}{one_way}; let "
+            f"more features change, or ask for fewer or less different ones",
         ),
         (
             few_candidates,
