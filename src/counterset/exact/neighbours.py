@@ -88,8 +88,7 @@ def solve_neighbours(
     model: NearestNeighbour, problem: Problem, norm: Norm, start: Vector | None
 ) -> SolverResult:
     """Find the distance, or bounds on it if the time limit is reached."""
-    own = np.full(len(model.labels), problem.label, dtype=object)
-    wanted = problem.goal.accepts(model.labels, own)
+    wanted = problem.wants(model.labels)
     others = model.rows[wanted]
     search = _CellSearch(model, problem, norm, model.rows[~wanted])
     search.incumbent.offer(start)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from counterset._base.arrays import Mask, Matrix, Vector
+from counterset._base.arrays import Labels, Mask, Matrix, Vector
 from counterset.constraints.relations import Relation
 from counterset.constraints.rules import Condition, Rules
 from counterset.distances import Distance
@@ -121,6 +121,8 @@ class Problem:
         The constraints, by which a counterfactual is checked; None if there are none.
     plausible
         Returns which rows are plausible; None if all are. No solver knows it.
+    missed
+        Whether rows are looked for that do not reach the goal, from an input that does.
     """
 
     x: Vector
@@ -135,6 +137,7 @@ class Problem:
     probability: float | None = None
     rules: Rules | None = None
     plausible: Callable[[Matrix], Mask] | None = None
+    missed: bool = False
 
     @property
     def low(self) -> Vector:
@@ -208,9 +211,15 @@ class Problem:
             kept &= self.plausible(rows)
         return kept
 
+    def wants(self, labels: Labels) -> Mask:
+        """Return which labels are looked for, whatever their probability."""
+        own = np.full(len(labels), self.label, dtype=object)
+        return np.asarray(self.goal.accepts(labels, own) != self.missed)
+
     def _is_wanted(self, answers: Answers) -> Mask:
-        own = np.full(len(answers.labels), self.label, dtype=object)
-        return self.goal.accepts(answers.labels, own) & is_confident(answers, self.probability)
+        if not self.missed:
+            return self.wants(answers.labels) & is_confident(answers, self.probability)
+        return self.wants(answers.labels) | ~is_confident(answers, self.probability)
 
     def confirms(self, row: Vector) -> bool:
         """Check that one row is a counterfactual when the model gets it alone.

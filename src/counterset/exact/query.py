@@ -80,6 +80,8 @@ class DistanceQuery:
         Returns the constraints for the columns of a table; None if there are none.
     plausible
         Returns which rows are plausible; None if all are.
+    missed
+        Whether to look for a row that does not reach the goal, from an input that does.
     """
 
     model: Any
@@ -92,6 +94,7 @@ class DistanceQuery:
     probability: float | None = None
     rules_of: Callable[[Table], Rules] | None = None
     plausible: Callable[[Matrix], Mask] | None = None
+    missed: bool = False
 
     @classmethod
     def of(
@@ -150,7 +153,8 @@ class DistanceQuery:
         nearest = witnesses[int(lengths.argmin())] if witnesses else None
         ignored = (*problem.ignored, *result.ignored)
         result = replace(result, witness=nearest, ignored=ignored)
-        if self.method == "exact" and result.ignored:
+        # Of rows that miss the goal, what is ignored would make the lower bound too large.
+        if (self.method == "exact" or self.missed) and result.ignored:
             raise UnsupportedModelError(
                 f"No exact method considers {' and '.join(result.ignored)} for this model. Leave "
                 f"it out, or pass method='auto' for a lower bound without it."
@@ -196,6 +200,7 @@ class DistanceQuery:
             probability=self.probability,
             rules=rules,
             plausible=self.plausible,
+            missed=self.missed,
         )
 
     def _label(self, model: ModelAdapter, row: Vector) -> Any:
@@ -208,7 +213,7 @@ class DistanceQuery:
             )
         if not hasattr(self.model, "classes_") and isinstance(self.goal, AnyOther):
             read_goal(Classes(answers.labels), None, None)  # a regression needs an interval
-        if is_reached(self.goal, answers, self.probability)[0]:
+        if is_reached(self.goal, answers, self.probability)[0] != self.missed:
             raise InvalidInputError(
                 f"The model already predicts what you want for the input, "
                 f"{to_python(answers.labels[0])!r}, so there is no distance to it. Leave the input "
@@ -288,8 +293,8 @@ class DistanceQuery:
             method = f"the constraints leave no value for {name!r}"
             return SolverResult(np.inf, None, method, none_exists=True)
         labels = np.asarray(getattr(self.model, "classes_", ()))
-        own = np.full(len(labels), problem.label, dtype=object)
-        if labels.ndim == 1 and len(labels) and not problem.goal.accepts(labels, own).any():
+        by_label = not self.missed or self.probability is None
+        if by_label and labels.ndim == 1 and len(labels) and not problem.wants(labels).any():
             return SolverResult(np.inf, None, "the model knows one class only", none_exists=True)
         if not isinstance(self.domain, Box):
             return solve_finite(problem, self.domain)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import logit, softmax
 
-from counterset._base.arrays import Labels, Mask, Matrix, Vector
+from counterset._base.arrays import Indices, Labels, Mask, Matrix, Vector
 from counterset.exact.problem import Problem
 from counterset.models.goals import AnyOther, InInterval
 
@@ -81,6 +82,8 @@ def targets_of(
 ) -> Targets:
     """Return what is wanted of a model's scores.
 
+    If what is looked for misses the goal, these are the scores that miss it.
+
     Parameters
     ----------
     model
@@ -95,10 +98,12 @@ def targets_of(
     goal, count = problem.goal, len(scores)
     if labels is None:
         assert isinstance(goal, InInterval), "checked by the readers"
-        return Targets((_in_interval(goal, count),))
-    own = np.full(count, problem.label, dtype=object)
-    wanted = np.flatnonzero(goal.accepts(labels, own))
+        inside = _in_interval(goal, count)
+        return Targets(_outside(inside) if problem.missed else (inside,))
+    wanted = np.flatnonzero(problem.wants(labels))
     wanted = wanted[np.argsort(-scores[wanted], kind="stable")]
+    if problem.missed:
+        return _missed(problem, model, wanted, scores, trees)
     ignored: tuple[str, ...] = ()
     more: Callable[[int], tuple[Matrix, Vector]] | None = None
     if problem.probability is not None:
@@ -117,6 +122,50 @@ def _in_interval(goal: InInterval, count: int) -> Target:
             least.append(end)
     rows = np.array(weights).reshape(-1, count)
     return Target(rows, np.array(least), np.zeros(len(rows), dtype=bool))
+
+
+def _outside(inside: Target) -> tuple[Target, ...]:
+    """Return the scores beyond each end of a range; the ends are among them."""
+    rows = zip(inside.weights, inside.least, strict=True)
+    return tuple(Target(-row[None, :], np.array([-end]), np.zeros(1, bool)) for row, end in rows)
+
+
+def _missed(
+    problem: Problem, model: Any, others: Indices, scores: Vector, trees: int | None
+) -> Targets:
+    """Return the scores with which a goal is missed, and no fewer: a few more are no harm.
+
+    Parameters
+    ----------
+    others
+        The classes that are not acceptable.
+    """
+    count = len(scores)
+    each = [_class(int(k), count, None, None) for k in others]
+    if problem.probability is None:
+        return Targets(tuple(each))
+    shares, is_softmax, roundoff = _probability_link(problem, model, scores, trees)
+    most = problem.probability + PROBABILITY_ERRORS * roundoff
+    known = shares or (is_softmax and most < 1)
+    for k in np.setdiff1d(np.arange(count), others) if known else ():
+        if shares:
+            assert trees is not None, "shares are averaged"
+            rows = [(-np.eye(count)[k], -most * trees)]
+        else:
+            # Where a class has at most this probability, the largest of the m others is no less
+            # than 1 / m of the rest.
+            end = -logit(most) - np.log(count - 1)
+            rows = [(np.eye(count)[j] - np.eye(count)[k], end) for j in range(count) if j != k]
+        each += [
+            _class(int(k), count, None, partial(_one_row, weights, end)) for weights, end in rows
+        ]
+    ignored = () if known else (f"target_probability={problem.probability:g}",)
+    return Targets(tuple(each), ignored)
+
+
+def _one_row(weights: Vector, end: float, k: int) -> tuple[Matrix, Vector]:
+    del k
+    return weights[None, :], np.array([end])
 
 
 def _class(
@@ -146,21 +195,35 @@ def _simplified(weights: Matrix, least: Vector, loses: Mask) -> Target:
     return Target(weights[keep], least[keep], loses[keep])
 
 
+def _probability_link(
+    problem: Problem, model: Any, scores: Vector, trees: int | None
+) -> tuple[bool, bool, float]:
+    """Return how probabilities follow from scores, and how they are rounded.
+
+    They are averaged shares, or the softmax of the scores, or neither is known.
+    """
+    table = problem.model.table
+    given = np.asarray(problem.model.model.predict_proba(table.decode(problem.x[None, :])))[0]
+    roundoff = max(problem.roundoff, float(np.finfo(given.dtype).eps) / 2)
+    near = partial(np.allclose, rtol=0, atol=SAME_PROBABILITY)
+    shares = trees is not None and near(scores / trees, given)
+    is_softmax = type(model).__name__ in SOFTMAX and near(softmax(scores), given)
+    return bool(shares), bool(is_softmax), roundoff
+
+
 def _probability(
     problem: Problem, model: Any, scores: Vector, trees: int | None
 ) -> tuple[Callable[[int], tuple[Matrix, Vector]] | None, bool]:
     """Return the rows that a probability requires of a class, and whether they are enough."""
     assert problem.probability is not None
-    count, table = len(scores), problem.model.table
-    given = np.asarray(problem.model.model.predict_proba(table.decode(problem.x[None, :])))[0]
-    roundoff = max(problem.roundoff, float(np.finfo(given.dtype).eps) / 2)
+    count = len(scores)
+    shares, is_softmax, roundoff = _probability_link(problem, model, scores, trees)
     least = problem.probability - PROBABILITY_ERRORS * roundoff
     if least <= 0:
         return None, True
-    if trees is not None and np.allclose(scores / trees, given, rtol=0, atol=SAME_PROBABILITY):
+    if shares and trees is not None:
         return lambda k: (np.eye(count)[[k]], np.array([least * trees])), True
-    same = np.allclose(softmax(scores), given, rtol=0, atol=SAME_PROBABILITY)
-    if type(model).__name__ not in SOFTMAX or not same:
+    if not is_softmax:
         return None, False
 
     def rows(k: int) -> tuple[Matrix, Vector]:
