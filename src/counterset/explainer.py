@@ -6,20 +6,21 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from inspect import Signature, signature
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, overload
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
 from counterset._base.arrays import Matrix, to_python
-from counterset._base.checks import check_count, check_type
+from counterset._base.checks import check_count, check_positive, check_type
 from counterset._base.progress import Progress
 from counterset.constraints.constraints import Constraints, RowConstraints, is_per_row
 from counterset.constraints.plausibility import NearData
 from counterset.distances import DistanceLike
 from counterset.exact.certify import certify
 from counterset.exact.domains import DomainLike
+from counterset.exact.ranges import with_ranges
 from counterset.exceptions import InvalidInputError, NotFittedError
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
@@ -563,6 +564,66 @@ class DiverseExplainer(BaseEstimator):
         """
         self._check_fitted()
         return certify(explanation, epsilon, options, self.training_, domain, time_limit)
+
+    @overload
+    def with_ranges(self, explanations: Explanation, *, time_limit: float = ...) -> Explanation: ...
+    @overload
+    def with_ranges(
+        self, explanations: Explanations, *, time_limit: float = ...
+    ) -> Explanations: ...
+    def with_ranges(
+        self, explanations: Explanation | Explanations, *, time_limit: float = 10.0
+    ) -> Explanation | Explanations:
+        """Find ranges in place of points: between which values each option may choose.
+
+        Texts then say "at most 3,900 DM" where everything on that side works, and "between 2,500
+        DM and 3,900 DM" otherwise. What they say is true at every point: whichever value is chosen
+        from each range of an option, the row reaches the goal and keeps the constraints.
+
+        Parameters
+        ----------
+        explanations : Explanation or Explanations
+            By this explainer.
+        time_limit : float, default=10.0
+            In seconds, for the options of one explanation. When they are up, fewer ranges are
+            proved.
+
+        Returns
+        -------
+        Explanation or Explanations
+            The same, with ``option.ranges``.
+
+        Notes
+        -----
+        Numbers, times and ordinals that an option changes get a range. It lies within the
+        constraints and the range of the training data, on the same side of the input's value as
+        the option, and ends on the steps of the feature. Features that a condition or an equality
+        names, or that change ``together``, stay points. So do numbers with ``allowed`` values.
+
+        Ranges are proved for ensembles of trees, linear models and ReLU networks, alone or behind
+        scalers and encoders, and for any model where the points of the ranges are few. For trees
+        and linear models, an end at the edge of the training data is dropped if it is proved that
+        everything beyond works too. Other ranges were checked at thousands of points, and say so:
+        ``range.proved`` is false.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X = np.random.default_rng(0).random((200, 2)).round(2)
+        >>> model = LogisticRegression(C=100).fit(X, X.sum(axis=1) > 1)
+        >>> explainer = DiverseExplainer(model, max_counterfactuals=1).fit(X)
+        >>> (option,) = explainer.with_ranges(explainer.explain([0.2, 0.5])).options
+        >>> [(each.name, each.text, each.proved) for each in option.ranges]
+        [('x1', 'at least 0.78', True)]
+        """
+        self._check_fitted()
+        check_positive(time_limit, "time_limit")
+        if not isinstance(explanations, Explanations):
+            return with_ranges(explanations, self.training_, time_limit)
+        return explanations.with_spans(
+            [with_ranges(each, self.training_, time_limit).spans for each in explanations]
+        )
 
     def _learn(
         self, training: TrainingData, recipes: RecipeBook, progress: bool | None = False

@@ -34,7 +34,7 @@ from counterset.strategies.training import TrainingData
 from counterset.tables.space import TableDistance
 from counterset.tables.table import changed
 
-__all__ = ["certify", "check_explanation", "option_radii"]
+__all__ = ["certify", "check_explanation", "check_own", "option_radii", "plausible_rows"]
 
 #: A radius is smaller by a billionth than what is proved: more than rounding adds to distances.
 MARGIN = 1e-9
@@ -205,7 +205,7 @@ class _Asked:
             goal=context.goal,
             probability=context.probability,
             rules_of=lambda table: rules,
-            plausible=_plausible(training),
+            plausible=plausible_rows(training),
         )
         self._shared = replace(rules, rules=tuple(filter(is_shared, rules.rules)))
         self._is_all_shared = len(self._shared.rules) == len(rules.rules)
@@ -219,7 +219,7 @@ class _Asked:
         self._rows = np.empty((0, len(table.features)))
         if len(explanation):
             self._rows = table.encode(explanation.counterfactuals)[0]
-        _check_own(explanation, self._problem.lengths(self._rows))
+        check_own(explanation, self._problem.lengths(self._rows), "certify")
 
     def bounded(self, certificate: Certificate, epsilon: float | None) -> Certificate:
         """Return the certificate with the bounds on the distance, and the safety of each option."""
@@ -244,7 +244,7 @@ class _Asked:
         return option_radii(self._plain, problem, self._rows, from_list)
 
 
-def _plausible(training: TrainingData) -> Callable[[Matrix], Mask] | None:
+def plausible_rows(training: TrainingData) -> Callable[[Matrix], Mask] | None:
     """Return a function that tells which rows are plausible; None if nothing is asked."""
     support, distance = training.support, training.distance
     if support is None:
@@ -284,10 +284,10 @@ def check_explanation(explanation: object) -> None:
         )
 
 
-def _check_own(explanation: Explanation, lengths: Vector) -> None:
+def check_own(explanation: Explanation, lengths: Vector, method: str) -> None:
     """Raise an error if the explanation's distances are not this explainer's."""
     if not np.allclose(lengths, explanation.distances, rtol=1e-6, atol=0.0):
         raise InvalidInputError(
-            "The explanation was made by another explainer: its distances are not this one's. Call "
-            "certify on the explainer that made it."
+            f"The explanation was made by another explainer: its distances are not this one's. "
+            f"Call {method} on the explainer that made it."
         )

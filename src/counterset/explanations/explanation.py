@@ -18,6 +18,7 @@ from counterset._base.lazy import Lazy
 from counterset.explanations.certificate import Certificate
 from counterset.explanations.context import Context
 from counterset.explanations.option import Coded, Option, Probabilities, read_only
+from counterset.explanations.ranges import Spans
 from counterset.explanations.reasons import MOST_REASONS, Reason
 from counterset.explanations.stability import Stability
 from counterset.explanations.tidy import Tidy, free_name
@@ -86,6 +87,7 @@ class Explanation:
     _probabilities: Probabilities
     _unusual: Mask | None = None
     _known_reasons: tuple[Reason, ...] | None = None
+    _spans: Spans | None = None
 
     def with_model(self, model: Any) -> Explanation:
         """Return the same explanation with a model to ask: a pickle does not hold it."""
@@ -105,6 +107,15 @@ class Explanation:
         """Return the same explanation with a certificate."""
         return replace(self, _certificate=Lazy(lambda: certificate))
 
+    @property
+    def spans(self) -> Spans | None:
+        """The ranges of the options as codes, for code that draws them; None: not looked for."""
+        return self._spans
+
+    def with_spans(self, spans: Spans) -> Explanation:
+        """Return the same explanation with the ranges of its options, as codes."""
+        return replace(self, _spans=spans)
+
     def nearest(self, count: int) -> Explanation:
         """Return the same explanation with its nearest options only."""
         if len(self) <= count:
@@ -119,6 +130,7 @@ class Explanation:
             _certificate=Lazy(lambda: certificate.value and certificate.value.of_nearest(count)),
             _matrix=self._matrix[:count],
             _unusual=None if self._unusual is None else self._unusual[:count],
+            _spans=None if self._spans is None else self._spans.first(count),
             _probabilities=self._probabilities.take(np.arange(count + 1)),
         )
 
@@ -167,6 +179,7 @@ class Explanation:
                 _coded=self.coded,
                 _certificate=self._certificate,
                 _probabilities=self._probabilities,
+                _span=None if self._spans is None else self._spans.at(i),
             )
             for i, label in enumerate(self.labels)
         )

@@ -19,6 +19,7 @@ from counterset.explanations.certificate import Certificate
 from counterset.explanations.context import Context, as_written
 from counterset.explanations.explanation import Explanation, Status
 from counterset.explanations.option import CodedBatch, Probabilities, read_only
+from counterset.explanations.ranges import Spans
 from counterset.explanations.reasons import MOST_REASONS, Contributions, Reason
 from counterset.explanations.tidy import Tidy
 from counterset.tables.table import Table
@@ -85,6 +86,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
     _why_none: Mapping[int, str] = field(default_factory=dict)
     _certificates: tuple[Certificate | None, ...] | None = None
     _known_reasons: tuple[tuple[Reason, ...] | None, ...] | None = None
+    _spans: tuple[Spans | None, ...] | None = None
 
     def __post_init__(self) -> None:
         for array in (self.labels, self.counts, self._labels, self._distances, self._examples):
@@ -101,6 +103,10 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             probabilities = Probabilities.of(model, self._table, rows, labels)
         context = self.context.with_model(model)
         return replace(self, context=context, _probabilities=probabilities)
+
+    def with_spans(self, spans: Sequence[Spans | None]) -> Explanations:
+        """Return the same explanations with the ranges of their options, as codes."""
+        return replace(self, _spans=tuple(spans))
 
     @property
     def why_none(self) -> Mapping[int, str]:
@@ -135,6 +141,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
                 np.r_[i, len(self) + np.arange(part.start, part.stop)]
             ),
             _known_reasons=None if self._known_reasons is None else self._known_reasons[i],
+            _spans=None if self._spans is None else self._spans[i],
         )
 
     def __iter__(self) -> Iterator[Explanation]:
@@ -334,6 +341,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
             _certificates=self._certificates and tuple(self._certificates[i] for i in which),
             _known_reasons=self._known_reasons and tuple(self._known_reasons[i] for i in which),
+            _spans=self._spans and tuple(self._spans[i] for i in which),
         )
 
     def _context_of(self, i: int) -> Context:
@@ -397,6 +405,7 @@ def make_explanations(
     certificates: Sequence[Certificate | None] | None = None,
     probabilities: Vector | None = None,
     reasons: Sequence[tuple[Reason, ...] | None] | None = None,
+    spans: Sequence[Spans | None] | None = None,
 ) -> Explanations:
     """Make the explanations of some inputs; every explanation is made here.
 
@@ -442,6 +451,8 @@ def make_explanations(
         from a file; None: the model is asked when they are first read.
     reasons
         Those of each input, if they are known from a file; None: they are found when first read.
+    spans
+        The ranges of the options of each input, if they are known from a file.
     """
     explained = np.arange(len(inputs)) if explained is None else explained
     counts = np.bincount(explained[owners], minlength=len(inputs))
@@ -476,6 +487,7 @@ def make_explanations(
         _why_none={} if why_none is None else why_none,
         _certificates=None if certificates is None else tuple(certificates),
         _known_reasons=None if reasons is None else tuple(reasons),
+        _spans=None if spans is None else tuple(spans),
     )
 
 

@@ -29,6 +29,7 @@ from counterset.explanations.json_values import (
     value_from_json,
     value_to_json,
 )
+from counterset.explanations.ranges import Span, Spans
 from counterset.explanations.reasons import Reason, make_reason
 from counterset.models.goals import AnyOther, Classes, Goal, InInterval, OneOf
 from counterset.tables.table import Table
@@ -196,7 +197,35 @@ def _read(data: list[Mapping[str, Any]], index: Callable[[list[Any]], pd.Index])
         certificates=[_certificate_from_json(each["certificate"]) for each in data],
         probabilities=None if np.isnan(probabilities).all() else probabilities,
         reasons=[_reasons_from_json(table, each["reasons"]) for each in data],
+        spans=_spans_from_json(table, data),
     )
+
+
+def _spans_from_json(table: Table, data: list[Mapping[str, Any]]) -> list[Spans | None] | None:
+    """Return the ranges of all options of each explanation; None if there are none."""
+    if not any("ranges" in option for each in data for option in each["options"]):
+        return None
+    return [
+        Spans.of([_span_from_json(table, option) for option in each["options"]])
+        if each["options"] and all("ranges" in option for option in each["options"])
+        else None
+        for each in data
+    ]
+
+
+def _span_from_json(table: Table, option: Mapping[str, Any]) -> Span:
+    low = row_from_json(table, option["values"])
+    high = low.copy()
+    # A row without a changed number has nothing to choose, which is proved.
+    proved = all(each["proved"] for each in option["ranges"])
+    checked = max((each["checked"] for each in option["ranges"]), default=0)
+    for each in option["ranges"]:
+        at = table.position(each["name"])
+        low[at], high[at] = (
+            infinite if each[end] is None else value_from_json(table.features[at], each[end])
+            for end, infinite in (("low", -np.inf), ("high", np.inf))
+        )
+    return Span(low, high, proved, checked)
 
 
 def _marked(positions: list[list[int]], count: int) -> Mask | None:

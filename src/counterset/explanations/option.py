@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from counterset._base.lazy import Lazy
 from counterset.explanations.certificate import Certificate
 from counterset.explanations.json_values import row_to_json, to_json_number, to_json_value
 from counterset.explanations.json_values import value_to_json as cell
+from counterset.explanations.ranges import Range, Span
 from counterset.models.answers import read_confidence
 from counterset.tables.features.feature import Feature
 from counterset.tables.frames import row_at
@@ -268,6 +269,7 @@ class Option:
     _coded: Coded
     _certificate: Lazy[Certificate | None]
     _probabilities: Probabilities
+    _span: Span | None = None
 
     @property
     def codes(self) -> Vector:
@@ -294,6 +296,33 @@ class Option:
             texts = writer.pair(feature, *codes)
             changes.append(Change(feature.name, feature.label, before, after, *texts))
         return tuple(changes)
+
+    @property
+    def span(self) -> Span | None:
+        """The ranges as codes of ``explanation.coded.table``; None: not looked for."""
+        return self._span
+
+    @cached_property
+    def ranges(self) -> tuple[Range, ...] | None:
+        """Between which values each number, time and ordinal that it changes may be chosen.
+
+        None if that was not looked for: see :meth:`DiverseExplainer.with_ranges`.
+        """
+        if self._span is None:
+            return None
+        from counterset.words.templates import Templates  # noqa: PLC0415 - a room above
+        from counterset.words.values import Writer  # noqa: PLC0415 - a room above
+
+        writer, span, ranges = Writer(Templates.read()), self._span, []
+        for at in np.flatnonzero(self._coded.changed[self.rank - 1]):
+            feature, ends = self._coded.table.features[at], (span.low[at], span.high[at])
+            if not feature.can_have_range or not feature.is_known(self.codes[[at]])[0]:
+                continue
+            low, high = (None if np.isinf(end) else feature.describe(end) for end in ends)
+            text = writer.range(feature, *ends)
+            known = span.proved, span.checked
+            ranges.append(Range(feature.name, feature.label, low, high, text, *known))
+        return tuple(ranges)
 
     @property
     def probability(self) -> float | None:
@@ -337,13 +366,13 @@ class Option:
     @cached_property
     def sentence(self) -> str:
         """All changes in one English sentence, without a point; the number of them if many."""
-        sentence: str = self._writer.headline(self._coded.input, self.codes)
+        sentence: str = self._writer.headline(self._coded.input, self.codes, self._span)
         return sentence
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """The changes in English, one text each."""
-        return tuple(self._writer.clauses(self._coded.input, self.codes))
+        return tuple(self._writer.clauses(self._coded.input, self.codes, self._span))
 
     @property
     def unusual_text(self) -> str | None:
@@ -365,6 +394,7 @@ class Option:
         """Return the option as values of JSON, as it stands in ``explanation.to_dict()``."""
         before, table = self._coded.input, self._coded.table
         changed_at = np.flatnonzero(self._coded.changed[self.rank - 1])
+        ranges = {} if self._span is None else {"ranges": self._ranges_to_json(self._span)}
         return {
             "rank": self.rank,
             "label": to_json_value(self.label),
@@ -391,7 +421,20 @@ class Option:
             "shared": self.shared,
             "safety": to_json_number(self.safety),
             "works_within": to_json_number(self.works_within),
+            **ranges,
         }
+
+    def _ranges_to_json(self, span: Span) -> list[dict[str, Any]]:
+        ranges = []
+        for each in self.ranges or ():
+            at = self._coded.table.position(each.name)
+            feature = self._coded.table.features[at]
+            low, high = (
+                None if np.isinf(end) else cell(feature, float(end))
+                for end in (span.low[at], span.high[at])
+            )
+            ranges.append({**asdict(each), "low": low, "high": high})
+        return ranges
 
     def __repr__(self) -> str:
         return f"Option {self.rank}: {self.sentence} (distance {self.distance:.3g})"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from counterset._base.arrays import Vector
 from counterset.explanations.option import Option
+from counterset.explanations.ranges import Span
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number
 from counterset.tables.table import Table, changed
@@ -21,6 +24,9 @@ __all__ = ["MOST_IN_ONE_SENTENCE", "ChangeWriter", "capitalised"]
 MOST_IN_ONE_SENTENCE = 5
 #: A first word of two letters or more, and nothing else in it.
 FIRST_WORD = re.compile(r"[^\W\d_]{2,}(?!\w)")
+
+#: The ends of a range as codes, infinite where it has none; None for a single value.
+_Ends: TypeAlias = tuple[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -44,11 +50,13 @@ class ChangeWriter:
         """What writes features and values."""
         return Writer(self.templates)
 
-    def sentence(self, before: Vector, after: Vector) -> str:
-        """Return all changes as one sentence without its point, equal verbs together."""
+    def sentence(self, before: Vector, after: Vector, span: Span | None = None) -> str:
+        """Return all changes as one sentence without its point, equal verbs together.
+
+        With ``span``, the ranges of the option stand in place of its values.
+        """
         groups: dict[str, list[str]] = {}
-        for i in np.flatnonzero(changed(before, after)):
-            verb, item = self._change(self.table.features[i], before[i], after[i])
+        for verb, item in self._changes(before, after, span):
             groups.setdefault(verb, []).append(item)
         clauses = [
             self.templates(verb, items=self.templates.join(items)) for verb, items in groups.items()
@@ -57,33 +65,29 @@ class ChangeWriter:
         last = "list.and" if all(len(items) == 1 for items in groups.values()) else "list.last"
         return capitalised(self.templates.join(clauses, last=last))
 
-    def headline(self, before: Vector, after: Vector) -> str:
+    def headline(self, before: Vector, after: Vector, span: Span | None = None) -> str:
         """Return what the option changes: the sentence, or only the number of many changes."""
         count = int(changed(before, after).sum())
         if not count:
             return self.templates("option.unchanged")
         if count > MOST_IN_ONE_SENTENCE:
             return self.templates("option.changes", count=count)
-        return self.sentence(before, after)
+        return self.sentence(before, after, span)
 
-    def lines(self, before: Vector, after: Vector) -> list[str]:
+    def lines(self, before: Vector, after: Vector, span: Span | None = None) -> list[str]:
         """Return each change as an item of a list."""
-        return [
-            self.templates("change.line", clause=clause) for clause in self.clauses(before, after)
-        ]
+        clauses = self.clauses(before, after, span)
+        return [self.templates("change.line", clause=clause) for clause in clauses]
 
-    def clauses(self, before: Vector, after: Vector) -> list[str]:
+    def clauses(self, before: Vector, after: Vector, span: Span | None = None) -> list[str]:
         """Return each change as a text of its own, such as "raise x0 from 3 to 5"."""
-        clauses = []
-        for i in np.flatnonzero(changed(before, after)):
-            verb, item = self._change(self.table.features[i], before[i], after[i])
-            clauses.append(self.templates(verb, items=item))
-        return clauses
+        changes = self._changes(before, after, span)
+        return [self.templates(verb, items=item) for verb, item in changes]
 
-    def instead(self, before: Vector, after: Vector) -> list[str]:
+    def instead(self, before: Vector, after: Vector, span: Span | None = None) -> list[str]:
         """Return each change as what would be different: "the age being 35 instead of 31"."""
         return [
-            self._instead(self.table.features[i], before[i], after[i])
+            self._instead(self.table.features[i], before[i], after[i], _ends(span, i))
             for i in np.flatnonzero(changed(before, after))
         ]
 
@@ -101,18 +105,32 @@ class ChangeWriter:
                 directions.append(self.templates(name, feature=self.writer.feature(feature)))
         return self.templates.join(directions)
 
-    def _instead(self, feature: Feature, before: float, after: float) -> str:
+    def _instead(self, feature: Feature, before: float, after: float, ends: _Ends) -> str:
         then, now = self.writer.pair_turned(feature, before, after)
+        if ends is not None:
+            then, now = self.writer.pair_with_range(feature, before, *ends, unit_on_own=True)
         named = self.writer.feature(feature)
         return self.templates("change.instead", feature=named, before=then, after=now)
 
-    def _change(self, feature: Feature, before: float, after: float) -> tuple[str, str]:
-        """Return the template of a change's verb, and what it is done to."""
+    def _changes(
+        self, before: Vector, after: Vector, span: Span | None
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the template of each change's verb, and what it is done to."""
+        for i in np.flatnonzero(changed(before, after)):
+            yield self._change(self.table.features[i], before[i], after[i], _ends(span, i))
+
+    def _change(
+        self, feature: Feature, before: float, after: float, ends: _Ends
+    ) -> tuple[str, str]:
         named = self.writer.feature(feature)
         if np.isnan(before):
             text = self.writer.value(feature, after)
+            if ends is not None:
+                text = self.writer.range(feature, *ends)
             return "change.state", self.templates("change.item_stated", feature=named, after=text)
         then, now = self.writer.pair(feature, before, after)
+        if ends is not None:
+            then, now = self.writer.pair_with_range(feature, before, *ends, unit_on_own=False)
         item = self.templates("change.item", feature=named, before=then, after=now)
         if feature.is_time and feature.values is None:
             return "change.move", item
@@ -120,6 +138,13 @@ class ChangeWriter:
         if moves and feature.is_known(np.array([before]))[0]:
             return ("change.raise" if after > before else "change.lower"), item
         return "change.change", item
+
+
+def _ends(span: Span | None, i: int) -> _Ends:
+    """Return the ends of a feature's range; None if it has one value."""
+    if span is None or not span.is_wide(i):
+        return None
+    return float(span.low[i]), float(span.high[i])
 
 
 def capitalised(text: str) -> str:

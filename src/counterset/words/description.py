@@ -77,6 +77,7 @@ def how_sure(explanation: Explanation, templates: Templates, outcomes: Outcomes)
         _nearest(explanation, certificate, templates),
         *_safe(certificate, templates),
         *_works(certificate, templates),
+        *_ranges(explanation, templates, outcomes),
         *_same(certificate, templates),
         *_listed(certificate, templates),
     ]
@@ -130,6 +131,24 @@ def _works(certificate: Certificate, templates: Templates) -> list[str]:
             sentences.append(templates("sure.works", options=options, radius=rounded_down(radius)))
         else:
             sentences.append(templates("sure.works_unproved", options=options))
+    return sentences
+
+
+def _ranges(explanation: Explanation, templates: Templates, outcomes: Outcomes) -> list[str]:
+    """Return which ranges are proved, and which were checked at points only."""
+    ranks: dict[int | None, list[str]] = {}
+    for option in explanation.options:
+        span = option.span
+        if span is not None and not span.is_point:
+            ranks.setdefault(None if span.proved else span.checked, []).append(str(option.rank))
+    sentences = []
+    for checked, which in ranks.items():
+        options = _options(which, ("sure.ranges_one", "sure.ranges_many"), templates)
+        texts = {"options": options, "wanted": outcomes.aim()}
+        if checked is None:
+            sentences.append(templates("sure.ranges_proved", **texts))
+        else:
+            sentences.append(templates("sure.ranges_checked", count=f"{checked:,}", **texts))
     return sentences
 
 
@@ -521,10 +540,10 @@ def _option(
     if option.unusual:
         figures.append(templates("unusual.mark"))
     writer, before = ChangeWriter(explanation.coded.table, templates), explanation.coded.input
-    lines = writer.lines(before, option.codes)
+    lines = writer.lines(before, option.codes, option.span)
     texts: dict[str, Any] = {
         "rank": option.rank,
-        "sentence": writer.headline(before, option.codes),
+        "sentence": writer.headline(before, option.codes, option.span),
         "figures": templates("list.comma").join(figures),
     }
     if len(lines) > MOST_IN_ONE_SENTENCE:

@@ -262,7 +262,7 @@ class _Writer:
         writer, coded = ChangeWriter(explanation.coded.table, texts), explanation.coded
         items: list[str] = []
         for option in explanation.options:
-            changes = writer.instead(coded.input, option.codes)
+            changes = writer.instead(coded.input, option.codes, option.span)
             values: dict[str, Any] = {"rank": option.rank}
             one, many = "letter.option", "letter.option_many"
             notes = [self._outcomes.of_option(option)] if self._outcomes.differ else []

@@ -28,6 +28,8 @@ WORD = re.compile(r"[^\W\d_]{3}")
 #: A person's own number with more than 6 digits, such as 0.39283923300581075, is written as
 #: "about" one with 4. What options propose has all its digits: with fewer, it might not work.
 MOST_DIGITS, SHOWN_DIGITS = 6, 4
+#: Up to 4 values of an ordinal are named one by one; of more, the first and the last.
+MOST_VALUES = 4
 #: Approximate amounts are written with 2 digits, and of many numbers 5 are named.
 ABOUT_DIGITS, MOST_DIFFERENCES = 2, 5
 
@@ -64,6 +66,50 @@ class Writer:
     def pair_turned(self, feature: Feature, before: float, after: float) -> tuple[str, str]:
         """Return a person's own value and another, for "24 instead of 48 months"."""
         return self._pair(feature, before, after, unit_on_own=True)
+
+    def range(self, feature: Feature, low: float, high: float) -> str:
+        """Return a range with its unit: "between 12 and 24 months", "at most 3,900 DM".
+
+        An end is infinite where everything on that side works.
+        """
+        return self._range(feature, low, high, with_unit=True)
+
+    def pair_with_range(
+        self, feature: Feature, before: float, low: float, high: float, *, unit_on_own: bool
+    ) -> tuple[str, str]:
+        """Return a person's own value and a range, as ``pair`` or ``pair_turned`` does."""
+        nearest = low if before < low else high
+        own, _ = self._pair(feature, before, nearest, unit_on_own=unit_on_own)
+        with_unit = not (unit_on_own and self._names_unit_once(feature, before, nearest))
+        return own, self._range(feature, low, high, with_unit=with_unit)
+
+    def _range(self, feature: Feature, low: float, high: float, *, with_unit: bool) -> str:
+        def text(code: float, unit: bool) -> str:
+            bare = self._bare(feature, code)
+            return isolated(self._with_unit(feature, code, bare) if unit else bare)
+
+        if low == high:
+            return text(low, with_unit)
+        if feature.values is not None:
+            return self._range_of_values(feature, low, high)
+        if np.isinf(high):
+            name = "range.or_later" if feature.is_time else "range.at_least"
+            return self.templates(name, low=text(low, with_unit))
+        if np.isinf(low):
+            name = "range.or_earlier" if feature.is_time else "range.at_most"
+            return self.templates(name, high=text(high, with_unit))
+        once = self._names_unit_once(feature, low, high)
+        ends = {"low": text(low, with_unit and not once), "high": text(high, with_unit)}
+        return self.templates("range.between", **ends)
+
+    def _range_of_values(self, feature: Feature, low: float, high: float) -> str:
+        """Return the values of an ordinal: one by one where they are few."""
+        codes = np.arange(low, high + 1)
+        if len(codes) > MOST_VALUES:
+            ends = {"low": self.value(feature, low), "high": self.value(feature, high)}
+            return self.templates("range.values", **ends)
+        texts = [self.value(feature, code) for code in codes]
+        return self.templates.join(texts, last="list.or")
 
     def amount(self, feature: Feature, difference: float) -> str:
         """Return about how large a difference of two values is, with its unit."""
@@ -104,13 +150,17 @@ class Writer:
     def _pair(
         self, feature: Feature, before: float, after: float, *, unit_on_own: bool
     ) -> tuple[str, str]:
-        words = feature.wording is not None and feature.wording.unit_is_word
-        once = words and self._has_unit(feature, before) and self._has_unit(feature, after)
+        once = self._names_unit_once(feature, before, after)
         own = self._own(feature, before, other=after, with_unit=not once or unit_on_own)
         other = self._bare(feature, after)
         if not once or not unit_on_own:
             other = self._with_unit(feature, after, other)
         return isolated(own), isolated(other)
+
+    def _names_unit_once(self, feature: Feature, before: float, after: float) -> bool:
+        """Whether one of two values has the unit for both: "from 48 to 24 months"."""
+        words = feature.wording is not None and feature.wording.unit_is_word
+        return words and self._has_unit(feature, before) and self._has_unit(feature, after)
 
     def _with_unit(self, feature: Feature, code: float, text: str) -> str:
         if feature.wording is None or not self._has_unit(feature, code):

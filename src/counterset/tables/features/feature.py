@@ -302,6 +302,11 @@ class Feature(ABC):
         return False
 
     @property
+    def can_have_range(self) -> bool:
+        """Whether its values have an order and are more than two."""
+        return self.kind in ("continuous", "integer", "ordinal")
+
+    @property
     def is_number(self) -> bool:
         """Whether float64 holds the column exactly: numpy's numbers, none of them missing."""
         return False
