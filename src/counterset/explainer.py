@@ -20,7 +20,7 @@ from counterset.constraints.plausibility import NearData
 from counterset.distances import DistanceLike
 from counterset.exact.certify import certify
 from counterset.exact.domains import DomainLike
-from counterset.exact.ranges import with_ranges
+from counterset.exact.ranges import RangeFinder
 from counterset.exceptions import InvalidInputError, NotFittedError
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
@@ -619,11 +619,10 @@ class DiverseExplainer(BaseEstimator):
         """
         self._check_fitted()
         check_positive(time_limit, "time_limit")
-        if not isinstance(explanations, Explanations):
-            return with_ranges(explanations, self.training_, time_limit)
-        return explanations.with_spans(
-            [with_ranges(each, self.training_, time_limit).spans for each in explanations]
-        )
+        finder = self._range_finder
+        if isinstance(explanations, Explanations):
+            return explanations.with_spans([finder.spans(e, time_limit) for e in explanations])
+        return explanations.with_spans(finder.spans(explanations, time_limit))
 
     def _learn(
         self, training: TrainingData, recipes: RecipeBook, progress: bool | None = False
@@ -643,6 +642,7 @@ class DiverseExplainer(BaseEstimator):
             requirements = Requirements(AnyOther(), None, rules, support, count)
             self.strategy_ = self.strategy.learn(training, recipes, requirements, advance)
         self.training_, self._recipes = training, recipes
+        self._range_finder = RangeFinder(training)
         self._fitted_with = {name: getattr(self, name) for name in _USED_BY_FIT}
         self._checked = self._parameters()
         self.schema_ = training.table.schema()

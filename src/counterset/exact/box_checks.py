@@ -21,27 +21,29 @@ from scipy.stats import qmc
 from counterset import distances
 from counterset._base.arrays import Mask, Matrix, Vector
 from counterset.constraints.relations import Relation
+from counterset.exact.constraints import Feasible
 from counterset.exact.domains import Box
 from counterset.exact.linear import read_linear
 from counterset.exact.networks import as_model
 from counterset.exact.preprocessing import Columns, Preprocessing
-from counterset.exact.problem import Problem
-from counterset.exact.query import DistanceQuery
+from counterset.exact.problem import Clock, Problem
+from counterset.exact.query import DistanceQuery, integer_features
 from counterset.exact.targets import SOFTMAX
-from counterset.exact.trees.models import LEAF, TreeEnsemble
+from counterset.exact.trees.models import LEAF
 from counterset.exact.trees.pipelines import read_tree_pipeline
 from counterset.exceptions import (
     MissingExtraError,
     UnsupportedDistanceError,
     UnsupportedModelError,
 )
+from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import AnyOther, Goal, InInterval, OneOf
 from counterset.strategies.training import TrainingData
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.time import DAY
 from counterset.tables.space import TableDistance
 
-__all__ = ["BoxChecker", "Verdict"]
+__all__ = ["BoxChecker", "Verdict", "read_cuts"]
 
 #: The most points of a box that are asked about one by one, as a whole or one of each cell.
 MOST_POINTS = 10_000
@@ -53,8 +55,8 @@ MOST_CORNERS = 64
 #: most likely to miss there.
 ON_THE_ENDS = 1.5
 #: Where two classes rise together with a number, rounding may outweigh the difference far out: it
-#: must be a billionth of what they rise.
-LEAST_RISE = 1e-9
+#: must be a ten-thousandth of what they rise, which single precision tells.
+LEAST_RISE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +87,14 @@ class BoxChecker:
         The input, the goal and the constraints.
     training
         What the explainer learned: its model and its distance.
+    cuts
+        Those of the model, if it is an ensemble of trees, see :func:`read_cuts`.
     """
 
-    def __init__(self, problem: Problem, training: TrainingData) -> None:
-        self._problem, self._training = problem, training
+    def __init__(
+        self, problem: Problem, training: TrainingData, cuts: Mapping[int, Vector] | None
+    ) -> None:
+        self._problem, self._training, self._cuts = problem, training, cuts
         self._table = problem.model.table
         self._solver_reads = True
 
@@ -136,7 +142,7 @@ class BoxChecker:
         if self._problem.plausible is not None:
             return False
         if self._cuts is None:
-            return self._rises(at, sign)
+            return not self._table.features[at].is_time and self._rises(at, sign)
         low, high = low.copy(), high.copy()
         if sign > 0:
             low[at], high[at] = high[at], np.inf
@@ -198,29 +204,8 @@ class BoxChecker:
         return rows, are_all
 
     @cached_property
-    def _cuts(self) -> Mapping[int, Vector] | None:
-        """The cuts of each feature, between which the model is constant; None if it is no trees."""
-        ensemble = self._ensemble
-        if ensemble is None:
-            return None
-        pairs = []
-        for tree in ensemble.trees:
-            inner = np.flatnonzero(tree.left != LEAF)
-            by_number = inner[[int(node) not in tree.left_values for node in inner]]
-            pairs.append(np.column_stack([tree.feature[by_number], tree.cut[by_number]]))
-        found = np.unique(np.vstack(pairs), axis=0)
-        found = found[np.isfinite(found[:, 1])]
-        features = found[:, 0].astype(np.intp)
-        return {int(at): found[features == at, 1] for at in np.unique(features)}
-
-    @property
-    def _ensemble(self) -> TreeEnsemble | None:
-        pipeline = read_tree_pipeline(self._training.model)
-        return None if pipeline is None else pipeline.in_features(self._known_problem)
-
-    @cached_property
     def _known_problem(self) -> Problem:
-        """The problem without missing values: no cut depends on another feature's value."""
+        """The problem without missing values: no gain depends on another feature's value."""
         lows = np.array([feature.low for feature in self._table.features])
         return replace(self._problem, x=np.where(np.isnan(self._problem.x), lows, self._problem.x))
 
@@ -255,8 +240,10 @@ class BoxChecker:
         goal = self._problem.goal
         if not isinstance(goal, AnyOther):
             return goal
-        known = getattr(self._training.model, "classes_", None)
-        labels = self._training.classes.labels if known is None else np.asarray(known)
+        labels = self._training.classes.labels
+        known = np.asarray(getattr(self._training.model, "classes_", labels))
+        if known.ndim == 1 and set(labels.tolist()) <= set(known.tolist()):
+            labels = known
         own = np.full(len(labels), self._problem.label, dtype=object)
         return OneOf(labels[goal.accepts(labels, own)])
 
@@ -298,6 +285,45 @@ class BoxChecker:
             for k, j in pairs
         ]
         return np.array(gains).reshape(-1, per_class.shape[1]) if gains else None
+
+
+def read_cuts(training: TrainingData) -> Mapping[int, Vector] | None:
+    """Return the cuts of each feature, between which a model is constant; None if it is no trees.
+
+    Cuts are about the column, in the last bit, and do not depend on any row.
+    """
+    pipeline = read_tree_pipeline(training.model)
+    if pipeline is None:
+        return None
+    table = training.table
+    least, most = np.array([feature.dtype_range for feature in table.features]).T
+    row = training.pool.matrix[0]
+    row = np.where(np.isnan(row), [feature.low for feature in table.features], row)
+    integer = integer_features(table)
+    ensemble = pipeline.in_features(
+        Problem(
+            x=row,
+            label=None,
+            model=ModelAdapter(training.model, table),
+            distance=training.distance,
+            norm=None,
+            feasible=Feasible(least, most),
+            integer=integer,
+            clock=Clock.start(0.0),
+            goal=AnyOther(),
+        )
+    )
+    if ensemble is None:
+        return None
+    pairs = []
+    for tree in ensemble.trees:
+        inner = np.flatnonzero(tree.left != LEAF)
+        by_number = inner[[int(node) not in tree.left_values for node in inner]]
+        pairs.append(np.column_stack([tree.feature[by_number], tree.cut[by_number]]))
+    found = np.unique(np.vstack(pairs), axis=0)
+    found = found[np.isfinite(found[:, 1])]
+    features = found[:, 0].astype(np.intp)
+    return {int(at): found[features == at, 1] for at in np.unique(features)}
 
 
 def _unless_small(gains: Vector, sizes: Vector) -> Vector:

@@ -145,7 +145,7 @@ def certify(
         Where counterfactuals may lie; None: the range of the data, widened to hold the input and
         the options.
     """
-    check_explanation(explanation)
+    check_explanation(explanation, "certify")
     found = len(explanation) > 0
     if found and epsilon is None and not options:
         raise InvalidInputError(
@@ -275,12 +275,12 @@ def _check_classes(context: Context) -> None:
         )
 
 
-def check_explanation(explanation: object) -> None:
+def check_explanation(explanation: object, method: str) -> None:
     """Check that a value is one explanation."""
     if not isinstance(explanation, Explanation):
         raise InvalidInputError(
-            f"certify takes one explanation, as explain returns it, got "
-            f"{type(explanation).__name__}. Certify several one by one."
+            f"{method} takes one explanation, as explain returns it, got "
+            f"{type(explanation).__name__}. Pass several one by one."
         )
 
 

@@ -8,7 +8,9 @@ the model contradicts no box that is returned at any point where it was asked.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from counterset._base.arrays import Indices, Matrix, Vector
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.relations import Relation
 from counterset.constraints.rules import Condition, Rules, Together
-from counterset.exact.box_checks import BoxChecker
+from counterset.exact.box_checks import BoxChecker, read_cuts
 from counterset.exact.certify import check_explanation, check_own, plausible_rows
 from counterset.exact.constraints import Feasible
 from counterset.exact.problem import Clock, Problem
@@ -29,7 +31,7 @@ from counterset.tables.features.feature import Feature, Grid
 from counterset.tables.features.number import Number
 from counterset.tables.table import changed
 
-__all__ = ["with_ranges"]
+__all__ = ["RangeFinder"]
 
 #: All features together are tried at these shares of the way to their ends, in one call.
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.125)
@@ -45,32 +47,46 @@ MOST_CUTS = 30
 DIGITS = 3
 
 
-def with_ranges(explanation: Explanation, training: TrainingData, time_limit: float) -> Explanation:
-    """Return the explanation with ranges, see ``DiverseExplainer.with_ranges``.
+class RangeFinder:
+    """Finds ranges for the explanations of one explainer; reads its model once, when first asked.
 
     Parameters
     ----------
-    explanation
-        An explanation by the explainer.
     training
         What the explainer learned in ``fit``.
-    time_limit
-        In seconds, for all options together.
     """
-    check_explanation(explanation)
-    if not len(explanation):
-        return explanation
-    table = training.table
-    own = table.encode_one(explanation.input)[0][0]
-    rows = table.encode(explanation.counterfactuals)[0]
-    check_own(explanation, training.distance.pairwise(own[None, :], rows)[0], "with_ranges")
-    clock = Clock.start(time_limit)
-    problem = _problem_of(explanation, training, own, clock)
-    checker, spans = BoxChecker(problem, training), list[Span]()
-    for i, row in enumerate(rows):
-        seconds = clock.left / (len(rows) - i)
-        spans.append(_Search(checker, problem, row, Clock.start(seconds)).span())
-    return explanation.with_spans(Spans.of(spans))
+
+    def __init__(self, training: TrainingData) -> None:
+        self._training = training
+
+    def spans(self, explanation: Explanation, time_limit: float) -> Spans | None:
+        """Return the ranges of the options; None if there is no option.
+
+        Parameters
+        ----------
+        explanation
+            An explanation by the explainer.
+        time_limit
+            In seconds, for all options together.
+        """
+        check_explanation(explanation, "with_ranges")
+        if not len(explanation):
+            return None
+        training, table = self._training, self._training.table
+        own = table.encode_one(explanation.input)[0][0]
+        rows = table.encode(explanation.counterfactuals)[0]
+        check_own(explanation, training.distance.pairwise(own[None, :], rows)[0], "with_ranges")
+        clock = Clock.start(time_limit)
+        problem = _problem_of(explanation, training, own, clock)
+        checker, spans = BoxChecker(problem, training, self._cuts), list[Span]()
+        for i, row in enumerate(rows):
+            share = Clock.start(clock.left / (len(rows) - i))
+            spans.append(_Search(checker, problem, row, share).span())
+        return Spans.of(spans)
+
+    @cached_property
+    def _cuts(self) -> Mapping[int, Vector] | None:
+        return read_cuts(self._training)
 
 
 def _problem_of(
@@ -298,7 +314,10 @@ class _Search:
 
     def _open(self) -> None:
         """Drop the ends beyond which everything is proved to work."""
+        related = _related(self._problem.rules)
         for at, ends in self._ends.items():
+            if at in related:
+                continue
             for sign, side, limit, is_data in (
                 (-1, self._low, ends.low, ends.low_is_data),
                 (1, self._high, ends.high, ends.high_is_data),
@@ -319,14 +338,20 @@ def _bound_together(rules: Rules | None) -> set[int]:
     return found
 
 
+def _related(rules: Rules | None) -> set[int]:
+    """Return the features of relations: how far one may go depends on the others."""
+    relations = [] if rules is None else [r for r in rules.rules if isinstance(r, Relation)]
+    return {int(at) for relation in relations for at in relation.used}
+
+
 def _grid_ends(feature: Feature, low: float, high: float) -> tuple[float, float]:
     """Return the first and the last value to propose between two numbers."""
     if not isinstance(feature, Number):
         return feature.ends(low, high)
     grid = feature.grid
     if not feature.step:
-        first, last = feature.usual
-        spread = last - first if last > first else max(abs(low), abs(high), 1.0)
+        least, most = feature.usual
+        spread = most - least if most > least else max(abs(low), abs(high), 1.0)
         grid = Grid(float(f"1e{int(np.floor(np.log10(spread))) + 1 - DIGITS}"))
     first, last = grid.ends(np.array(low), np.array(high))
     return float(first), float(last)

@@ -112,7 +112,7 @@ class Explanation:
         """The ranges of the options as codes, for code that draws them; None: not looked for."""
         return self._spans
 
-    def with_spans(self, spans: Spans) -> Explanation:
+    def with_spans(self, spans: Spans | None) -> Explanation:
         """Return the same explanation with the ranges of its options, as codes."""
         return replace(self, _spans=spans)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -140,7 +140,7 @@ class ChangeWriter:
         return "change.change", item
 
 
-def _ends(span: Span | None, i: int) -> _Ends:
+def _ends(span: Span | None, i: Any) -> _Ends:
     """Return the ends of a feature's range; None if it has one value."""
     if span is None or not span.is_wide(i):
         return None

@@ -99,6 +99,9 @@ class Writer:
             name = "range.or_earlier" if feature.is_time else "range.at_most"
             return self.templates(name, high=text(high, with_unit))
         once = self._names_unit_once(feature, low, high)
+        if feature.resolution == high - low == 1:  # two whole numbers
+            texts = [text(low, with_unit and not once), text(high, with_unit)]
+            return self.templates.join(texts, last="list.or")
         ends = {"low": text(low, with_unit and not once), "high": text(high, with_unit)}
         return self.templates("range.between", **ends)
 
@@ -109,6 +112,7 @@ class Writer:
             ends = {"low": self.value(feature, low), "high": self.value(feature, high)}
             return self.templates("range.values", **ends)
         texts = [self.value(feature, code) for code in codes]
+        texts = [self._quoted(text) if AMBIGUOUS.search(text) else text for text in texts]
         return self.templates.join(texts, last="list.or")
 
     def amount(self, feature: Feature, difference: float) -> str:
