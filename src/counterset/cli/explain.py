@@ -77,7 +77,7 @@ INCOMPLETE = 3
 DECISION = "decision"
 #: The arguments that have an effect only with another.
 ONLY = {
-    "--row": ("html", "json", "outcomes"),
+    "--row": ("html", "json", "outcomes", "ranges"),
     "--out": ("where", "keep", "safe_csv", "jobs", "scheduler", "quiet"),
 }
 
@@ -103,6 +103,9 @@ def add_command(commands: Commands) -> None:
     add_goal(group)
     add_settings(group)
     add_outcomes(group)
+    group.add_argument(
+        "--ranges", action="store_true", help="with --row: ranges in place of single values"
+    )
     group.add_argument("--html", type=Path, metavar="FILE", help="with --row: also write a report")
     group.add_argument("--json", action="store_true", help="with --row: print JSON, not words")
     group.add_argument("--where", metavar="EXPR", help="with --out: only rows where this is true")
@@ -152,6 +155,8 @@ def _explain_row(arguments: argparse.Namespace) -> int:
             f"Row {arguments.row} already has the wanted class or value: the model predicts "
             f"{to_python(explanation.label)!r}. Choose another row, or another goal."
         )
+    if arguments.ranges:
+        explanation = case.explainer.with_ranges(explanation)
     outcomes = find_outcomes(arguments, case.explainer)
     text = (
         explanation.to_json(indent=1, outcomes=outcomes)

@@ -73,6 +73,7 @@ def add_command(commands: Commands) -> None:
     group.add_argument(
         "--details", type=Path, metavar="FILE", help="the sender: a .json or .toml file"
     )
+    group.add_argument("--ranges", action="store_true", help="ranges in place of single values")
     group.add_argument("--date", metavar="DATE", help="the letter's date (default: today)")
     group.add_argument("--case", metavar="COLUMN", help="a column of DATA with case numbers")
     group.add_argument("--html", type=Path, metavar="FILE", help="write one letter as HTML")
@@ -100,7 +101,7 @@ def _run(arguments: argparse.Namespace) -> int:
         "audience": arguments.audience,
         "outcomes": find_outcomes(arguments, case.explainer),
     }
-    letters = _Letters(case, details, cases, how)
+    letters = _Letters(case, details, cases, arguments.ranges, how)
     if folder is None:
         return _write_one(letters, numbers[0], arguments)
     return _write_folder(letters, numbers, arguments)
@@ -179,6 +180,8 @@ class _Letters:
         The details that all letters share.
     cases
         The number of each person's case, or None.
+    ranges
+        Whether to write ranges in place of single values.
     how
         Further parameters of ``Explanation.letter``.
     """
@@ -186,6 +189,7 @@ class _Letters:
     case: Case
     details: dict[str, Any]
     cases: pd.Series | None
+    ranges: bool
     how: dict[str, Any]
 
     def explain(self, numbers: Sequence[int]) -> Iterator[tuple[int, Explanation]]:
@@ -194,6 +198,8 @@ class _Letters:
             chunk = list(numbers[start : start + ROWS])
             rows, goal = self.case.rows.iloc[chunk], self.case.goal
             found = self.case.explainer.explain_many(rows, **goal, if_none="ignore", skip=True)
+            if self.ranges:
+                found = self.case.explainer.with_ranges(found)
             yield from zip(chunk, found, strict=True)
 
     def write(self, number: int, explanation: Explanation, *, as_html: bool) -> str:

@@ -113,6 +113,8 @@ class CaseRequest(RowRequest):
         How many options to look for.
     kept
         The changes of each option that the person keeps; the answer says where they lead.
+    ranges
+        Whether options have ranges in place of points, which takes up to ten seconds.
     """
 
     case: int | None = Field(default=None, ge=0, strict=True)
@@ -121,6 +123,7 @@ class CaseRequest(RowRequest):
     interval: tuple[Finite, Finite] | None = None
     options: int = Field(default=5, ge=1, le=MOST_OPTIONS, strict=True)
     kept: list[Values] = Field(default_factory=list, max_length=MOST_KEPT)
+    ranges: bool = Field(default=False, strict=True)
 
 
 class NearbyRequest(CaseRequest):
@@ -224,6 +227,8 @@ class Cases:
             skip=True,
             **goal,
         )
+        if request.ranges:
+            explanation = explainer.with_ranges(explanation)
         return Explained(explainer, explanation)
 
     def _index(self, request: CaseRequest) -> Any:
