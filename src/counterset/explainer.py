@@ -622,7 +622,8 @@ class DiverseExplainer(BaseEstimator):
         finder = self._range_finder
         if isinstance(explanations, Explanations):
             return explanations.with_spans([finder.spans(e, time_limit) for e in explanations])
-        return explanations.with_spans(finder.spans(explanations, time_limit))
+        spans = finder.spans(explanations, time_limit)
+        return explanations.with_spans(spans)
 
     def _learn(
         self, training: TrainingData, recipes: RecipeBook, progress: bool | None = False

@@ -183,7 +183,7 @@ def test_special_codes_and_missing_values() -> None:
     assert len(explanation)
     for option in explanation.options:
         assert all(each.proved for each in option.ranges or ())
-        assert fitted.predict(rows_of(option, RNG, 500)).all()
+        assert (fitted.predict(rows_of(option, RNG, 500)) == option.label).all()
 
 
 def test_times_end_on_days() -> None:

@@ -98,6 +98,11 @@ class BoxChecker:
         self._table = problem.model.table
         self._solver_reads = True
 
+    @property
+    def can_solve(self) -> bool:
+        """Whether a solver may prove something about a box; False once none reads the model."""
+        return self._solver_reads and self._problem.plausible is None
+
     def reaches(self, rows: Matrix) -> Mask:
         """Return which rows reach the goal and keep the constraints."""
         return self._problem.flips(rows)
@@ -124,7 +129,7 @@ class BoxChecker:
             failing = rows[~self.reaches(rows)]
             proved = not len(failing) and (are_all or self._problem.plausible is None)
             return Verdict(proved, failing, len(rows))
-        if self._solver_reads and self._problem.plausible is None:
+        if self.can_solve:
             solved = self._solve(row, low, high, seconds)
             if solved.proved or len(solved.failing):
                 return solved

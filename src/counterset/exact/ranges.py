@@ -18,7 +18,7 @@ from counterset._base.arrays import Indices, Matrix, Vector
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.relations import Relation
 from counterset.constraints.rules import Condition, Rules, Together
-from counterset.exact.box_checks import BoxChecker, read_cuts
+from counterset.exact.box_checks import BoxChecker, Verdict, read_cuts
 from counterset.exact.certify import check_explanation, check_own, plausible_rows
 from counterset.exact.constraints import Feasible
 from counterset.exact.problem import Clock, Problem
@@ -283,10 +283,35 @@ class _Search:
                 break
             verdict = self._checker.verify(self._row, self._low, self._high, self._clock.left)
             if not len(verdict.failing):
+                if not verdict.proved and self._checker.can_solve:
+                    verdict = self._pulled_in(verdict)
                 return verdict.proved, verdict.checked
             self._cut(verdict.failing)
         self._low, self._high = self._row.copy(), self._row.copy()
         return True, 1  # the option itself: it was asked about when it was found
+
+    def _pulled_in(self, unsure: Verdict) -> Verdict:
+        """Return the verdict of a box that is a step shorter where the goal ends, if it is proved.
+
+        On round numbers a box may end just where the goal does, and rounding leaves that open.
+        """
+        low, high = self._low.copy(), self._high.copy()
+        for at in self._ends:
+            if low[at] > self._limit(at, -1):
+                low[at] = self._next(at, low[at])
+            if high[at] < self._limit(at, 1):
+                high[at] = self._next(at, high[at])
+        if (low == self._low).all() and (high == self._high).all():
+            return unsure
+        verdict = self._checker.verify(self._row, low, high, self._clock.left)
+        if not verdict.proved:
+            return unsure
+        self._low, self._high = low, high
+        return verdict
+
+    def _next(self, at: int, code: float) -> float:
+        """Return the next value to propose towards the option's own."""
+        return self._step(at, float(np.nextafter(code, self._row[at])))
 
     def _cut(self, failing: Matrix) -> None:
         """Cut the box so that it holds none of these points."""
@@ -302,7 +327,7 @@ class _Search:
         for at in self._ends:
             if point[at] == self._row[at]:
                 continue
-            end = self._step(at, float(np.nextafter(point[at], self._row[at])))
+            end = self._next(at, point[at])
             above = point[at] > self._row[at]
             kept = end - self._low[at] if above else self._high[at] - end
             share = kept / (self._high[at] - self._low[at])
