@@ -11,6 +11,8 @@ ready for any input). For each input the query makes a ``problem`` and hands it 
   ``milp`` is a tool that they share.
 - The paper's theory stands beside it: ``definitions``, ``exhaustive`` (the exhaustive explainer)
   and ``certify``.
+- ``ranges`` finds the box around an option of which every point reaches the goal, and
+  ``box_checks`` proves it.
 
 The room imports strategies and what lies below, and nothing of the explainer. Inside it, ``linear``
 and ``milp`` import no other solver; ``networks`` and ``trees`` use ``milp``; ``neighbours`` uses

@@ -1,7 +1,8 @@
 """What explainers return: explanations, options, certificates, and bounds on distances.
 
 Begin with :mod:`counterset.explanations.explanation`, then :mod:`counterset.explanations.option`:
-everything that shows an option reads ``explanation.options``. What counted against an input is in
+everything that shows an option reads ``explanation.options``. Its ranges are in
+:mod:`counterset.explanations.ranges`. What counted against an input is in
 :mod:`counterset.explanations.reasons`, by :mod:`counterset.explanations.shapley`. Every explanation
 is made by ``make_explanations`` in :mod:`counterset.explanations.explanations`; how it was made is
 its :mod:`counterset.explanations.context`. :mod:`counterset.explanations.json_form` is the form of
@@ -12,6 +13,7 @@ from counterset.explanations.certificate import Certificate, DistanceBounds
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
 from counterset.explanations.option import Change, Option
+from counterset.explanations.ranges import Range
 from counterset.explanations.reasons import Reason
 
 __all__ = [
@@ -21,5 +23,6 @@ __all__ = [
     "Explanation",
     "Explanations",
     "Option",
+    "Range",
     "Reason",
 ]
