@@ -18,8 +18,8 @@ WIDTH, START, END = 300, 52, 288
 NUMBER, ASIDE = 4, 32
 #: The heights of a lane, of the space above the first and below the last.
 LANE, ABOVE, BELOW = 18, 10, 8
-#: Half the size of a mark.
-MARK = 5.5
+#: Half the size of a mark, and of the ring, which is seen around a mark that hardly moves.
+MARK, RING = 5.0, 6.5
 
 
 def ranges(display: ChangesDisplay, shown: Collection[int], templates: Templates) -> str:
@@ -82,11 +82,9 @@ def _figure(
     parts = [f'<path class="axis" d="{ticks}M{start:.1f} {ABOVE - 4}V{base}"/>']
     for lane, change in enumerate(changes):
         y = ABOVE + lane * LANE + 4.0
-        parts.append(_lane(change, y))
-        if row.input_is_known:
-            parts.append(f'<circle class="input" cx="{start:.1f}" cy="{y:.1f}" r="{MARK}"/>')
-        else:
-            parts.append(_cross(start, y, "lost"))
+        ring = f'<circle class="input" cx="{start:.1f}" cy="{y:.1f}" r="{RING}"/>'
+        own = ring if row.input_is_known else _cross(start, y, "lost")
+        parts.append(_lane(change, y, own))
     svg = (
         f'<svg role="img" viewBox="0 0 {WIDTH} {height}" aria-label="{escape(title)}">'
         f"{''.join(parts)}</svg>"
@@ -97,15 +95,15 @@ def _figure(
     )
 
 
-def _lane(change: Dumbbell, y: float) -> str:
-    """Return an option's number, its line, and its mark."""
+def _lane(change: Dumbbell, y: float, own: str) -> str:
+    """Return an option's number, its line from the own value, and its mark."""
     colour = f"o{(change.option - 1) % 6 + 1}"
     start, end = _x(change.start), _x(change.end)
     dashed = "" if change.is_known else " switch"
     mark = _mark(change.option, end, y) if change.is_known else _cross(end, y, f"move {colour}")
     return (
         f'<text x="{NUMBER}" y="{y + 4.5:.1f}" font-size="13">{change.option}</text>'
-        f'<path class="move {colour}{dashed}" d="M{start:.1f} {y:.1f}H{end:.1f}"/>{mark}'
+        f'<path class="move {colour}{dashed}" d="M{start:.1f} {y:.1f}H{end:.1f}"/>{own}{mark}'
     )
 
 

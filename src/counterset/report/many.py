@@ -166,14 +166,12 @@ class _Writer:
         with_options, reached = status["explained"], status["already_reached"]
         sentences = [TEXTS["nobody_left"]]
         if self._open.any():
-            some = "all" if with_options == self._open.sum() else f"{with_options:,}"
-            name = "many_lead_all" if some == "all" else "many_lead"
+            name = "many_lead_one" if with_options == 1 else "many_lead"
+            if with_options == self._open.sum():
+                name = "many_lead_all"
             sentences = [
                 TEXTS[name].format(
-                    some=some,
-                    people=self._people,
-                    wanted=self.wanted,
-                    none=f"{status['none_found']:,}",
+                    some=f"{with_options:,}", people=self._people, wanted=self.wanted
                 )
             ]
         if reached:
@@ -231,7 +229,7 @@ class _Writer:
         """Return what stands in the way of a person, in words."""
         why = self._blocked[position]
         if why is None:
-            return [TEXTS["not_known"].format(count=MOST_REASONS)]
+            return []
         if why.cause == "constraint":
             context = self.explanations[position].context
             return list(dict.fromkeys(constraint_sentences(context, self.texts, why.constraints)))
@@ -245,15 +243,23 @@ class _Writer:
             return Section(TEXTS["without"], paragraphs(TEXTS["without_none"]))
         rows = [(text, f"{count:,}") for text, count in found.most_common(MOST_ROWS)]
         more = counted(len(found) - len(rows), "more constraint")
-        people = counted(len(self._blocked), "person", "people")
         headings = (TEXTS["constraint"], TEXTS["people"])
-        has = "without_one" if len(self._blocked) == 1 else "without_lead"
         body = [
-            paragraphs(TEXTS[has].format(people=people)),
-            plain_table(TEXTS["without_caption"], headings, rows, 1),
+            paragraphs(self._without_lead()),
+            plain_table(TEXTS["without_caption"], headings, rows, 1) if rows else "",
             note(TEXTS["more_constraints"].format(count=more) if len(found) > len(rows) else ""),
         ]
         return Section(TEXTS["without"], "".join(body))
+
+    def _without_lead(self) -> str:
+        """Return how many people have no option, and of how many it is known why."""
+        count, known = len(self._blocked), len([*filter(None, self._blocked.values())])
+        name = "without_one" if count == 1 else "without_lead"
+        text = TEXTS[name].format(people=counted(count, "person", "people"))
+        if known == count:
+            return text
+        rest = TEXTS["part_known" if known else "none_known"].format(count=known)
+        return f"{text} {rest}"
 
     def by_group(self, groups: Any) -> Section:
         """Return figures of groups."""

@@ -44,9 +44,9 @@ TEXTS = {
     "and_others": "{names}, and {count} more",
     # Many people.
     "many_title": "What would lead to another decision, for {people}",
-    "many_lead": "{some} of {people} have at least one option that leads to {wanted}; {none} have "
-    "none.",
-    "many_lead_all": "All of {people} have at least one option that leads to {wanted}.",
+    "many_lead": "{some} of {people} have at least one option that leads to {wanted}.",
+    "many_lead_one": "{some} of {people} has at least one option that leads to {wanted}.",
+    "many_lead_all": "Of {people}, everybody has at least one option that leads to {wanted}.",
     "nobody_left": "Nobody was to be explained.",
     "reached": "{people} more have that result already. They are not counted below.",
     "author": "Author: {author}",
@@ -66,14 +66,15 @@ TEXTS = {
     "without_caption": "What stands in the way: without this constraint alone, they would have an "
     "option. Somebody with several such constraints is counted at each.",
     "constraint": "constraint",
-    "more_constraints": "{count} stand in the way of fewer people.",
+    "more_constraints": "{count} are not listed; none stands in the way of more people.",
     "several": "No single constraint: several would have to be lifted.",
     "no_example": "There is no example to follow: no case in the training data has this result, as "
     "it was asked for.",
     "implausible": "Nothing that leads there is plausible enough.",
     "stopped": "The search was ended before an option was found.",
     "contradiction": "The model gives equal people different results.",
-    "not_known": "Not looked into: this is found out for the first {count} of them.",
+    "none_known": "What stands in the way is not known.",
+    "part_known": "What stands in the way was found out for the first {count} of them.",
     "group": "group",
     "groups": "By {name}",
     "groups_caption": "No figures are shown of fewer than {least} people. A difference between "
