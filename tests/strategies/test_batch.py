@@ -167,6 +167,8 @@ class TestRowLimit:
         stuck = Constraints(immutable=[f"x{i}" for i in range(5)], ranges={"x5": (0, 0.1)})
         with pytest.raises(NoCounterfactualError, match=r"ended at max_model_rows=40\. Allow"):
             explainer.explain(x, constraints=stuck)
+        found = explainer.explain_many(x[None, :], constraints=stuck, if_none="ignore")
+        assert found.why_none[0].cause == "stopped"
 
     def test_a_limit_that_is_not_reached_changes_nothing(self) -> None:
         free, limited = self.explainer()[0], self.explainer(max_model_rows=10**6)[0]

@@ -321,7 +321,7 @@ def constraints_kept(context: Context, templates: Templates) -> list[str]:
 def constraint_sentences(context: Context, templates: Templates, names: Iterable[str]) -> list[str]:
     """Return a sentence for each constraint that messages name, see :class:`WhyNone`."""
     known = _sentences_by_name(context, templates)
-    return [capitalised(known.get(name, templates("kept.other"))) for name in names]
+    return [capitalised(known.get(name) or templates("kept.other")) for name in names]
 
 
 def _sentences_by_name(context: Context, templates: Templates) -> dict[str, str]:
@@ -366,7 +366,7 @@ def costs_of_changes(context: Context, templates: Templates) -> list[str]:
     finite = [(name, cost) for name, cost in context.costs.items() if math.isfinite(cost)]
     return [
         templates(
-            "far.cost_of",
+            "far.cost_once" if cost == 1 else "far.cost_of",
             feature=writer.feature(table.features[table.position(name)]),
             cost=format_number(cost),
         )
