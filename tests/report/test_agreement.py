@@ -59,7 +59,7 @@ def nine_options() -> Explanation:
 def person(name: str) -> Explanation:
     """Return one of the explanations that are compared."""
     explanation, explainer = mixed()
-    row = explanation.coded.table.decode(explanation.coded.input[None, :])
+    row: Any = explanation.coded.table.decode(explanation.coded.input[None, :])
     if name == "missing value":
         assert row["debt"].isna().all()
         return explanation
@@ -99,7 +99,7 @@ def values(reader: Reader, changes: list[Change]) -> list[tuple[str, Any, Any]]:
         texts = [change.before or "not stated", change.after]
         for unit in reader.units.get(change.column.name, ()):
             texts = [text.removesuffix(f" {unit}") for text in texts]
-        found.append((change.column.name, *texts))
+        found.append((change.column.name, texts[0], texts[1]))
     return sorted(found)
 
 

@@ -116,7 +116,7 @@ def test_no_case_is_named_unless_the_annex_is_asked_for() -> None:
 
 def test_title_author_and_date_stand_above_it() -> None:
     explanations, _ = many()
-    given = {"title": "Declined <b>", "author": "الكاتب", "date": date(2027, 1, 2)}
+    given: dict[str, Any] = {"title": "Declined <b>", "author": "الكاتب", "date": date(2027, 1, 2)}
     lines = lines_of(explanations.to_html(**given))
     assert [line.translate({0x2068: None, 0x2069: None}) for line in lines[:3]] == [
         "Author: الكاتب", "Date: 2027-01-02", "Declined <b>",
