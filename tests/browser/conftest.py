@@ -102,7 +102,7 @@ def _write(folder: Path) -> None:
     many = explainer.explain_many(declined.iloc[:60], constraints=tight, if_none="warn")
     many.to_html(folder / "many.html", groups="personal_status", stability=stability)
     free = explainer.explain_many(declined, target="good", if_none="warn")
-    named: Any = {"title": "Loans that were declined", "author": "Jane Doe", "date": "18 November 2026"}
+    named: Any = {"title": "Declined loans", "author": "Jane Doe", "date": "18 November 2026"}
     free.to_html(folder / "annex.html", groups="age", annex=True, **named)
     row = mixed()[0]._table.decode(mixed()[0]._input[None, :])
     (nothing,) = mixed()[1].explain_many(row, target="no", skip=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -19,8 +21,6 @@ from counterset.evaluation import stability
 from counterset.words import Description
 
 INCOME, TOWN = "الدخل الشهري", "miejscowość"
-#: People whose explanations are compared.
-PEOPLE = ["missing value", "arabic", "no option", "many options", "many changes", "reached"]
 
 
 @cache
@@ -56,28 +56,51 @@ def nine_options() -> Explanation:
     return explanation
 
 
+def of_arabic() -> Explanation:
+    rows, explainer = arabic()
+    (found,) = explainer.explain_many(rows.iloc[[1]], target="مقبول", if_none="ignore")
+    assert len(found)
+    return found
+
+
+def with_missing_value() -> Explanation:
+    explanation, _ = mixed()
+    assert np.isnan(explanation.coded.input).any()
+    return explanation
+
+
+def with_unusual_options() -> Explanation:
+    """The last two options go where it usually does not help."""
+    explanation, _ = mixed()
+    unusual = explanation.changed & (np.arange(len(explanation)) >= 2)[:, None]
+    return replace(explanation, _unusual=unusual)
+
+
+def without_option(**goal: Any) -> Explanation:
+    explanation, explainer = mixed()
+    row = explanation.coded.table.decode(explanation.coded.input[None, :])
+    tight = Constraints(immutable=["age", "home", "debt", "score", LONG])
+    (empty,) = explainer.explain_many(row, constraints=tight, if_none="ignore", skip=True, **goal)
+    assert not len(empty)
+    return empty
+
+
+MADE: dict[str, Callable[[], Explanation]] = {
+    "missing value": with_missing_value,
+    "arabic": of_arabic,
+    "unusual": with_unusual_options,
+    "no option": without_option,
+    "many options": nine_options,
+    "many changes": lambda: wide()[0],
+    "reached": lambda: without_option(target="no"),
+}
+#: People whose explanations are compared.
+PEOPLE = list(MADE)
+
+
 def person(name: str) -> Explanation:
     """Return one of the explanations that are compared."""
-    explanation, explainer = mixed()
-    row: Any = explanation.coded.table.decode(explanation.coded.input[None, :])
-    if name == "missing value":
-        assert row["debt"].isna().all()
-        return explanation
-    if name == "arabic":
-        rows, other = arabic()
-        (found,) = other.explain_many(rows.iloc[[1]], target="مقبول", if_none="ignore")
-        assert len(found)
-        return found
-    if name == "no option":
-        tight = Constraints(immutable=["age", "home", "debt", "score", LONG])
-        (empty,) = explainer.explain_many(row, constraints=tight, if_none="ignore")
-        return empty
-    if name == "reached":
-        (reached,) = explainer.explain_many(row, target="no", skip=True)
-        return reached
-    if name == "many changes":
-        return wide()[0]
-    return nine_options()
+    return MADE[name]()
 
 
 def reader_of(explanation: Explanation) -> Reader:
@@ -116,6 +139,8 @@ def test_the_report_has_the_sentences_of_the_description(name: str) -> None:
     shown = explanation.nearest(7)
     assert all(line in lines for line in (*Description.of(shown).sure, *described.far))
     assert " ".join(described.kept) in [*lines, ""]
+    assert " ".join(Description.of(shown).unusual) in [*lines, ""]
+    assert bool(described.unusual) == (name == "unusual")
     title = next(line for line in lines if line.startswith("Input"))
     told = described.heading
     assert title.split(". ")[0] == told.split(". ")[0]
@@ -147,7 +172,8 @@ def test_letter_and_report_agree_on_reasons_numbers_and_values(name: str) -> Non
     for short, long in zip(reasons, told, strict=True):
         assert long.startswith(f"{short} (")
     reader = reader_of(explanation)
-    in_letter = reader.options_in_letter(without_isolates(letter))
+    bare = without_isolates(letter).replace(" (unusual for this model)", "")
+    in_letter = reader.options_in_letter(bare)
     described = explanation.describe(width=None)
     in_words = reader.options(without_isolates(described))
     assert len(in_letter) == len(in_words) == len(explanation)

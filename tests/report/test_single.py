@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -125,6 +126,17 @@ def test_chosen_options_keep_their_numbers() -> None:
     assert len(drawn) > 0
 
 
+def test_only_options_that_are_shown_are_called_unusual() -> None:
+    explanation = mixed()[0]
+    unusual = explanation.changed & (np.arange(len(explanation)) >= 2)[:, None]
+    explanation = replace(explanation, _unusual=unusual)
+    text = visible(explanation.to_html(options=[1, 4]))
+    assert "Option 4 is unusual for this model" in text
+    assert "Options 3" not in text
+    assert "The nearest first, but unusual ones last; what is not named" in text
+    assert "are unusual" not in visible(explanation.to_html(options=[1, 2]))
+
+
 def test_one_chosen_option_is_told_as_one() -> None:
     text = visible(mixed()[0].to_html(options=(3,)))
     assert "Option 3 of 4 is shown, under the number that it has among all." in text
@@ -216,7 +228,7 @@ def test_of_many_options_the_nearest_are_shown_and_all_are_recorded() -> None:
     page = explanation.to_html()
     text = visible(page)
     assert "9 options lead to True." in text
-    assert "The 7 nearest of 9 options are shown." in text
+    assert "The first 7 of 9 options are shown." in text
     items = page[page.index('<ul class="options">') :]
     assert len(re.findall(r"<li><p>\d+\. ", items)) == 7
     assert len(read_record(page, "It")["explanation"]["options"]) == 9

@@ -326,7 +326,7 @@ class _Writer:
             decision = self.label_text(found.labels[i])
             case = isolated(str(to_python(found.index[i])))
             rows.append((case, decision, f"{found.counts[i]}", text))
-        headings = (TEXTS["case"], TEXTS["decision"], TEXTS["number"], TEXTS["nearest"])
+        headings = (TEXTS["case"], TEXTS["decision"], TEXTS["number"], TEXTS["first"])
         table = plain_table(TEXTS["annex_caption"], headings, rows)
         return Section(TEXTS["annex"], table, on_new_page=True)
 

@@ -96,11 +96,11 @@ TEXTS = {
     "stability_far": "The sets of options of a person and a copy are {mean} apart on average, and "
     "more than {tail} for one copy in twenty (the distance between sets).",
     "annex": "Annex: the cases",
-    "annex_caption": "Each case with its decision, and its nearest option or what stands in the "
+    "annex_caption": "Each case with its decision, and its first option or what stands in the "
     "way of one.",
     "case": "case",
     "decision": "decision",
-    "nearest": "nearest option",
+    "first": "first option",
     "has_result": "Has that result already.",
     "no_option": "No option was found.",
     "command": "counterset verify REPORT.html --model MODEL --data TABLE --all",
