@@ -16,7 +16,7 @@ import pytest
 from support.displays import approve, mixed
 from support.page_text import lines_of
 
-from counterset import Constraints, Explanations, InvalidInputError, evaluate
+from counterset import Constraints, DiverseExplainer, Explanations, InvalidInputError, evaluate
 from counterset.explanations.why_none import WhyNone
 from counterset.report.page import read_record, seal_holds
 
@@ -236,3 +236,36 @@ def test_the_median_of_few_people_is_not_given() -> None:
         with_option = int((explanations.counts[members] > 0).sum())
         if mine is not None:
             assert (mine["median_distance"] is None) == (with_option < 10)
+
+
+def test_of_many_small_groups_the_number_is_shown() -> None:
+    explanations, _ = many()
+    lines = lines_of(explanations.to_html(groups=[f"name {i}" for i in range(len(explanations))]))
+    (at,) = (i for i, line in enumerate(lines) if re.fullmatch(r"\d+ small groups", line))
+    assert lines[at + 1] == "fewer than 10 people each"
+    assert not any(line.startswith("name ") for line in lines)
+
+
+def test_constraints_of_each_person_are_not_told_as_those_of_all() -> None:
+    _, explainer = mixed()
+    rows = many()[1].iloc[:2]
+    own = [Constraints(immutable=["age"]), Constraints(immutable=["score"])]
+    found = explainer.explain_many(rows, constraints=own, if_none="ignore", skip=True)
+    assert "Constraints that were kept: They differ from person to person." in lines_of(
+        found.to_html()
+    )
+    same = explainer.explain_many(rows, constraints=own[1:] * 2, if_none="ignore", skip=True)
+    assert "Constraints that were kept: The score may not change." in lines_of(same.to_html())
+
+
+def test_a_regression_says_its_range() -> None:
+    X = np.random.default_rng(0).random((100, 2)).round(3)
+    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1), max_counterfactuals=1).fit(X)
+    found = explainer.explain_many(X[:3], interval=(1.9, float("inf")), if_none="ignore", skip=True)
+    assert "leads to a prediction of at least 1.9." in " ".join(lines_of(found.to_html()))
+
+
+def test_a_report_about_nobody_says_so() -> None:
+    lines = lines_of(many()[0][:0].to_html(annex=True))
+    assert "Nobody was to be explained." in lines
+    assert "Everybody has at least one option." not in lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,11 @@ __all__ = ["LEAST", "Group", "figures_of", "group_people"]
 LEAST = 10
 #: Numbers with more than 6 values are shown in 4 bands of about equally many people.
 MOST_VALUES, BANDS = 6, 4
+#: The ends of bands are written with 4 digits, or more if two bands would read alike.
+DIGITS = (4, 6, 9, 17)
+
+#: Writes a band: from its ends, with at most so many digits.
+BandText: TypeAlias = Callable[[float, float, int], str]
 
 
 @dataclass(frozen=True)
@@ -109,13 +114,13 @@ def _of_feature(feature: Feature, codes: Vector, among: Mask) -> list[Group]:
     return [group for group in groups if (group.members & among).any()]
 
 
-def _text_of(feature: Feature) -> Callable[[float, float], str]:
+def _text_of(feature: Feature) -> BandText:
     """Return what writes a band of a feature."""
 
-    def text(low: float, high: float) -> str:
+    def text(low: float, high: float, digits: int) -> str:
         if feature.is_time:
             return TEXTS["band"].format(low=feature.format(low), high=feature.format(high))
-        band = TEXTS["band"].format(low=rounded(low), high=rounded(high))
+        band = _numbers(low, high, digits)
         return band if feature.wording is None else feature.wording.with_unit(band, is_one=False)
 
     return text
@@ -125,22 +130,35 @@ def _of_values(values: pd.Series, among: Mask) -> list[Group]:
     """Return the groups by values that are no feature."""
     missing = values.isna().to_numpy()
     groups: list[Group] = []
-    if types.is_numeric_dtype(values.dtype) and not types.is_bool_dtype(values.dtype):
+    if types.is_datetime64_any_dtype(values.dtype):
+        groups = _banded(_nanoseconds(values), ~missing, among, _days)
+    elif types.is_numeric_dtype(values.dtype) and not types.is_bool_dtype(values.dtype):
         numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-
-        def text(low: float, high: float) -> str:
-            return TEXTS["band"].format(low=rounded(low), high=rounded(high))
-
-        groups = _banded(numbers, ~missing, among, text)
+        groups = _banded(numbers, ~missing, among, _numbers)
     if not groups:
-        texts = np.array([isolated(str(to_python(each))) for each in values], dtype=object)
-        codes, _ = pd.factorize(values, sort=_can_be_sorted(values))
-        groups = [
-            Group(str(texts[codes == code][0]), codes == code) for code in range(codes.max() + 1)
-        ]
+        codes, found = pd.factorize(values, sort=_can_be_sorted(values))
+        texts = [isolated(str(to_python(each)).removesuffix(" 00:00:00")) for each in found]
+        # Different values can read alike, such as 1 and "1".
+        alike = pd.Series(range(len(texts))).groupby(texts, sort=False)
+        groups = [Group(str(text), np.isin(codes, same)) for text, same in alike]
     if missing.any():
         groups.append(Group(Templates.read()("value.missing"), missing))
     return [group for group in groups if (group.members & among).any()]
+
+
+def _nanoseconds(times: pd.Series) -> Vector:
+    """Return times as numbers; NaN for those that are missing."""
+    numbers = times.dt.tz_localize(None).astype("datetime64[ns]").astype("int64")
+    return np.where(times.isna(), np.nan, numbers.to_numpy(dtype=np.float64))
+
+
+def _numbers(low: float, high: float, digits: int) -> str:
+    return TEXTS["band"].format(low=rounded(low, digits), high=rounded(high, digits))
+
+
+def _days(low: float, high: float, digits: int) -> str:
+    first, last = (str(pd.Timestamp(int(each)).date()) for each in (low, high))
+    return TEXTS["band"].format(low=first, high=last)
 
 
 def _can_be_sorted(values: pd.Series) -> bool:
@@ -151,9 +169,7 @@ def _can_be_sorted(values: pd.Series) -> bool:
     return True
 
 
-def _banded(
-    values: Vector, known: Mask, among: Mask, text: Callable[[float, float], str]
-) -> list[Group]:
+def _banded(values: Vector, known: Mask, among: Mask, text: BandText) -> list[Group]:
     """Return bands of about equally many people; none if there are few values."""
     mine = np.sort(values[known & among])
     if len(np.unique(mine)) <= MOST_VALUES:
@@ -161,10 +177,13 @@ def _banded(
     bands = max(1, min(BANDS, len(mine) // LEAST))
     # The ends are values that somebody has.
     tops = np.unique([mine[-(-len(mine) * i // bands) - 1] for i in range(1, bands + 1)])
-    groups, low = [], -np.inf
-    for top in tops:
-        members = known & (values > low) & (values <= top)
-        inside = values[members & among]
-        groups.append(Group(text(float(inside.min()), float(inside.max())), members))
-        low = top
-    return groups
+    members = [
+        known & (values > low) & (values <= top)
+        for low, top in zip([-np.inf, *tops[:-1]], tops, strict=True)
+    ]
+    inside = [values[each & among] for each in members]
+    for digits in DIGITS:
+        texts = [text(float(each.min()), float(each.max()), digits) for each in inside]
+        if len(set(texts)) == len(texts):
+            break
+    return [Group(each, mask) for each, mask in zip(texts, members, strict=True)]

@@ -44,6 +44,8 @@ MOST_ROWS = 15
 #: What stands in the way of the first 100 inputs without an option is found out: each takes about
 #: as long as an explanation.
 MOST_REASONS = 100
+#: Up to 10 groups with too few people are named; of more, it is said how many there are.
+MOST_SMALL = 10
 #: What is written of noisy copies, as means over all of them.
 MEASURED = ("input_distance", "covered", "kept", "set_distance_mean")
 
@@ -77,17 +79,12 @@ def report_of_many(
     if groups is not None:
         sections.append(writer.by_group(groups))
     sections.append(writer.stability(stability))
-    stays = what_stays(context, texts)
     technical, check = technical_sections(
         context,
         texts,
         label_text=writer.label_text,
         wanted=writer.wanted,
-        constraints=[
-            *([stays] if stays else []),
-            *constraints_kept(context, texts),
-            *costs_of_changes(context, texts),
-        ],
+        constraints=writer.constraints(),
         command=TEXTS["command"],
     )
     check = Section(check.heading, check.body + note(TEXTS["check_many"]))
@@ -159,6 +156,16 @@ class _Writer:
     @property
     def _people(self) -> str:
         return counted(int(self._open.sum()), "person", "people")
+
+    def constraints(self) -> list[str]:
+        """Return the constraints and the costs that were kept, a sentence each."""
+        context, texts = self.explanations.context, self.texts
+        if len({repr(each.context.constraints) for each in self.explanations}) > 1:
+            return [TEXTS["constraints_differ"], *costs_of_changes(context, texts)]
+        context = self.explanations[0].context if len(self.explanations) else context
+        stays = what_stays(context, texts)
+        kept = (*([stays] if stays else []), *constraints_kept(context, texts))
+        return [*kept, *costs_of_changes(context, texts)]
 
     def lead(self) -> str:
         """Return how many people have options."""
@@ -240,7 +247,8 @@ class _Writer:
         found = Counter(text for i in self._blocked for text in self._obstacles(i))
         self.figures["without"] = {"people": len(self._blocked), "obstacles": dict(found)}
         if not self._blocked:
-            return Section(TEXTS["without"], paragraphs(TEXTS["without_none"]))
+            nobody = "without_none" if self._open.any() else "nobody_left"
+            return Section(TEXTS["without"], paragraphs(TEXTS[nobody]))
         rows = [(text, f"{count:,}") for text, count in found.most_common(MOST_ROWS)]
         more = counted(len(found) - len(rows), "more constraint")
         headings = (TEXTS["constraint"], TEXTS["people"])
@@ -265,11 +273,17 @@ class _Writer:
         """Return figures of groups."""
         name, members = group_people(self.explanations, groups, self._open)
         found = {each.text: figures_of(self.explanations, each, self._open) for each in members}
-        few = TEXTS["few"].format(least=LEAST)
         self.figures["groups"] = {"by": name, "least": LEAST, "figures": found}
+        small = [text for text, each in found.items() if each is None]
+        few = "few"
+        if len(small) > MOST_SMALL:
+            small, few = [TEXTS["small_groups"].format(count=f"{len(small):,}")], "few_each"
+        shown = [(text, each) for text, each in found.items() if each is not None or text in small]
         rows = [
-            (text, few, "", "", "") if each is None else (text, *_cells(each, self.texts))
-            for text, each in found.items()
+            (text, TEXTS[few].format(least=LEAST), "", "", "")
+            if each is None
+            else (text, *_cells(each, self.texts))
+            for text, each in (*shown, *((text, None) for text in small if text not in found))
         ]
         headings = (
             isolated(name), TEXTS["people"], TEXTS["share_with"], TEXTS["mean_options"],
