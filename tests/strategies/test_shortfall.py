@@ -15,6 +15,7 @@ from support.toys import Recorder
 from counterset import (
     Constraints,
     DiverseExplainer,
+    Explanations,
     FewerCounterfactualsWarning,
     InvalidInputError,
     NearestCandidates,
@@ -184,7 +185,8 @@ def test_a_reason_knows_its_cause_and_the_constraints_that_are_enough() -> None:
 
     def why(**given: Any) -> WhyNone:
         found = explainer.explain_many(frame.head(1), if_none="ignore", **given)
-        return pickle.loads(pickle.dumps(found)).why_none[0]
+        again: Explanations = pickle.loads(pickle.dumps(found))
+        return again.why_none[0]
 
     either = why(constraints=Constraints(ranges={"a": (0, 1)}, immutable=["b"]))
     assert (either.cause, either.constraints) == ("constraint", ("ranges['a']", "immutable 'b'"))
