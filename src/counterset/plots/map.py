@@ -23,13 +23,13 @@ straight for the model would be a staircase on the steps of the features.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
-from scipy.ndimage import binary_dilation, map_coordinates
+from scipy.ndimage import binary_dilation, distance_transform_edt, map_coordinates
 from scipy.spatial import KDTree
 
 from counterset._base.arrays import Indices, Labels, Mask, Matrix, Vector
@@ -39,9 +39,25 @@ from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.explanations.explanation import Explanation
 from counterset.models.adapter import ModelAdapter
-from counterset.plots.style import GREY, INPUT, PAPER, axes_or_new, check_one, option_style
+from counterset.plots.style import (
+    GREY,
+    Ink,
+    axes_or_new,
+    check_one,
+    colour_of,
+    draw_input,
+    draw_note,
+    draw_number,
+    draw_title,
+    name_of,
+    title_of,
+    value_text,
+    without_signs,
+    wrapped,
+)
 from counterset.strategies.line_search import Paths
 from counterset.tables.features.feature import Feature
+from counterset.tables.features.time import DAY
 from counterset.tables.space import TableDistance
 from counterset.tables.table import Table
 from counterset.words.outcomes import Outcomes
@@ -61,8 +77,11 @@ __all__ = [
     "sides_of",
 ]
 
-#: A map ends 25 % beyond the farthest option.
-MARGIN = 0.25
+#: A map ends 25 % beyond the farthest option; or 5 % beyond the usual ranges, where its axes are
+#: features, but it is at most 4 times as wide as the input and the options need.
+MARGIN, EDGE, WIDEST = 0.25, 0.05, 4.0
+#: An axis that is a feature has at most 5 marks: more would run into each other.
+MOST_TICKS = 5
 #: Singular values below this share of the largest are rounding, and no direction.
 NEGLIGIBLE = 1e-9
 
@@ -97,6 +116,10 @@ class Layout(Protocol):
 
     def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return how far the map reaches, to the right and upwards."""
+        ...
+
+    def ticks(self, axis: int) -> list[tuple[float, str]]:
+        """Return marks for an axis that is a feature: where each stands, and its text."""
         ...
 
 
@@ -224,12 +247,49 @@ class Plane:
         return rows
 
     def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the ends of a square around the input and the options."""
+        """Return how far the map reaches: over the usual ranges of the axes, and to all options."""
         marks = np.vstack([self.options, self.ends, np.zeros(2)])
-        middle = (marks.min(axis=0) + marks.max(axis=0)) / 2
-        half = (0.5 + MARGIN) * np.ptp(marks, axis=0).max()
-        (left, low), (right, high) = middle - half, middle + half
-        return (left, right), (low, high)
+        least, most = marks.min(axis=0), marks.max(axis=0)
+        middle, span = (least + most) / 2, np.ptp(marks, axis=0).max()
+        start, end = middle - (0.5 + MARGIN) * span, middle + (0.5 + MARGIN) * span
+        if self.features:
+            usual = [self._table.features[i].usual for i in self.features]
+            places = [self.at(axis, np.array(ends)) for axis, ends in enumerate(usual)]
+            low, high = np.array(places).T
+            edge = EDGE * np.maximum(high - low, span)
+            # Options that are close together are not to run into each other.
+            start = np.maximum(np.minimum(low, least) - edge, middle - WIDEST / 2 * span)
+            end = np.minimum(np.maximum(high, most) + edge, middle + WIDEST / 2 * span)
+        return (float(start[0]), float(end[0])), (float(start[1]), float(end[1]))
+
+    def ticks(self, axis: int) -> list[tuple[float, str]]:
+        """Return marks for an axis that is a feature: where each stands, and its text."""
+        i = self.features[axis]
+        feature, (start, end) = self._table.features[i], self.limits()[axis]
+        low, high = (self._x[i] + each / self._factor[i] for each in (start, end))
+        values = _times(low, high) if feature.is_time else _numbers(low, high, feature)
+        values = values[(values >= low) & (values <= high)]
+        places = self.at(axis, values)
+        return [
+            (float(at), value_text(feature, float(code)))
+            for at, code in zip(places, values, strict=True)
+        ]
+
+
+def _numbers(low: float, high: float, feature: Feature) -> Vector:
+    """Return some round numbers from about ``low`` to about ``high``."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - an extra
+
+    locator = MaxNLocator(MOST_TICKS, integer=feature.resolution == 1)
+    return np.array(locator.tick_values(low, high))
+
+
+def _times(low: float, high: float) -> Vector:
+    """Return the beginnings of some years, months or days, as codes."""
+    from matplotlib.dates import AutoDateLocator, num2date  # noqa: PLC0415 - an extra
+
+    locator = AutoDateLocator(minticks=3, maxticks=MOST_TICKS)
+    return DAY * np.array(locator.tick_values(num2date(low / DAY), num2date(high / DAY)))
 
 
 class Fan:
@@ -342,6 +402,10 @@ class Fan:
         reach = (1 + MARGIN) * float(self._reach.max())
         return (-reach, reach), (-reach, reach)
 
+    def ticks(self, axis: int) -> list[tuple[float, str]]:
+        """Return no marks: no axis is a feature."""
+        return []
+
     def _on_line(self, which: Indices, length: Vector) -> Matrix:
         """Return the rows on the lines: up to the options, up to the ends, and beyond."""
         near, far = self._radii[which], self._reach[which]
@@ -378,13 +442,14 @@ def _or_1(factor: Vector) -> Vector:
     return np.where(factor > 0, factor, 1.0)
 
 
+#: The width of the disc of an option, as a share of the map's.
+DISC = 0.045
+#: The name of an area needs so much room above and below its middle, as a share of the map.
+ROOM = 0.035
 #: At most 500 training rows are drawn: more hide the boundary.
 MOST_DOTS = 500
-#: Where the decision stays, and where it is another: both light, the second hatched too.
-STAYS, CHANGES = "#FFF3D6", "#D6EAF6"
-HATCH, LINES = "///", "#9DBDD1"
-
-
+#: How the area is hatched where the decision is what was asked for.
+HATCH = "///"
 #: The model is asked about the middles of 81 x 81 cells of a map.
 CELLS = 81
 #: Five halvings find where an edge between two middles crosses the boundary, to 1/32 of a cell.
@@ -437,12 +502,13 @@ class MapDisplay:
     """The set as a map: the input, the lines to its options, and the decision boundary.
 
     Where the options span a plane of numbers, the map is that plane of the scaled space, and every
-    position in it is exact. Otherwise the input stands in the middle and each option at its true
-    distance; between the lines to the options, a row is a mixture of theirs. ``is_exact`` and the
-    note below the map say which. See :mod:`counterset.plots.map`.
+    position in it is exact; if they change two features, these are the axes, over their usual
+    ranges. Otherwise the input stands in the middle and each option at its true distance; between
+    two lines, the changes of both options are added up. ``is_exact`` and the note below the map say
+    which. See :mod:`counterset.plots.map`.
 
-    The model is asked about the input, the options and a grid of points; between two points that
-    differ, the boundary is drawn in the middle.
+    The model is asked about the input, the options and a grid of points, and on between two
+    points that differ, to find the boundary between them. Steps of whole numbers are smoothed.
 
     Parameters
     ----------
@@ -456,6 +522,10 @@ class MapDisplay:
         The decisions on both sides, as text: all that are not what was asked for, and all that are.
     is_exact
         Whether the map is a true plane.
+    title
+        The decision and how many options there are.
+    axes
+        For each axis that is a feature: its name, and where which values stand; else empty.
 
     Attributes
     ----------
@@ -472,7 +542,7 @@ class MapDisplay:
     (True, (2, 2))
     """
 
-    size = (6.0, 5.4)
+    size = (5.8, 7.1)
 
     def __init__(
         self,
@@ -482,7 +552,11 @@ class MapDisplay:
         labels: tuple[str, str],
         *,
         is_exact: bool,
+        title: str = "",
+        axes: tuple[tuple[str, list[tuple[float, str]]], ...] = (),
     ) -> None:
+        self.title = title
+        self.axes = axes
         self.options = options
         self.dots = dots
         self.background = background
@@ -490,8 +564,14 @@ class MapDisplay:
         self.is_exact = is_exact
 
     @classmethod
-    def from_explanation(cls, explanation: Explanation, explainer: DiverseExplainer) -> Self:
-        """Prepare the map of one explanation; the model is asked about a grid of points, once.
+    def from_explanation(
+        cls,
+        explanation: Explanation,
+        explainer: DiverseExplainer,
+        *,
+        outcomes: Mapping[Any, str] | None = None,
+    ) -> Self:
+        """Prepare the map of one explanation; the model is asked about a grid of points.
 
         Parameters
         ----------
@@ -499,6 +579,8 @@ class MapDisplay:
             An explanation with at least one option.
         explainer
             The fitted explainer that made it.
+        outcomes
+            From labels to how people call them, for the title and the areas.
         """
         check_one(explanation)
         layout = map_of(explanation, explainer)
@@ -506,45 +588,76 @@ class MapDisplay:
         dots = layout.place(explainer.training_.pool.matrix)
         dots = dots[background.holds(dots)]
         step = max(1, -(-len(dots) // MOST_DOTS))
+        features = explanation.coded.table.features
+        names = Outcomes(explanation, Templates.read(), outcomes or {}, quoted=False)
         return cls(
             layout.options,
             dots[::step],
             background,
-            sides_of(explanation, background),
+            sides_of(explanation, background, names.text),
             is_exact=layout.is_exact,
+            title=title_of(explanation, outcomes),
+            axes=tuple(
+                (name_of(features[i]), layout.ticks(axis)) for axis, i in enumerate(layout.features)
+            ),
         )
 
     def plot(self, ax: Any = None) -> Self:
         """Draw into axes, or into a new figure."""
         (self.ax_,) = axes_or_new(ax, self.size)
         self.figure_ = self.ax_.figure
-        sides = draw_background(self.ax_, self.background, self.labels)
+        ink = Ink.of(self.ax_)
+        draw_background(self.ax_, self.background, ink)
         self.ax_.plot(*self.dots.T, ".", color=GREY, markersize=2.5, alpha=0.6, zorder=2)
         for i, option in enumerate(self.options):
-            style = option_style(i)
-            self.ax_.plot(*zip((0, 0), option, strict=True), color=style["color"], zorder=3)
-            self.ax_.plot(
-                *option, linestyle="", markersize=9, markeredgecolor=PAPER, zorder=4,
-                label=f"option {i + 1}", **style,
-            )  # fmt: skip
-        self.ax_.plot(
-            0, 0, "o", color=INPUT, markerfacecolor=PAPER, markersize=9, markeredgewidth=2,
-            zorder=5, label="input",
-        )  # fmt: skip
-        how = "distances from the input are true;\nbetween the lines, rows are mixtures of theirs"
-        if self.is_exact:
-            how = f"a plane of the scaled space,\nasked at {self.background.right.size:,} points"
-        self.ax_.set_xlabel(how, fontsize=8)
-        marks, _ = self.ax_.get_legend_handles_labels()
-        self.ax_.legend(
-            handles=[*marks[-1:], *marks[:-1], *sides],
-            loc="upper left",
-            bbox_to_anchor=(1.01, 1),
-            frameon=False,
-            fontsize=8.5,
-            borderaxespad=0,
-        )
+            colour = colour_of(i + 1)
+            self.ax_.plot(*zip((0, 0), option, strict=True), color=colour, linewidth=2, zorder=3)
+        draw_input(self.ax_, (0, 0), ink, 9)
+        # The nearest on top.
+        for i, at in reversed(list(enumerate(self._discs()))):
+            if (at != self.options[i]).any():
+                line = zip(self.options[i], at, strict=True)
+                self.ax_.plot(*line, color=ink.text, linewidth=0.8, zorder=4)
+                self.ax_.plot(*self.options[i], ".", color=ink.text, markersize=5, zorder=4)
+            draw_number(self.ax_, at, i + 1, ink, 13)
+        unnamed = name_areas(self.ax_, self.background, self.labels, ink, self.options)
+        self._name_axes()
+        draw_title(self.ax_, self.title, 52)
+        draw_note(self.ax_, self._note(unnamed), 46 if self.axes else 8)
         return self
+
+    def _discs(self) -> Matrix:
+        """Return where the numbers stand: at the options, or beside others if these are near."""
+        (left, right), (low, high) = self.background.limits
+        size = np.array([right - left, high - low])
+        placed: list[Vector] = []
+        for option in self.options:
+            at = option
+            outwards = option / (np.linalg.norm(option / size) or 1.0)
+            for step in range(1, len(self.options) + 1):
+                if all(np.linalg.norm((at - other) / size) >= DISC for other in placed):
+                    break
+                at = option + step * DISC * outwards
+            placed.append(at)
+        return np.array(placed)
+
+    def _name_axes(self) -> None:
+        axes = (self.ax_.xaxis, self.ax_.yaxis)
+        for axis, (name, ticks) in zip(axes, self.axes, strict=False):
+            axis.set_ticks([at for at, _ in ticks], [text for _, text in ticks], fontsize=8)
+            axis.set_label_text(wrapped(name, 44))
+
+    def _note(self, unnamed: list[str]) -> str:
+        marks = "Ring: the input. Numbers: its options."
+        if len(self.dots):
+            marks += " Dots: training rows."
+        how = (
+            "Their distances from the input are true. Between two lines, the area says what the\n"
+            "model decides if the changes of both options are added up."
+        )
+        if self.is_exact:
+            how = "The area says what the model decides there, with all else as in the input."
+        return "\n".join([marks, how, *unnamed])
 
 
 def map_of(
@@ -567,25 +680,64 @@ def map_of(
     return lay_out(explainer.distance_, coded.input, coded.matrix, rules, beyond)
 
 
-def draw_background(ax: Any, background: Background, labels: tuple[str, str]) -> list[Any]:
-    """Draw where the decision is another one, with a line between; return handles for a legend."""
+def draw_background(ax: Any, background: Background, ink: Ink) -> None:
+    """Draw where the decision is what was asked for, with a line around it."""
     at, depth = (background.right, background.up), background.depth
     levels = (-2 * DEEPEST, 0.0, 2 * DEEPEST)
-    ax.contourf(*at, depth, levels=levels, colors=[STAYS, CHANGES], zorder=0)
+    ax.contourf(*at, depth, levels=levels, colors=[ink.stays, ink.changes], zorder=0)
     # Clear of the fill, lines at an angle show the other side in grey too.
     if depth.min() < 0 < depth.max():
         lines = ax.contourf(*at, depth, levels=levels[1:], colors="none", hatches=[HATCH], zorder=0)
-        lines.set_edgecolor(LINES)
+        lines.set_edgecolor(ink.hatch)
         lines.set_linewidth(0)
-        ax.contour(*at, depth, levels=[0.0], colors=INPUT, linewidths=1, zorder=1)
-    ax.set(xlim=background.limits[0], ylim=background.limits[1], aspect="equal")
-    ax.set(xticks=[], yticks=[])
-    from matplotlib.patches import Patch  # noqa: PLC0415 - an extra
+        ax.contour(*at, depth, levels=[0.0], colors=ink.text, linewidths=1, zorder=1)
+    (left, right), (low, high) = background.limits
+    ax.set(xlim=(left, right), ylim=(low, high), xticks=[], yticks=[])
+    ax.set_aspect((right - left) / (high - low), adjustable="box")
+    ax.grid(visible=False)
 
-    return [
-        Patch(facecolor=colour, hatch=hatch, edgecolor=LINES, label=textwrap.fill(label, 24))
-        for colour, hatch, label in zip((STAYS, CHANGES), ("", HATCH), labels, strict=True)
-    ]
+
+def name_areas(
+    ax: Any, background: Background, labels: tuple[str, str], ink: Ink, options: Matrix
+) -> list[str]:
+    """Write the decisions into their areas; return a sentence for each that has no room.
+
+    Parameters
+    ----------
+    options
+        Where something stands that is not to be written over; so does the input.
+    """
+    unnamed = []
+    cells = len(background.reached)
+    kinds = ("The plain area", "The hatched area")
+    for side, (label, kind) in enumerate(zip(labels, kinds, strict=True)):
+        free = background.reached == bool(side)
+        if not label or not free.any():
+            continue
+        for share in np.linspace(0, 1, cells):
+            for column, row in _cells_of(share * options, background):
+                free[row, column] = False
+        # Texts are wider than high, so that there has to be more room beside them.
+        room = distance_transform_edt(np.pad(free, 1), sampling=(1.0, 0.4))[1:-1, 1:-1]
+        row, column = np.unravel_index(room.argmax(), room.shape)
+        if room[row, column] < ROOM * cells:
+            unnamed.append(f"{kind}: {label}.")
+            continue
+        at = background.right[row, column], background.up[row, column]
+        ax.annotate(
+            without_signs(textwrap.fill(label, 18)), at, ha="center", va="center", fontsize=10,
+            fontweight="bold", color=ink.text, zorder=4,
+            bbox={"boxstyle": "round,pad=0.25", "facecolor": ink.paper, "edgecolor": "none"},
+        )  # fmt: skip
+    return unnamed
+
+
+def _cells_of(points: Matrix, background: Background) -> Indices:
+    """Return the column and the row of the cell of each point."""
+    (left, right), (low, high) = background.limits
+    size = np.array([right - left, high - low]) / len(background.reached)
+    found: Indices = ((points - (left, low)) / size).astype(np.intp)
+    return np.clip(found, 0, len(background.reached) - 1)
 
 
 def is_reached_as(explanation: Explanation, labels: Labels) -> Mask:
