@@ -33,7 +33,6 @@ from counterset.plots.style import (
     colour_of,
     pyplot,
     shortened,
-    title_of,
     wrapped,
 )
 
@@ -93,10 +92,10 @@ def displays() -> dict[str, Any]:
 def shown_texts(figure: Any) -> list[Text]:
     hidden = set()  # tick labels outside the limits of their axes are not drawn
     for ax in figure.axes:
-        for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
-            low, high = sorted((low, high))
+        for axis in (ax.xaxis, ax.yaxis):
+            first, last = sorted(axis.get_view_interval())
             for tick in axis.get_major_ticks():
-                if not low <= tick.get_loc() <= high:
+                if not first <= tick.get_loc() <= last:
                     hidden |= {tick.label1, tick.label2}
     texts = [each for each in figure.findobj(Text) if each.get_text().strip()]
     return [each for each in texts if each.get_visible() and each not in hidden]
@@ -131,7 +130,7 @@ def test_axes_of_a_dark_style_are_drawn_on_in_the_dark_later_too() -> None:
 
 @pytest.mark.parametrize("transparent", ["white", "black"])
 def test_transparent_axes_are_taken_for_the_paper_that_suits_their_text(transparent: str) -> None:
-    settings = {
+    settings: Any = {
         "figure.facecolor": "none",
         "axes.facecolor": "none",
         "axes.labelcolor": transparent,
@@ -145,10 +144,13 @@ def test_transparent_axes_are_taken_for_the_paper_that_suits_their_text(transpar
 def test_a_title_keeps_its_order_around_arabic_words() -> None:
     explanation, _ = mixed()
     names = {"no": "\u0645\u0631\u0641\u0648\u0636", "yes": "\u0645\u0642\u0628\u0648\u0644"}
-    title = title_of(explanation, names)
+    title = (
+        ChangesDisplay.from_explanation(explanation, outcomes=names).plot().ax_.get_title("left")
+    )
     signs = {sign for sign in title if "\u2066" <= sign <= "\u2069"}
     assert signs == ({"\u2068", "\u2069"} if mpl.__version_info__ >= (3, 11) else set())
     assert all(name in title for name in names.values())
+    plt.close("all")
 
 
 def test_no_text_of_a_new_figure_is_cut_or_runs_into_another() -> None:

@@ -243,6 +243,8 @@ class Plane:
     def rows(self, points: Matrix) -> Matrix:
         """Return the row that each point stands for: the scaling backwards."""
         moved = self._x + points @ self._axes / self._factor
+        # A small type of whole numbers has no room for what lies at the edge of a map.
+        moved = np.clip(moved, *np.array([each.dtype_range for each in self._table.features]).T)
         rows: Matrix = np.where(self._axes.any(axis=0), moved, self._x)
         return rows
 
@@ -286,10 +288,12 @@ def _numbers(low: float, high: float, feature: Feature) -> Vector:
 
 def _times(low: float, high: float) -> Vector:
     """Return the beginnings of some years, months or days, as codes."""
-    from matplotlib.dates import AutoDateLocator, num2date  # noqa: PLC0415 - an extra
+    from matplotlib import dates  # noqa: PLC0415 - an extra
 
-    locator = AutoDateLocator(minticks=3, maxticks=MOST_TICKS)
-    return DAY * np.array(locator.tick_values(num2date(low / DAY), num2date(high / DAY)))
+    untyped: Any = dates
+    locator = untyped.AutoDateLocator(minticks=3, maxticks=MOST_TICKS)
+    ends = (untyped.num2date(end / DAY) for end in (low, high))
+    return DAY * np.array(locator.tick_values(*ends))
 
 
 class Fan:

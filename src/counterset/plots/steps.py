@@ -30,6 +30,7 @@ from counterset.plots.style import (
     draw_note,
     draw_number,
     title_of,
+    without_signs,
 )
 from counterset.strategies.paper import Paper
 from counterset.strategies.ranking import Ranking
@@ -179,7 +180,7 @@ class StepsDisplay:
         self.figure_ = self.ax_[0].figure
         alive = (np.ones_like(self.kept), self.kept, self.chosen, self.chosen)
         if ax is None:
-            self.figure_.suptitle(self.title, fontsize=11)
+            self.figure_.suptitle(without_signs(self.title), fontsize=11)
         ink = Ink.of(self.ax_[0])
         for axis, title, now in zip(self.ax_, TITLES, alive, strict=True):
             draw_background(axis, self.background, ink)

@@ -242,7 +242,9 @@ def _is_light(colour: str) -> bool:
 
 def draw_title(ax: Any, title: str, width: int = 64) -> None:
     """Write what a plot says above it, from the left, in lines of at most ``width`` letters."""
-    ax.set_title("\n".join(textwrap.wrap(title, width)), loc="left", fontsize=11, pad=10)
+    ax.set_title(
+        "\n".join(textwrap.wrap(without_signs(title), width)), loc="left", fontsize=11, pad=10
+    )
 
 
 def draw_note(ax: Any, note: str, below: float = 8.0) -> None:
@@ -278,18 +280,18 @@ def title_of(explanation: Explanation, outcomes: Mapping[Any, str] | None = None
     kind = "predicted to be" if words.is_number else "classified as"
     label, aim = isolated(words.text(explanation.label)), isolated(words.aim())
     if explanation.status == "already_reached":
-        return without_signs(f"{kind.capitalize()} {label}, as asked for: nothing has to change")
+        return f"{kind.capitalize()} {label}, as asked for: nothing has to change"
     count = len(explanation)
     lead = {0: "no option was found that leads", 1: "one option leads"}
     rest = lead.get(count, f"{count} options lead")
-    return without_signs(f"{kind.capitalize()} {label}: {rest} to {aim}")
+    return f"{kind.capitalize()} {label}: {rest} to {aim}"
 
 
 def without_signs(text: str) -> str:
     """Return a text that matplotlib can draw.
 
-    Releases before 3.11 write from left to right only, and have no glyphs for the signs that
-    isolate what is written from right to left.
+    It has the signs of :func:`~counterset._base.bidi.isolated`. Releases before 3.11 write from
+    left to right only, and have no glyphs for these signs.
     """
     _matplotlib()
     from matplotlib import ft2font  # noqa: PLC0415 - an extra
