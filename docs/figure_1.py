@@ -13,7 +13,7 @@ from matplotlib.patches import Circle, Patch, Polygon, Rectangle
 
 from counterset import ExhaustiveExplainer, counterfactual_distance
 from counterset.exact import Box, Points, ReluNetwork
-from counterset.plots.style import COLOURS, Ink, draw_input
+from counterset.plots.style import Ink, draw_input
 
 INPUTS = {"x": (-0.2, 0.2), "x_1": (0.2, 0.2), "x_2": (0.2, -0.2)}
 EPSILON = 0.05
@@ -54,13 +54,15 @@ def draw(axes: Axes, model: object, border: np.ndarray, patch: Patch, title: str
         exhaustive = ExhaustiveExplainer(model, EPSILON, "l2", Points(border)).explain(x)
         members = {tuple(c) for c in exhaustive.values}
         band = np.array([point for point in border if tuple(point) in members])
-        axes.plot(*band.T, color=ink.area(COLOURS[0], 0.6), lw=9, solid_capstyle="round", zorder=2)
+        axes.plot(
+            *band.T, color=ink.area(ink.colour(1), 0.65), lw=9, solid_capstyle="round", zorder=2
+        )
         # The network is solved on the whole box; the ball on its border, point by point.
         domain = Box(-1.5, 1.5) if isinstance(model, ReluNetwork) else Points(border)
         c = counterfactual_distance(model, x, "l2", domain).witness
         axes.plot(*zip(x, c, strict=True), color=ink.text, lw=1.2, ls=(0, (2, 2)), zorder=3)
         draw_input(axes, x, ink)
-        axes.plot(*c, "o", color=COLOURS[0], ms=9, mec=ink.paper, zorder=4)
+        axes.plot(*c, "o", color=ink.colour(1), ms=9, mec=ink.paper, zorder=4)
         outwards = np.sign(x)
         style = {"ha": "center", "va": "center", "fontsize": 15, "zorder": 6, "color": ink.text}
         axes.text(*(x + outwards * (0.15, -0.02)), f"${name}$", **style)

@@ -40,9 +40,9 @@ from counterset.plots import (
     StabilityDisplay,
     StepsDisplay,
 )
-from counterset.plots.style import COLOURS, GREY, Ink, draw_input, draw_number
+from counterset.plots.style import Ink, draw_input, draw_number
 
-#: Dots per inch: sharp on a page of 800 pixels, and less than 100 kB each.
+#: Dots per inch: sharp on a page of 800 pixels, and less than 150 kB each.
 DPI = 110
 #: The background of the site's dark pages.
 SLATE = "#1e2129"
@@ -141,24 +141,26 @@ def nearest_steps() -> Callable[[], Any]:
 
     def draw() -> Any:
         figure, axes = plt.subplots(1, 4, figsize=(13, 3.6), sharex=True, sharey=True)
-        ink, blue = Ink.of(axes[0]), COLOURS[0]
+        ink = Ink.of(axes[0])
         for axis, title in zip(axes, titles, strict=True):
             axis.contourf(
                 right, up, wanted.reshape(right.shape), levels=[-1, 0.5, 2],
                 colors=[ink.stays, ink.changes],
             )  # fmt: skip
+            axis.contour(right, up, wanted.astype(float).reshape(right.shape), levels=[0.5],
+                         colors=ink.text, linewidths=1)  # fmt: skip
             axis.set_title(title, fontsize=10)
             axis.set_xticks([])
             axis.set_yticks([])
             draw_input(axis, x, ink, 7)
         for start, step in zip(others, changes, strict=True):
-            arrow = {"arrowstyle": "->", "color": blue}
+            arrow = {"arrowstyle": "->", "color": ink.colour(1)}
             axes[0].annotate("", start + step, start, arrowprops=arrow)
-        disc = {"color": blue, "markeredgecolor": ink.paper, "markersize": 6}
-        axes[1].plot(*moved[~works].T, "x", color=GREY, markersize=5)
+        disc = {"color": ink.colour(1), "markeredgecolor": ink.paper, "markersize": 6}
+        axes[1].plot(*moved[~works].T, "x", color=ink.muted, markersize=5)
         axes[1].plot(*moved[works].T, "o", **disc)
         axes[2].plot(*found.T, "o", **disc)
-        axes[3].plot(*found.T, "o", color=GREY, markersize=3, alpha=0.6)
+        axes[3].plot(*found.T, "o", color=ink.muted, markersize=3, alpha=0.6)
         for rank, option in enumerate(chosen, start=1):
             axes[3].plot(*zip(x, option, strict=True), ":", color=ink.text)
             draw_number(axes[3], option, rank, ink)

@@ -12,12 +12,10 @@ from counterset._base.arrays import Vector
 from counterset._base.bidi import isolated
 from counterset.explanations.explanation import Explanation
 from counterset.plots.style import (
-    GREY,
     SHOWN,
     Ink,
     axes_or_new,
     check_one,
-    colour_of,
     draw_input,
     draw_note,
     draw_number,
@@ -212,19 +210,19 @@ class ChangesDisplay:
         base = top + lanes - 0.25
         start = row.changes[0].start
         if row.ends is not None:
-            ax.plot([0, 1], [base, base], color=GREY, linewidth=1, marker="|", zorder=1)
+            ax.plot([0, 1], [base, base], color=ink.muted, linewidth=1, marker="|", zorder=1)
             for at, text, side in ((0, row.ends[0], "left"), (1, row.ends[1], "right")):
                 ax.annotate(
                     text, (at, base), (0, -2), textcoords="offset points",
-                    ha=side, va="top", fontsize=7, color=GREY,
+                    ha=side, va="top", fontsize=7, color=ink.muted,
                 )  # fmt: skip
             places = [start, *(change.end for change in row.changes)]
             for end, far in ((1, max(places)), (0, min([1, *(p for p in places if p > ASIDE)]))):
                 if (far - end) * (1 if end else -1) > 0:
-                    ax.plot([end, far], [base, base], ":", color=GREY, linewidth=1, zorder=1)
+                    ax.plot([end, far], [base, base], ":", color=ink.muted, linewidth=1, zorder=1)
         ax.plot([start, start], [top - 0.4, base], color=ink.text, linewidth=0.8, zorder=1)
         for lane, change in enumerate(row.changes):
-            y, colour = top + lane, colour_of(change.option)
+            y, colour = top + lane, ink.colour(change.option)
             line = "-" if row.ends is not None and change.is_known else (0, (2, 2))
             ax.plot(
                 [change.start, change.end], [y, y], color=colour, linestyle=line, linewidth=2,

@@ -40,11 +40,9 @@ from counterset.explainer import DiverseExplainer
 from counterset.explanations.explanation import Explanation
 from counterset.models.adapter import ModelAdapter
 from counterset.plots.style import (
-    GREY,
     Ink,
     axes_or_new,
     check_one,
-    colour_of,
     draw_input,
     draw_note,
     draw_number,
@@ -612,9 +610,9 @@ class MapDisplay:
         self.figure_ = self.ax_.figure
         ink = Ink.of(self.ax_)
         draw_background(self.ax_, self.background, ink)
-        self.ax_.plot(*self.dots.T, ".", color=GREY, markersize=2.5, alpha=0.6, zorder=2)
+        self.ax_.plot(*self.dots.T, ".", color=ink.muted, markersize=2.5, alpha=0.6, zorder=2)
         for i, option in enumerate(self.options):
-            colour = colour_of(i + 1)
+            colour = ink.colour(i + 1)
             self.ax_.plot(*zip((0, 0), option, strict=True), color=colour, linewidth=2, zorder=3)
         draw_input(self.ax_, (0, 0), ink, 9)
         # The nearest on top.

@@ -11,11 +11,9 @@ from counterset._base.arrays import Mask
 from counterset._base.bidi import isolated
 from counterset.explanations.explanation import Explanation
 from counterset.plots.style import (
-    GREY,
     Ink,
     axes_or_new,
     check_one,
-    colour_of,
     draw_note,
     draw_number,
     draw_title,
@@ -147,7 +145,7 @@ class MenuDisplay:
         ink = Ink.of(self.ax_)
         for i, j in np.ndindex(self.uses.shape):
             if self.uses[i, j]:
-                colour = colour_of(j + 1)
+                colour = ink.colour(j + 1)
                 self.ax_.add_patch(
                     Rectangle((j - 0.46, i - 0.4), 0.92, 0.8, facecolor=ink.area(colour),
                               edgecolor=colour, linewidth=1.2)
@@ -155,7 +153,7 @@ class MenuDisplay:
                 text = without_signs(self.texts[i][j])
                 self.ax_.text(j, i, text, ha="center", va="center", fontsize=8.5, color=ink.text)
             else:
-                self.ax_.text(j, i, "·", ha="center", va="center", color=GREY)
+                self.ax_.text(j, i, "·", ha="center", va="center", color=ink.muted)
         for j in range(len(self.headings)):
             draw_number(self.ax_, (j, -1.1), j + 1, ink, 13)
         names = [wrapped(name, 24) for name in self.names]

@@ -14,8 +14,6 @@ from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.explanations.explanation import Explanation
 from counterset.plots.style import (
-    COLOURS,
-    GREY,
     Ink,
     axes_or_new,
     check_one,
@@ -113,13 +111,13 @@ class StabilityDisplay:
         for low, high, x in zip(
             self.table["set_distance_mean"], self.table["set_distance_max"], moved, strict=True
         ):
-            self.ax_.plot([x, x], [low, high], color=GREY, linewidth=0.8, alpha=0.6, zorder=1)
+            self.ax_.plot([x, x], [low, high], color=ink.muted, linewidth=0.8, alpha=0.6, zorder=1)
         self.ax_.scatter(
             moved, self.table["set_distance_max"], marker="^", facecolor="none",
-            edgecolor=COLOURS[1], zorder=3,
+            edgecolor=ink.colour(2), zorder=3,
         )  # fmt: skip
         self.ax_.scatter(
-            moved, self.table["set_distance_mean"], marker="o", color=COLOURS[0], s=18,
+            moved, self.table["set_distance_mean"], marker="o", color=ink.colour(1), s=18,
             zorder=3,
         )  # fmt: skip
         self.ax_.plot([0, end], [0, end], color=ink.text, linestyle="--", linewidth=1, zorder=2)

@@ -21,8 +21,6 @@ from counterset.plots.map import (
     sides_of,
 )
 from counterset.plots.style import (
-    COLOURS,
-    GREY,
     Ink,
     axes_or_new,
     check_one,
@@ -93,7 +91,7 @@ class StepsDisplay:
     (True, 2)
     """
 
-    size = (13.0, 4.5)
+    size = (13.0, 4.25)
 
     def __init__(
         self,
@@ -201,8 +199,8 @@ class StepsDisplay:
         return self
 
     def _draw_candidates(self, axis: Any, now: Mask, ink: Ink) -> None:
-        axis.plot(*self.candidates[~now].T, "x", color=GREY, markersize=3, alpha=0.5, zorder=2)
+        axis.plot(*self.candidates[~now].T, "x", color=ink.muted, markersize=3, alpha=0.5, zorder=2)
         axis.plot(
-            *self.candidates[now].T, "o", color=COLOURS[0], markeredgecolor=ink.paper,
+            *self.candidates[now].T, "o", color=ink.colour(1), markeredgecolor=ink.paper,
             markersize=6, zorder=4,
         )  # fmt: skip

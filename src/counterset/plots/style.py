@@ -27,13 +27,11 @@ from counterset.words.templates import Templates
 
 __all__ = [
     "COLOURS",
-    "GREY",
     "MARKERS",
     "SHOWN",
     "Ink",
     "axes_or_new",
     "check_one",
-    "colour_of",
     "draw_input",
     "draw_note",
     "draw_number",
@@ -54,9 +52,6 @@ __all__ = [
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: A shape beside each colour, so that a print in grey can be read.
 MARKERS = "osD^vP*X<>"
-#: What stays in the background: range lines, training rows, what was dropped. It can be read on
-#: black as well as on white.
-GREY = "#808080"
 #: A plot shows the 10 features that change most often: more would not fit a page.
 SHOWN = 10
 
@@ -139,7 +134,7 @@ def save(display: Any, file: str | Path, size: tuple[float, float], count: int =
 
 @dataclass(frozen=True)
 class Ink:
-    """The colours of everything but options: they follow the axes.
+    """The colours of a plot: they follow the axes.
 
     Attributes
     ----------
@@ -163,6 +158,16 @@ class Ink:
         # What is transparent is shown on what suits the text.
         paper = ("#000000" if _is_light(text) else "#ffffff") if seen is None else to_hex(seen)
         return cls(text, paper)
+
+    @property
+    def muted(self) -> str:
+        """The colour of what stays in the background: range lines, training rows."""
+        return _mixed(self.text, self.paper, 0.62)
+
+    def colour(self, option: int) -> str:
+        """Return the colour of an option, counted from 1; lighter on a dark background."""
+        colour = COLOURS[(option - 1) % 6]
+        return colour if _is_light(self.paper) else _mixed("#ffffff", colour, 0.3)
 
     def area(self, colour: str, share: float = 0.16) -> str:
         """Return a colour for an area: the background with a little of another colour."""
@@ -193,11 +198,6 @@ def _mixed(colour: str, other: str, share: float) -> str:
     return str(to_hex((red, green, blue)))
 
 
-def colour_of(option: int) -> str:
-    """Return the colour of an option, counted from 1."""
-    return COLOURS[(option - 1) % 6]
-
-
 def draw_number(ax: Any, at: Any, option: int, ink: Ink, size: float = 11.0) -> None:
     """Draw an option, counted from 1, as its number on a disc.
 
@@ -208,7 +208,7 @@ def draw_number(ax: Any, at: Any, option: int, ink: Ink, size: float = 11.0) -> 
     size
         The width of the disc, in points.
     """
-    colour = colour_of(option)
+    colour = ink.colour(option)
     ax.plot(
         *at, "o", color=colour, markersize=size, markeredgecolor=ink.paper, markeredgewidth=0.8,
         zorder=6, clip_on=False,

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from counterset.evaluation.tuning import Tuning
-from counterset.plots.style import COLOURS, GREY, axes_or_new, draw_note, save
+from counterset.plots.style import Ink, axes_or_new, draw_note, save
 
 __all__ = ["TradeOffDisplay", "draw_trade_off"]
 
@@ -49,19 +49,20 @@ class TradeOffDisplay:
         """Draw into two axes, or into a new figure."""
         self.ax_ = axes_or_new(ax, self.size, len(PANELS))
         self.figure_ = self.ax_[0].figure
+        ink = Ink.of(self.ax_[0])
         if ax is None:
             self.figure_.suptitle(self.title, fontsize=11)
         table, best = self.tuning.table, self.tuning.recommended
         front = table["pareto"].to_numpy(dtype=bool)
         for axis, (metric, heading) in zip(self.ax_, PANELS.items(), strict=True):
             axis.scatter(
-                table["k_distance"][~front], table[metric][~front], marker="x", color=GREY
+                table["k_distance"][~front], table[metric][~front], marker="x", color=ink.muted
             )  # fmt: skip
             axis.scatter(
-                table["k_distance"][front], table[metric][front], marker="o", color=COLOURS[0]
+                table["k_distance"][front], table[metric][front], marker="o", color=ink.colour(1)
             )  # fmt: skip
             axis.scatter(
-                best["k_distance"], best[metric], s=160, facecolor="none", edgecolor=COLOURS[1],
+                best["k_distance"], best[metric], s=160, facecolor="none", edgecolor=ink.colour(2),
                 linewidth=2,
             )  # fmt: skip
             axis.set(xlabel="k-distance (less is better)", ylabel=heading)
