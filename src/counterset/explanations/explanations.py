@@ -79,6 +79,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
     _stable_radius: Lazy[Vector] | None
     _list_radius: Lazy[Vector] | None
     _from_list: Mask | None
+    _unusual: Mask | None
     _probabilities: Probabilities
     _constraints: tuple[Any, ...] | None = None
     _why_none: Mapping[int, str] = field(default_factory=dict)
@@ -129,6 +130,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             _table=self._table,
             _input=self._inputs[i],
             _matrix=self._matrix[part],
+            _unusual=None if self._unusual is None else self._unusual[part],
             _probabilities=self._probabilities.take(
                 np.r_[i, len(self) + np.arange(part.start, part.stop)]
             ),
@@ -326,6 +328,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             _stable_radius=None if stable is None else Lazy(lambda: stable.value[which]),
             _list_radius=None if listed is None else Lazy(lambda: listed.value[which]),
             _from_list=None if self._from_list is None else self._from_list[rows],
+            _unusual=None if self._unusual is None else self._unusual[rows],
             _probabilities=self._probabilities.take(np.r_[which, len(self) + rows]),
             _why_none=_Renumbered(self._why_none, which),
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
@@ -385,6 +388,7 @@ def make_explanations(
     stable_radius: Lazy[Vector] | None = None,
     list_radius: Lazy[Vector] | None = None,
     from_list: Mask | None = None,
+    unusual: Mask | None = None,
     asked: tuple[int, int] = (0, 0),
     context: Context,
     constraints: Sequence[Any] | None = None,
@@ -408,7 +412,8 @@ def make_explanations(
     owners
         The input that each counterfactual belongs to, counted among those, ascending.
     rows, row_labels, distances
-        The counterfactuals, nearest first for each input, with their labels and distances.
+        The counterfactuals in the order in which they are offered to each input, with their labels
+        and distances.
     examples
         The training row that each was searched towards; None: there are none, marked by -1.
     plausibility
@@ -419,6 +424,9 @@ def make_explanations(
         For each of those inputs, within what distance the same list is offered, if that is known.
     from_list
         Which counterfactuals come from that list; None: all, or there is none.
+    unusual
+        Which features each counterfactual moves against the direction that usually helps; None:
+        there are no such directions.
     asked
         How many calls the model was asked in, and about how many rows.
     context
@@ -460,6 +468,7 @@ def make_explanations(
         _stable_radius=_spread(stable_radius, explained, len(inputs)),
         _list_radius=_spread(list_radius, explained, len(inputs)),
         _from_list=from_list,
+        _unusual=unusual,
         _probabilities=Probabilities.of(context.model, table, (inputs, rows), (labels, row_labels))
         if probabilities is None
         else Probabilities.known(probabilities),

@@ -17,6 +17,7 @@ from counterset._base.arrays import (
     Labels,
     Mask,
     Matrix,
+    Moves,
     Vector,
     row_blocks,
     to_python,
@@ -138,6 +139,10 @@ class QueryBatch:
         means the same in all.
     quota
         About how many rows the model may be asked, or None: any number.
+    directions
+        In which direction each feature usually helps each input, ``(n, d)``. Then options against
+        it come last, and no two options of an input move a feature in opposite directions. None:
+        directions do not matter.
     """
 
     model: ModelAdapter
@@ -148,6 +153,7 @@ class QueryBatch:
     input_labels: Labels
     unseen: dict[Any, int] = field(default_factory=dict, repr=False)
     quota: RowQuota | None = field(default=None, repr=False)
+    directions: Moves | None = field(default=None, repr=False)
 
     @cached_property
     def embedded(self) -> Embedded:
@@ -170,6 +176,13 @@ class QueryBatch:
         part = replace(self, inputs=self.inputs[which], input_labels=self.input_labels[which])
         part.embedded = self.embedded.take(which)
         part.quota = None if self.quota is None else self.quota.take(which)
+        part.directions = None if self.directions is None else self.directions[which]
+        return part
+
+    def with_directions(self, directions: Moves) -> QueryBatch:
+        """Return the same batch with the direction in which each feature usually helps."""
+        part = replace(self, directions=directions)
+        part.embedded, part.input_codes = self.embedded, self.input_codes
         return part
 
     def alone(self, which: Indices) -> QueryBatch:
@@ -268,6 +281,17 @@ class QueryBatch:
             snapped[:, group] = rows[:, group]
         return self.within_constraints(snapped, owners)
 
+    def moves(self, rows: Matrix, owners: Indices) -> Moves:
+        """Return where rows raise (1) or lower (-1) a feature of their inputs, ``(m, d)``."""
+        return self.distance.table.moves(self.inputs[owners], rows)
+
+    def unusual(self, rows: Matrix, owners: Indices) -> Mask:
+        """Return which features rows move against the direction that usually helps, ``(m, d)``."""
+        if self.directions is None:
+            return np.zeros(rows.shape, dtype=bool)
+        unusual: Mask = self.moves(rows, owners) * self.directions[owners] < 0
+        return unusual
+
     def _read(self, answers: Answers, owners: Indices) -> Codes:
         """Return the class codes of acceptable answers, ``REFUSED`` for the others."""
         accepted = self.requirements.goal.accepts(answers.labels, self.input_labels[owners])
@@ -308,6 +332,9 @@ class Chosen:
         For each input, within what distance it is offered the same list (NaN: not proved), or None.
     from_list
         Which of them come from such a list; None: there is none, or all do.
+    unusual
+        Which features each moves against the direction that usually helps, ``(m, d)``; None: there
+        are no such directions.
     """
 
     owners: Indices
@@ -322,6 +349,7 @@ class Chosen:
     stable_radius: Lazy[Vector] | None = None
     list_radius: Lazy[Vector] | None = None
     from_list: Mask | None = None
+    unusual: Mask | None = None
 
     @cached_property
     def counts(self) -> Counts:
@@ -340,6 +368,7 @@ class Chosen:
             lengths=self.lengths[which],
             settled=self.settled[which],
             from_list=None if self.from_list is None else self.from_list[which],
+            unusual=None if self.unusual is None else self.unusual[which],
         )
 
     def among(self, inputs: Indices, n: int) -> Chosen:
@@ -419,18 +448,23 @@ class Chosen:
             np.concatenate([part.settled for part in parts]),
             n_candidates,
             farthest,
-            from_list=_joined_masks(parts),
+            from_list=_joined_masks([each.from_list for each in parts], parts, True),
+            unusual=_joined_masks([each.unusual for each in parts], parts, False),
         )
         return joined.take(np.argsort(joined.owners, kind="stable"))
 
 
-def _joined_masks(parts: Sequence[Chosen]) -> Mask | None:
-    if all(part.from_list is None for part in parts):
+def _joined_masks(
+    masks: Sequence[Mask | None], parts: Sequence[Chosen], default: bool
+) -> Mask | None:
+    """Put a mask of each part together; None if no part has one."""
+    known = [mask for mask in masks if mask is not None]
+    if not known:
         return None
     return np.concatenate(
         [
-            np.ones(len(part.owners), dtype=bool) if part.from_list is None else part.from_list
-            for part in parts
+            np.full((len(part.owners), *known[0].shape[1:]), default) if mask is None else mask
+            for mask, part in zip(masks, parts, strict=True)
         ]
     )
 

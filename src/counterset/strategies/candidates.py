@@ -248,8 +248,16 @@ def asked(found: Chosen, batch: QueryBatch) -> Chosen:
 
 
 def pick_diverse(selector: Selector, found: Chosen, batch: QueryBatch) -> Chosen:
-    """Take step 3 among candidates of each input's own, sorted by distance."""
+    """Take step 3 among candidates of each input's own, sorted by distance.
+
+    Where directions matter, candidates against the usual ones come last.
+    """
+    moves = None
+    if batch.directions is not None:
+        unusual = batch.unusual(found.rows, found.owners).any(axis=1)
+        found = found.take(np.lexsort((unusual, found.owners)))
+        moves = batch.moves(found.rows, found.owners)
     nearest = np.full(len(batch.inputs), np.inf)
     np.minimum.at(nearest, found.owners, found.lengths)
     view = selector.view(batch.embedded, found.embedded, nearest)
-    return found.take(np.sort(selector.choose_from_own(view, found.owners)))
+    return found.take(np.sort(selector.choose_from_own(view, found.owners, moves)))

@@ -52,7 +52,7 @@ def how_far(explanation: Explanation, templates: Templates) -> list[str]:
     settings, sentences = explanation.context.settings.value, []
     usual = DISTANCES.fullmatch(str(settings.get("distance"))) and settings.get("scale") in SCALES
     if usual and not explanation.context.costs:
-        nearest = float(explanation.distances[0])
+        nearest = float(explanation.distances.min())
         if nearest < 1.05:  # from here on, two digits say more than 1 times
             sentences.append(templates("far.share", share=percent(nearest, templates)))
         else:
@@ -394,8 +394,10 @@ class Description:
     heading
         What the model says about the input, and how many options there are.
     options
-        The options, nearest first: each is one sentence with its figures, or a heading and a line
+        The options in their order: each is one sentence with its figures, or a heading and a line
         for each change.
+    unusual
+        What usually helps in place of what some options do.
     kept
         What stays as it is, and the other constraints that were kept.
     far
@@ -412,6 +414,7 @@ class Description:
     far: tuple[str, ...]
     sure: tuple[str, ...]
     reasons: tuple[str, ...] = ()
+    unusual: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -447,6 +450,7 @@ class Description:
             options=tuple(
                 _option(explanation, option, texts, labels) for option in explanation.options
             ),
+            unusual=tuple(_unusual(explanation, texts)),
             kept=(*([stays] if stays else []), *constraints_kept(explanation.context, texts)),
             far=tuple(how_far(explanation, texts)),
             sure=(
@@ -461,12 +465,13 @@ class Description:
         options = [
             folded(line, width, hang) for each in self.options for line, hang in _hanging(each)
         ]
-        rest = [folded(" ".join(part), width) for part in (self.kept, self.far, self.sure) if part]
+        parts = (self.unusual, self.kept, self.far, self.sure)
+        rest = [folded(" ".join(part), width) for part in parts if part]
         reasons = [folded(self.reasons[0], width)] if self.reasons else []
         reasons += [folded(f"  {line}", width, "     ") for line in self.reasons[1:]]
         blocks = ("\n".join(block) for block in (options, reasons, rest))
-        parts = [folded(self.heading, width), *blocks]
-        return "\n\n".join(part for part in parts if part)
+        whole = [folded(self.heading, width), *blocks]
+        return "\n\n".join(part for part in whole if part)
 
     def __str__(self) -> str:
         return self.text()
@@ -487,19 +492,22 @@ def heading(
     classified = outcomes.classified(explanation.label)
     sentences = [templates("heading.input", index=index, classified=classified)]
     count, wanted = len(explanation), outcomes.aim()
+    last = any(option.unusual for option in explanation.options)
+    order = templates("heading.unusual_last" if last else "heading.nearest_first")
     if explanation.status == "already_reached":
         sentences.append(templates("heading.already_reached"))
     elif not count:
         sentences.append(templates("heading.none_found", wanted=wanted))
     elif of_table:
         name = "heading.table_of_one" if count == 1 else "heading.table"
-        sentences.append(templates(name, count=count, wanted=wanted))
+        sentences.append(templates(name, count=count, wanted=wanted, order=order))
     else:
         asked = explanation.context.wanted_count
         is_few = asked is not None and count < asked and explanation.context.training is not None
         fewer = templates("heading.fewer", asked=asked) if is_few else ""
         name = "heading.one_option" if count == 1 else "heading.options"
-        sentences.append(templates(name, count=count, wanted=wanted, fewer=fewer))
+        texts = {"count": count, "wanted": wanted, "fewer": fewer, "order": order}
+        sentences.append(templates(name, **texts))
     return " ".join(sentences)
 
 
@@ -510,6 +518,8 @@ def _option(
     figures = [templates("option.distance", distance=rounded(option.distance, 2))]
     if outcomes.differ:
         figures.insert(0, outcomes.of_option(option))
+    if option.unusual:
+        figures.append(templates("unusual.mark"))
     writer, before = ChangeWriter(explanation.coded.table, templates), explanation.coded.input
     lines = writer.lines(before, option.codes)
     texts: dict[str, Any] = {
@@ -520,6 +530,21 @@ def _option(
     if len(lines) > MOST_IN_ONE_SENTENCE:
         return templates("option.many", **texts), *lines
     return (templates("option.line", **texts),)
+
+
+def _unusual(explanation: Explanation, templates: Templates) -> list[str]:
+    """Return what usually helps in place of what some options do; options of the same together."""
+    writer, ranks = ChangeWriter(explanation.coded.table, templates), dict[str, list[str]]()
+    for option in explanation.options:
+        if option.unusual:
+            usual = writer.usual(explanation.coded.input, option)
+            ranks.setdefault(usual, []).append(str(option.rank))
+    return [
+        templates("unusual.one", rank=each[0], directions=usual)
+        if len(each) == 1
+        else templates("unusual.many", ranks=templates.join(each), directions=usual)
+        for usual, each in ranks.items()
+    ]
 
 
 def _hanging(option: tuple[str, ...]) -> list[tuple[str, str]]:
