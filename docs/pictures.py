@@ -108,10 +108,10 @@ def steps() -> StepsDisplay:
 
 
 def nearest_steps() -> Callable[[], Any]:
-    """Return what draws the way of the default, for the input of the paper's four steps."""
+    """Return what draws the way of the default, for an input with options for two features."""
     X, y = make_moons(300, noise=0.15, random_state=0)
     model = MLPClassifier((20,), max_iter=3000, random_state=0).fit(X, np.array(["a", "b"])[y])
-    x = np.array([0.5, 0.7])
+    x = np.array([-0.5, 0.5])
     own = model.predict(x[None])[0]
     settings: dict[str, Any] = {"schema": Schema(step=0), "scale": "range"}
     explainer = DiverseExplainer(model, max_counterfactuals=3, **settings).fit(X)
