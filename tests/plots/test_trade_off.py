@@ -56,6 +56,6 @@ def test_the_title_says_what_is_recommended(tuning: Tuning) -> None:
     best = tuning.recommended
     display = TradeOffDisplay.from_tuning(tuning).plot()
     said = f"Recommended: filter {best['filter']}, beta {best['beta']:g}, gamma {best['gamma']:g}"
-    assert display.figure_.get_suptitle() == said
+    assert display.ax_[0].get_title(loc="left") == said
     assert display.ax_[0].get_legend() is None
     plt.close(display.figure_)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from counterset.evaluation.tuning import Tuning
-from counterset.plots.style import Ink, axes_or_new, draw_note, save
+from counterset.plots.style import Ink, axes_or_new, draw_note, draw_title, save
 
 __all__ = ["TradeOffDisplay", "draw_trade_off"]
 
@@ -50,8 +50,7 @@ class TradeOffDisplay:
         self.ax_ = axes_or_new(ax, self.size, len(PANELS))
         self.figure_ = self.ax_[0].figure
         ink = Ink.of(self.ax_[0])
-        if ax is None:
-            self.figure_.suptitle(self.title, fontsize=11)
+        draw_title(self.ax_[0], self.title)
         table, best = self.tuning.table, self.tuning.recommended
         front = table["pareto"].to_numpy(dtype=bool)
         for axis, (metric, heading) in zip(self.ax_, PANELS.items(), strict=True):
