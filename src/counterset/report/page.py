@@ -267,8 +267,8 @@ def _heading(text: str) -> str:
 
 #: The columns of the drawing of changes, in pixels: names, ranges, and values.
 WIDTH, NAMES, RANGE_END = 760, 180, 450
-#: A value that is missing or special stands here, between the name and the range.
-ASIDE = 8
+#: Where the usual range begins and ends: values outside it, missing and special ones stand beside.
+START, END = 234, 420
 #: The heights of a lane, and of the space for the ends of a range.
 LANE, GAP = 19, 25
 #: Half the size of a mark.
@@ -371,8 +371,7 @@ def _change(change: Dumbbell, y: float, *, is_switch: bool) -> str:
 
 
 def _x(share: float) -> float:
-    start = NAMES + 3 * ASIDE
-    return NAMES + ASIDE if share < 0 else start + share * (RANGE_END - start)
+    return START + share * (END - START)
 
 
 def _mark(option: int, x: float, y: float) -> str:
