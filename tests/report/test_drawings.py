@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 from support.displays import mixed, wide
 
 from counterset.plots import ChangesDisplay
+from counterset.plots.changes import Dumbbell, FeatureRow
 from counterset.report.drawings import bars, ranges
 from counterset.words.templates import Templates
 
@@ -30,8 +31,8 @@ def test_every_change_of_a_feature_with_an_order_is_a_line_with_the_number_of_th
     for row, root in zip(ordered, drawn(display), strict=True):
         numbers = [each.text for each in root.iter("text")]
         assert numbers == [str(change.option) for change in row.changes]
-        lines = [each for each in root.iter("path") if "H" in each.get("d", "")]
-        assert len(lines) == len(row.changes) + 1, "and the axis"
+        lines = [each for each in root.iter("path") if "move" in each.get("class", "")]
+        assert len(lines) == len(row.changes)
 
 
 def test_only_the_chosen_options_are_drawn_under_their_numbers() -> None:
@@ -49,9 +50,25 @@ def test_a_value_that_is_missing_is_a_cross() -> None:
     display = ChangesDisplay.from_explanation(mixed()[0])
     lost = [row for row in display.rows if row.ends is not None and not row.input_is_known]
     crosses = [
-        each for root in drawn(display) for each in root.iter("path") if each.get("class") == "lost"
+        each
+        for root in drawn(display)
+        for each in root.iter("path")
+        if each.get("class") == "lost now"
     ]
     assert len(crosses) == sum(len(row.changes) for row in lost) > 0
+
+
+def test_values_outside_the_usual_range_stand_beyond_its_end_on_a_dotted_line() -> None:
+    def row(end: float) -> FeatureRow:
+        change = Dumbbell(1, 0.5, end, "5", "50", is_known=True)
+        return FeatureRow("age", ("0", "10"), (change,), input_is_known=True)
+
+    inside, outside = drawn(ChangesDisplay((row(0.9), row(1.11)), 0, 1))
+    dotted = [
+        [each for each in root.iter("path") if "beyond" in each.get("class", "")]
+        for root in (inside, outside)
+    ]
+    assert [len(each) for each in dotted] == [0, 1]
 
 
 def test_nothing_stands_outside_the_drawing() -> None:
@@ -59,6 +76,9 @@ def test_nothing_stands_outside_the_drawing() -> None:
         display = ChangesDisplay.from_explanation(explanation, max_features=6)
         for root in drawn(display):
             _, _, width, height = map(float, root.get("viewBox", "").split())
+            for path in root.iter("path"):
+                ends = re.findall(r"(?:M|H)(-?[\d.]+)", path.get("d", ""))
+                assert all(0 < float(end) < width for end in ends)
             for each in root.iter("circle"):
                 assert 0 < float(each.get("cx", "nan")) < width
                 assert 0 < float(each.get("cy", "nan")) < height

@@ -235,6 +235,12 @@ def test_of_many_options_the_nearest_are_shown_and_all_are_recorded() -> None:
     assert "Option 9 of 9 is shown" in visible(explanation.to_html(options=[9]))
 
 
+def test_a_cross_is_explained_where_there_is_one() -> None:
+    told = "A cross is a value that is missing or special."
+    assert told in visible(mixed()[0].to_html())
+    assert told not in visible(wide()[0].to_html())
+
+
 def test_a_pattern_of_a_unit_is_filled_in() -> None:
     rates = pd.DataFrame({"rate": [12.0, 3.5, 20.0, 7.0] * 5, "age": list(range(20, 40))})
     explainer = DiverseExplainer(

@@ -17,7 +17,7 @@ from counterset.explanations.explanation import Explanation
 from counterset.explanations.stability import Stability
 from counterset.plots.changes import ChangesDisplay
 from counterset.plots.style import most_changed
-from counterset.report.drawings import ranges
+from counterset.report.drawings import CROSS, ranges
 from counterset.report.page import Section, listed, make_page, note, paragraphs, write_page
 from counterset.report.technical import technical_sections
 from counterset.report.verify import record_of
@@ -200,8 +200,9 @@ class _Writer:
         lines = self._near.changed[shown][:, most_changed(self._near)].sum(axis=0).cumsum()
         count = max(1, int((lines <= MOST_LINES).sum()))
         display = ChangesDisplay.from_explanation(self._near, max_features=count)
-        drawn = ranges(display, self.chosen, self._texts)
-        return f"{drawn}{note(self._texts('report.drawing'))}" if drawn else ""
+        drawn, texts = ranges(display, self.chosen, self._texts), self._texts
+        crossed = [texts("report.drawing_cross")] if CROSS in drawn else []
+        return f"{drawn}{note(' '.join([texts('report.drawing'), *crossed]))}" if drawn else ""
 
     def _same(self) -> str:
         """Return which features stay as they are in all options that are shown."""
