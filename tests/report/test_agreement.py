@@ -150,11 +150,13 @@ def test_the_report_has_the_sentences_of_the_description(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PEOPLE)
-def test_each_option_stands_once_in_a_report(name: str) -> None:
+def test_each_option_stands_once_in_a_report_in_the_same_order(name: str) -> None:
     explanation = person(name)
     lines = lines_of(explanation.to_html())
-    for option in Description.of(explanation).options[:7]:
-        assert lines.count(option[0]) == 1
+    options = Description.of(explanation).options[:7]
+    firsts = [option[0] for option in options]
+    assert [line for line in lines if line in firsts] == firsts, "once, in the same order"
+    for option in options:
         if len(option) == 1:
             sentence = option[0].split(". ", 1)[1].rpartition(" (")[0]
             assert sum(sentence in line for line in lines) == 1
