@@ -332,9 +332,9 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
         >>> X = np.random.default_rng(0).random((200, 2)).round(2)
         >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5, max_counterfactuals=1)
         >>> explanations = explainer.fit(X).explain_many(X[X[:, 0] < 0.4])
-        >>> page = explanations.to_html(groups="x1", title="Declined in 2026")
-        >>> "Declined in 2026" in page, "fewer than 10 people" in page
-        (True, False)
+        >>> page = explanations.to_html(title="Declined in 2026", author="Jane Doe")
+        >>> "Declined in 2026" in page, "Author: Jane Doe" in page
+        (True, True)
         """
         from counterset.report.many import report_of_many  # noqa: PLC0415 - a room above
 
