@@ -527,4 +527,12 @@ def _map(request: CaseRequest, cases: Cases) -> dict[str, Any]:
 
 
 def _report(request: CaseRequest, cases: Cases) -> str:
-    return cases.named(request).to_html(outcomes=cases.served.outcomes)
+    """Return the report of a case with the options that a person keeps; all if they keep none."""
+    explanation = cases.named(request)
+    kept = [cases.codes({**request.values, **changes}) for changes in request.kept]
+    ranks = [
+        option.rank
+        for option in explanation.options
+        if any(np.array_equal(option.codes, row, equal_nan=True) for row in kept)
+    ]
+    return explanation.to_html(options=ranks or None, outcomes=cases.served.outcomes)
