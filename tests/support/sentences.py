@@ -105,7 +105,9 @@ class Reader:
             if many := re.fullmatch(r"  (\d+)\. With these \d+ changes(?: \(.*\))?:", line):
                 assert int(many[1]) == len(found) + 1
                 found.append([])
-            elif one := re.fullmatch(r"  (\d+)\. With (.*?)(?: \(unusual for this model\))?\.", line):
+            elif one := re.fullmatch(
+                r"  (\d+)\. With (.*?)(?: \(unusual for this model\))?\.", line
+            ):
                 assert int(one[1]) == len(found) + 1
                 found.append(self.instead(one[2]))
             elif item := re.fullmatch(r"     - (.*)", line):
