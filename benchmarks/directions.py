@@ -14,6 +14,8 @@ and 6,000 rows of the credit data, with seed 1.
 - options: how many each person is offered, of 5
 - k-distance, nearest: means over the people who have options with both settings; the ratio is of
   the means
+- covered: near copies (three of each person) whose first option is one of the person's
+- jump: how far the sets of a person and a copy are apart beyond the two themselves
 - rows: asked of the model for one person of the batch
 """
 
@@ -29,7 +31,7 @@ from sklearn.model_selection import train_test_split
 from strategies import IMMUTABLE, WANTED
 from strategies import load as load_table
 
-from counterset import Constraints, DiverseExplainer, Explanation, Nearest, datasets
+from counterset import Constraints, DiverseExplainer, Explanation, Nearest, datasets, evaluate
 
 
 def load(name: str, seed: int) -> tuple[Any, ...]:
@@ -99,12 +101,20 @@ def main() -> None:
                 each.explain_many(people, target=wanted, if_none="ignore")
                 for each in (free, explainer)
             ]
+            stable = [
+                evaluate(each, people, repeats=3, random_state=asked.seed, target=wanted)
+                for each in (free, explainer)
+            ]
             both = (results[0].counts > 0) & (results[1].counts > 0)
-            before, after = (figures(each, usual, both) for each in results)
+            before, after = (
+                {**figures(each, usual, both), "covered": f"{table['covered'].mean():.0%}"}
+                | {"jump": float(table["jump"].mean())}
+                for each, table in zip(results, stable, strict=True)
+            )
             row = {"table": name, "model": kind, "people": len(people)}
-            for key in ("contradictory", "against", "options", "rows"):
+            for key in ("contradictory", "against", "options", "covered", "rows"):
                 row[key] = f"{before[key]} -> {after[key]}"
-            for key in ("k-distance", "nearest"):
+            for key in ("k-distance", "nearest", "jump"):
                 ratio = after[key] / before[key]
                 row[key] = f"{before[key]:.3f} -> {after[key]:.3f} ({ratio:.2f}x)"
             print_row(row, heading=heading)

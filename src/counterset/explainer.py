@@ -379,8 +379,9 @@ class DiverseExplainer(BaseEstimator):
         raised, lowered = np.zeros((2, len(training.table.features)), dtype=np.intp)
         for _, recipes in self._recipes.of_all_classes(requirements):
             raised, lowered = raised + recipes.raised, lowered + recipes.lowered
-        labels = training.classes.labels[training.pool.codes]
-        return directions_table(raised, lowered, training, goal.accepts(labels, labels))
+        labels, rows = training.classes.labels[training.pool.codes], training.pool.matrix
+        wanted = goal.accepts(labels, labels)
+        return directions_table(raised, lowered, training.table, rows, wanted)
 
     def check_goal(self, target: Any = None, interval: tuple[float, float] | None = None) -> None:
         """Raise if no training row has what is wanted: it is wrong for every row that is asked.

@@ -111,6 +111,18 @@ class LiteralChoice:
                 return True
         return False
 
+    def goes_against(self, x: Any, row: tuple[float, ...], recipes: Recipes) -> bool:
+        return any(
+            ((move > 0 and up < down) or (move < 0 and down < up)) and up + down >= 10
+            for move, up, down in zip(
+                self.moves(x, row), recipes.raised, recipes.lowered, strict=True
+            )
+        )
+
+    def rank(self, x: Any, row: tuple[float, ...], recipes: Recipes) -> tuple[bool, float]:
+        farther = 1.25 if self.goes_against(x, row, recipes) else 1.0
+        return self.is_unusual(x, row, recipes), farther * self.distance(x, row)
+
     def choose(self, x: Any, recipes: Recipes, limit: int) -> list[tuple[float, ...]]:
         nearest: dict[tuple[int, ...], tuple[float, ...]] = {}
         for _, _, row in sorted(
@@ -119,9 +131,7 @@ class LiteralChoice:
             nearest.setdefault(self.moves(x, row), row)
         ways = [self.undone(x, row) for row in list(nearest.values())[: self.ways]]
         kept: list[tuple[float, ...]] = []
-        for row in sorted(
-            ways, key=lambda row: (self.is_unusual(x, row, recipes), self.distance(x, row))
-        ):
+        for row in sorted(ways, key=lambda row: self.rank(x, row, recipes)):
             own, *others = ({i for i in range(len(x)) if each[i] != x[i]} for each in (row, *ways))
             taken = [{i for i in range(len(x)) if each[i] != x[i]} for each in kept]
             contradicts = any(

@@ -15,6 +15,7 @@ from counterset.explanations.explanations import Explanations
 from counterset.explanations.option import Change, Option
 from counterset.explanations.ranges import Range
 from counterset.explanations.reasons import Reason
+from counterset.explanations.why_none import WhyNone
 
 __all__ = [
     "Certificate",
@@ -25,4 +26,5 @@ __all__ = [
     "Option",
     "Range",
     "Reason",
+    "WhyNone",
 ]

@@ -28,6 +28,7 @@ from counterset.constraints.rules import Rules
 from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers
 from counterset.models.goals import Classes, Goal, is_confident
+from counterset.strategies.directions import FARTHER
 from counterset.tables.space import Embedded, TableDistance
 from counterset.tables.table import changed
 
@@ -140,9 +141,10 @@ class QueryBatch:
     quota
         About how many rows the model may be asked, or None: any number.
     directions
-        In which direction each feature usually helps each input, ``(n, d)``. Then options against
-        it come last, and no two options of an input move a feature in opposite directions. None:
-        directions do not matter.
+        In which direction each feature helps each input, ``(n, d)``: 2 and -2 where it usually
+        does, 1 and -1 where it does more often. Then options against a usual direction come last,
+        and no two options of an input move a feature in opposite directions. None: directions do
+        not matter.
     """
 
     model: ModelAdapter
@@ -180,7 +182,7 @@ class QueryBatch:
         return part
 
     def with_directions(self, directions: Moves) -> QueryBatch:
-        """Return the same batch with the direction in which each feature usually helps."""
+        """Return the same batch with the direction in which each feature helps each input."""
         part = replace(self, directions=directions)
         part.embedded, part.input_codes = self.embedded, self.input_codes
         return part
@@ -287,10 +289,19 @@ class QueryBatch:
 
     def unusual(self, rows: Matrix, owners: Indices) -> Mask:
         """Return which features rows move against the direction that usually helps, ``(m, d)``."""
+        return self._along(rows, owners) < -1
+
+    def against(self, rows: Matrix, owners: Indices) -> Mask:
+        """Return which rows go against a direction that helps more often, ``(m,)``."""
+        against: Mask = (self._along(rows, owners) < 0).any(axis=1)
+        return against
+
+    def _along(self, rows: Matrix, owners: Indices) -> Moves:
+        """Return how far rows follow the directions: from 2, a usual one, to -2, against it."""
         if self.directions is None:
-            return np.zeros(rows.shape, dtype=bool)
-        unusual: Mask = self.moves(rows, owners) * self.directions[owners] < 0
-        return unusual
+            return np.zeros(rows.shape, dtype=np.int8)
+        along: Moves = self.moves(rows, owners) * self.directions[owners]
+        return along
 
     def _read(self, answers: Answers, owners: Indices) -> Codes:
         """Return the class codes of acceptable answers, ``REFUSED`` for the others."""
@@ -402,8 +413,10 @@ class Chosen:
         lengths = batch.lengths(embedded, self.owners)
         return replace(self, rows=rows, codes=codes, embedded=embedded, lengths=lengths)
 
-    def nearest_first(self, training_index: Indices | None = None) -> Chosen:
+    def nearest_first(self, batch: QueryBatch, training_index: Indices | None = None) -> Chosen:
         """Sort the candidates by input, then by distance, then by training row.
+
+        Candidates against the direction that helps more often count as farther.
 
         Parameters
         ----------
@@ -415,7 +428,9 @@ class Chosen:
             if training_index is None
             else training_index[self.pool_index]
         )
-        return self.take(np.lexsort((rows, self.lengths, self.owners)))
+        against = batch.against(self.rows, self.owners)
+        lengths = np.where(against, FARTHER, 1.0) * self.lengths
+        return self.take(np.lexsort((rows, lengths, self.owners)))
 
     def with_others(self, others: Chosen) -> Chosen:
         """Add candidates of inputs that have none; they come from no list."""

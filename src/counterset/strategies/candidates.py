@@ -158,7 +158,7 @@ class MovedRows:
     def _pick(self, candidates: Chosen, batch: QueryBatch) -> Chosen:
         """Take step 3 among candidates in any order."""
         training_index = self.selector.pool.training_index
-        return self.pick(self.selector, candidates.nearest_first(training_index), batch)
+        return self.pick(self.selector, candidates.nearest_first(batch, training_index), batch)
 
     def _looks_at_nearest(self, batch: QueryBatch) -> bool:
         """Whether the first of the candidates are often enough, and are found without the rest."""
@@ -250,7 +250,7 @@ def asked(found: Chosen, batch: QueryBatch) -> Chosen:
 def pick_diverse(selector: Selector, found: Chosen, batch: QueryBatch) -> Chosen:
     """Take step 3 among candidates of each input's own, sorted by distance.
 
-    Where directions matter, candidates against the usual ones come last.
+    Where directions matter, candidates against usual ones come last.
     """
     moves = None
     if batch.directions is not None:

@@ -171,14 +171,15 @@ class NearestFinder:
         """Choose options for every input; some inputs may have none."""
         selector = self.selector(batch.requirements)
         training_index = selector.pool.training_index
-        chosen = pick_diverse(selector, self._options(batch).nearest_first(training_index), batch)
+        found = self._options(batch).nearest_first(batch, training_index)
+        chosen = pick_diverse(selector, found, batch)
         short = np.flatnonzero(chosen.counts < selector.most)
         if not len(short):
             return chosen
         more = self._from_rows(batch, short)
         both = Chosen.joined([chosen, more], more.n_candidates, more.farthest)
         both = self._with_complements(both, batch, short)
-        return pick_diverse(selector, both.nearest_first(training_index), batch)
+        return pick_diverse(selector, both.nearest_first(batch, training_index), batch)
 
     def with_further(self, chosen: Chosen, batch: QueryBatch) -> Chosen:
         """Look further for inputs that have nothing: beyond the cut, then among other rows."""

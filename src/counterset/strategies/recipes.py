@@ -22,7 +22,7 @@ from counterset.constraints.rules import Rules
 from counterset.models.goals import Goal, OneOf
 from counterset.strategies.batch import REFUSED, UNASKED, Ask, QueryBatch, Requirements
 from counterset.strategies.candidates import asked, moved_onto_rules
-from counterset.strategies.directions import usual_directions
+from counterset.strategies.directions import find_directions
 from counterset.strategies.line_search import LineSearch, minimise
 from counterset.strategies.ranking import NearestCandidates
 from counterset.strategies.selection import Selector
@@ -105,8 +105,8 @@ class Recipes:
 
     @property
     def directions(self) -> Moves:
-        """In which direction each feature usually helps, ``(d,)``."""
-        return usual_directions(self.raised, self.lowered)
+        """In which direction each feature helps, ``(d,)``; see :func:`find_directions`."""
+        return find_directions(self.raised, self.lowered)
 
     def __len__(self) -> int:
         return len(self.features)
@@ -319,7 +319,7 @@ class RecipeBook:
             yield len(rows), recipes
 
     def with_directions(self, batch: QueryBatch) -> QueryBatch:
-        """Return the batch with the direction in which each feature usually helps each input."""
+        """Return the batch with the direction in which each feature helps each input."""
         directions = np.zeros(batch.inputs.shape, dtype=np.int8)
         for members, _, recipes in self.groups(batch):
             directions[members] = recipes.directions

@@ -141,7 +141,7 @@ def search_further(
         if not len(empty):
             break
         part = batch.take(empty)
-        found = pick_diverse(selector, search(part).nearest_first(), part)
+        found = pick_diverse(selector, search(part).nearest_first(part), part)
         chosen = chosen.with_others(found.among(empty, len(batch.inputs)))
     return chosen
 
