@@ -153,3 +153,17 @@ def test_a_row_below_0_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["explain", "model", "data", "--row", "-1"])
     assert "--row: must be a whole number of at least 0" in capsys.readouterr().err
+
+
+def test_ranges_stand_in_words_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = command(tmp_path, "--options", "1", "--ranges")
+    base += ["--row", str(declined(tmp_path))]
+    assert main([*base, "--json"]) == 0
+    (option,) = json.loads(capsys.readouterr().out)["options"]
+    assert option["ranges"]
+    assert main(base) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert all(each["text"] in words for each in option["ranges"])
+    out = command(tmp_path, "--out", str(tmp_path / "all.csv"), "--ranges")
+    assert main(out) == 2
+    assert "--ranges: use it with --row" in capsys.readouterr().err

@@ -291,3 +291,11 @@ def test_no_thread_waits_for_the_model_of_another(served: Served) -> None:
         first, second = threads.map(cases.explained, [request, request])
     one, other = (each.explanation.to_dict(reasons=False) for each in (first, second))
     assert one == other
+
+
+def test_options_have_ranges_only_if_they_are_asked_for(served: Served) -> None:
+    cases, request = Cases(served), CaseRequest(values=ROW)
+    assert all(each.ranges is None for each in cases.explained(request).explanation.options)
+    ranged = cases.explained(request.model_copy(update={"ranges": True})).explanation
+    assert all(option.ranges is not None for option in ranged.options)
+    assert "ranges" in ranged.to_dict(reasons=False)["options"][0]
