@@ -37,7 +37,7 @@ from sklearn.svm import SVC
 from counterset import Constraints, DiverseExplainer, Explanation, Option, datasets
 
 #: The label that people want.
-WANTED = {"german_credit": "good", "spambase": 0, "adult": ">50K"}
+WANTED = {"german_credit": "good", "spambase": "nonspam", "adult": ">50K"}
 #: Beyond an open end, points lie so many times as far as the option's value.
 FAR = (1e-9, 1.0, 100.0, 1e9)
 BATCH = 50_000

@@ -32,6 +32,8 @@ SOFTMAX = {
     "SGDClassifier",
     "XGBClassifier",
 }
+#: The loss of models that have a choice and then a logistic link.
+LOGISTIC = "log_loss"
 #: A model computes probabilities in a few roundings; 16 is a generous bound.
 PROBABILITY_ERRORS = 16
 #: A probability that the link computes differs from the model's by less than this, or the model has
@@ -146,19 +148,18 @@ def _missed(
         return Targets(tuple(each))
     shares, is_softmax, roundoff = _probability_link(problem, model, scores, trees)
     most = problem.probability + PROBABILITY_ERRORS * roundoff
-    known = shares or (is_softmax and most < 1)
+    # An input that reaches the goal may have a probability near 1, where one link looks like
+    # another: here the link must follow from the model.
+    is_logistic = is_softmax and count == 2 and getattr(model, "loss", LOGISTIC) == LOGISTIC
+    known = shares or (is_logistic and most < 1)
     for k in np.setdiff1d(np.arange(count), others) if known else ():
+        own = np.eye(count)[k]
         if shares:
             assert trees is not None, "shares are averaged"
-            rows = [(-np.eye(count)[k], -most * trees)]
+            row, end = -own, -most * trees
         else:
-            # Where a class has at most this probability, the largest of the m others is no less
-            # than 1 / m of the rest.
-            end = -logit(most) - np.log(count - 1)
-            rows = [(np.eye(count)[j] - np.eye(count)[k], end) for j in range(count) if j != k]
-        each += [
-            _class(int(k), count, None, partial(_one_row, weights, end)) for weights, end in rows
-        ]
+            row, end = np.eye(count)[1 - k] - own, -logit(most)
+        each.append(_class(int(k), count, None, partial(_one_row, row, end)))
     ignored = () if known else (f"target_probability={problem.probability:g}",)
     return Targets(tuple(each), ignored)
 
