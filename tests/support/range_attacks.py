@@ -22,8 +22,9 @@ def rows_of(
     feature chooses for itself where it lies, so that all mixtures occur.
     """
     assert option.ranges is not None
-    rows = pd.concat([option.row.to_frame().T] * count, ignore_index=True)
-    rows = rows.astype(dict(zip(option.row.index, _dtypes(option), strict=True)))
+    same = pd.concat([option.row.to_frame().T] * count, ignore_index=True)
+    dtypes = dict(zip(option.row.index, _dtypes(option), strict=True))
+    rows: pd.DataFrame = same.astype(dtypes)
     for each in option.ranges:
         feature = option._coded.table.features[option._coded.table.position(each.name)]
         if feature.values is not None:
