@@ -616,7 +616,7 @@ class DiverseExplainer(BaseEstimator):
         >>> explainer = DiverseExplainer(model, max_counterfactuals=1).fit(X)
         >>> (option,) = explainer.with_ranges(explainer.explain([0.2, 0.5])).options
         >>> [(each.name, each.text, each.proved) for each in option.ranges]
-        [('x1', 'at least 0.78', True)]
+        [('x0', 'at least 0.31', True), ('x1', 'at least 0.69', True)]
         """
         self._check_fitted()
         check_positive(time_limit, "time_limit")
