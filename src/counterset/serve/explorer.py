@@ -465,42 +465,42 @@ def explorer_router(served: Served, workers: Workers) -> APIRouter:
     @router.get("/start")
     async def start() -> dict[str, Any]:
         """Return what the page needs before its first question: features, classes, cases."""
-        return await workers.run(describe_start, served)
+        return await workers.run(describe_start, served, urgency="now")
 
     @router.get("/cases/{position}")
     async def case(position: int = Path(ge=0)) -> dict[str, Any]:
         """Return the values of a case; the first is at position 0."""
-        return await workers.run(_case, position, served)
+        return await workers.run(_case, position, served, urgency="now")
 
     @router.post("/explain")
     async def explain(request: CaseRequest) -> dict[str, Any]:
         """Return the model's decision on a case, and options that lead to its goal."""
-        return await workers.run(describe_case, request, cases)
+        return await workers.run(describe_case, request, cases, urgency="now")
 
     @router.post("/predict")
     async def predict(request: RowRequest) -> dict[str, Any]:
         """Return the model's decision on other values."""
-        return await workers.run(_predict, request, cases)
+        return await workers.run(_predict, request, cases, urgency="now")
 
     @router.post("/lift")
     async def lift(request: CaseRequest) -> dict[str, Any]:
         """Find the constraint that prevents more options."""
-        return await workers.run(find_obstacle, request, cases)
+        return await workers.run(find_obstacle, request, cases, urgency="later")
 
     @router.post("/map")
     async def map_(request: CaseRequest) -> dict[str, Any]:
         """Return a map of the options, and the model's decisions between them."""
-        return await workers.run(_map, request, cases)
+        return await workers.run(_map, request, cases, urgency="later")
 
     @router.post("/nearby")
     async def nearby(request: NearbyRequest) -> dict[str, Any]:
         """Return which of the options people almost like this one are offered too."""
-        return await workers.run(ask_nearby, request, cases)
+        return await workers.run(ask_nearby, request, cases, urgency="later")
 
     @router.post("/report", response_class=HTMLResponse)
     async def report(request: CaseRequest) -> HTMLResponse:
         """Return the report of a case, to be saved."""
-        page = await workers.run(_report, request, cases)
+        page = await workers.run(_report, request, cases, urgency="later")
         headers = {"Content-Disposition": 'attachment; filename="explanation.html"'}
         return HTMLResponse(page, headers=headers)
 
