@@ -324,6 +324,7 @@ def describe_start(served: Served) -> dict[str, Any]:
         else [{"value": to_json_value(each), "text": served.texts[each]} for each in wanted],
         "target": wanted.index(target) if target in wanted else None,
         "interval": list(goal["interval"]) if served.predicts_numbers else None,
+        "probability": goal.get("target_probability"),
         "most_options": MOST_OPTIONS,
         "options": min(served.explainer.max_counterfactuals, MOST_OPTIONS),
         "most_noise": MOST_NOISE,
