@@ -34,7 +34,8 @@ from counterset.serve.cases import (
     RowRequest,
 )
 from counterset.serve.errors import RefusedError, StrictRoute
-from counterset.serve.served import Served
+from counterset.serve.readable import ReadableRows
+from counterset.serve.served import MOST_LISTED, Served
 from counterset.serve.workers import Workers
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number
@@ -303,16 +304,15 @@ def _rounded(position: Matrix) -> list[float]:
 BARS = 24
 #: A slider spans the training range, unless outliers stretch that to over 4 times the usual one.
 MOST_STRETCHED = 4.0
-#: The first 1,000 cases can be leafed through; others are found by their number.
-MOST_LISTED = 1000
+#: Of the cases that cannot be read, the first 8 are named.
+MOST_FAULTS = 8
 #: Without a step, a slider has 200 places.
 PLACES = 200
 
 
 def describe_start(served: Served) -> dict[str, Any]:
     """Return what the page needs before its first question."""
-    table, listed = served.table, served.cases.iloc[:MOST_LISTED]
-    labels = ModelAdapter(served.model, table).labels(table.encode(listed)[0])
+    listed = served.listed
     wanted, goal = [to_python(each) for each in served.explainer.classes_], served.first_goal
     target = to_python(goal.get("target"))
     return {
@@ -330,18 +330,28 @@ def describe_start(served: Served) -> dict[str, Any]:
         "most_noise": MOST_NOISE,
         "cases": {
             "count": len(served.cases),
-            "numbers": [str(to_python(each)) for each in listed.index],
-            "decisions": _decisions(labels, served),
+            "numbers": [str(to_python(each)) for each in served.cases.index[:MOST_LISTED]],
+            "decisions": _decisions(served),
+            "faults": listed.sentences(MOST_FAULTS),
+            "unreadable": len(listed.faults),
         },
     }
 
 
-def _decisions(labels: Any, served: Served) -> list[int] | list[float]:
-    """Return the position of each label among the classes, or the number that it is."""
-    if served.predicts_numbers:
-        return [float(f"{float(each):.4g}") for each in labels]
+def _decisions(served: Served) -> list[int | float | None]:
+    """Return the position of each case's label among the classes, or the number that it is.
+
+    None for a case that cannot be read.
+    """
+    listed = served.listed
+    decisions: list[int | float | None] = [None] * min(len(served.cases), MOST_LISTED)
     known = {to_python(each): i for i, each in enumerate(served.explainer.classes_)}
-    return [known.get(to_python(each), -1) for each in labels]
+    for at, label in zip(listed.positions, listed.labels, strict=True):
+        if served.predicts_numbers:
+            decisions[at] = float(f"{float(label):.4g}")
+        else:
+            decisions[at] = known.get(to_python(label), -1)
+    return decisions
 
 
 def describe_features(served: Served) -> list[dict[str, Any]]:
@@ -366,6 +376,7 @@ def _describe(feature: Feature, codes: Vector) -> dict[str, Any]:
         "has_order": not feature.is_category and feature.kind != "binary",
         "can_be_missing": feature.can_be_missing,
         "missing": writer.value(feature, np.nan),
+        "typical": value_to_json(feature, _typical(feature, codes)),
         "choices": None,
     }
     choices = _choices(feature)
@@ -375,7 +386,21 @@ def _describe(feature: Feature, codes: Vector) -> dict[str, Any]:
         {"value": value_to_json(feature, code), "text": capitalised(writer.value(feature, code))}
         for code in choices
     ]
+    seen = set(feature.seen if feature.seen is not None else choices)
+    described["unseen"] = [at for at, code in enumerate(choices) if code not in seen]
     return described
+
+
+def _typical(feature: Feature, codes: Vector) -> float:
+    """Return the value in the middle of the training data, or the most frequent one."""
+    known = codes[feature.is_known(codes)]
+    if not len(known):
+        return np.nan
+    if feature.is_category or feature.kind in ("binary", "ordinal"):
+        values, counts = np.unique(known, return_counts=True)
+        return float(values[counts.argmax()])
+    # A value that somebody has: the mean of two may be none that the column can hold.
+    return float(np.quantile(known, 0.5, method="lower"))
 
 
 def _choices(feature: Feature) -> list[float] | None:
@@ -402,6 +427,8 @@ def _scale(feature: Feature, codes: Vector) -> dict[str, Any]:
     return {
         "low": _number(feature, low),
         "high": _number(feature, high),
+        "least": _number(feature, feature.low),
+        "most": _number(feature, feature.high),
         "slider_low": float(f"{on_step:.12g}"),
         "step": step,
         "any_number": not feature.step,
@@ -514,8 +541,13 @@ def _case(position: int, served: Served) -> dict[str, Any]:
             f"There is no case at position {position}: there are {len(served.cases)}, and the "
             f"first is at position 0."
         )
-    (codes,), index = served.table.encode(served.cases.iloc[[position]])
-    return {"number": str(index[0]), "values": row_to_json(served.table, codes)}
+    found = ReadableRows.of(served.cases.iloc[[position]], served.table, served.model)
+    if found.faults:
+        raise RefusedError(
+            f"Case {found.faults[0].number} cannot be read: {found.faults[0].problem}."
+        )
+    number = str(to_python(served.cases.index[position]))
+    return {"number": number, "values": row_to_json(served.table, found.matrix[0])}
 
 
 def _predict(request: RowRequest, cases: Cases) -> dict[str, Any]:
