@@ -30,6 +30,7 @@ __all__ = [
     "MOST_OPTIONS",
     "CaseRequest",
     "Cases",
+    "DecisionRequest",
     "Explained",
     "FeatureConstraint",
     "NearbyRequest",
@@ -96,6 +97,18 @@ class RowRequest(_Form):
     """A row: a value for each feature."""
 
     values: Values
+
+
+class DecisionRequest(RowRequest):
+    """A row to be decided.
+
+    Attributes
+    ----------
+    target
+        The class whose probability is asked for; None: that of none.
+    """
+
+    target: Value = None
 
 
 class CaseRequest(RowRequest):

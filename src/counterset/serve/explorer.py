@@ -14,13 +14,14 @@ from fastapi import APIRouter, Path
 from starlette.responses import HTMLResponse
 
 from counterset._base.arrays import Matrix, Vector, to_python
-from counterset.evaluation.noise import GaussianNoise
-from counterset.evaluation.stability import compare_with_copies
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import make_explanations
-from counterset.explanations.json_values import row_to_json, to_json_value, value_to_json
-from counterset.explanations.option import Probabilities
-from counterset.explanations.stability import least_shares
+from counterset.explanations.json_values import (
+    from_json_value,
+    row_to_json,
+    to_json_value,
+    value_to_json,
+)
 from counterset.models.adapter import ModelAdapter
 from counterset.plots.map import Layout, ask_background, map_of, sides_of
 from counterset.serve.cases import (
@@ -28,12 +29,14 @@ from counterset.serve.cases import (
     MOST_OPTIONS,
     CaseRequest,
     Cases,
+    DecisionRequest,
     Explained,
     FeatureConstraint,
     NearbyRequest,
-    RowRequest,
 )
+from counterset.serve.chances import chances_of, probabilities_of
 from counterset.serve.errors import RefusedError, StrictRoute
+from counterset.serve.people import ask_nearby
 from counterset.serve.readable import ReadableRows
 from counterset.serve.served import MOST_LISTED, Served
 from counterset.serve.workers import Workers
@@ -41,11 +44,12 @@ from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number
 from counterset.words.changes import capitalised
 from counterset.words.description import Description
+from counterset.words.outcomes import Outcomes
+from counterset.words.reasons import ReasonWriter
 from counterset.words.templates import Templates
 from counterset.words.values import Writer
 
 __all__ = [
-    "ask_nearby",
     "describe_case",
     "describe_features",
     "describe_start",
@@ -62,8 +66,9 @@ def describe_case(request: CaseRequest, cases: Cases) -> dict[str, Any]:
     -------
     dict
         ``explanation``: what ``Explanation.to_dict`` returns, without reasons; ``kept``: the kept
-        options in the form that options have there, with ``reaches_goal``; ``notes``: what is
-        checked and proved, and what stays as it is, a sentence each.
+        options in the form that options have there, with ``reaches_goal``; ``chances``: how
+        probable what is wanted is, see :func:`~counterset.serve.chances.chances_of`; ``notes``:
+        what is checked and proved, and what stays as it is, a sentence each.
     """
     served, explanation = cases.served, cases.explained(request).explanation
     described = Description.of(explanation, outcomes=served.outcomes)
@@ -71,6 +76,7 @@ def describe_case(request: CaseRequest, cases: Cases) -> dict[str, Any]:
     return {
         "explanation": explanation.to_dict(outcomes=served.outcomes, reasons=False),
         "kept": _kept(kept, explanation, served),
+        "chances": chances_of(explanation, served),
         "notes": [*described.sure, *described.far, *described.kept],
     }
 
@@ -79,66 +85,34 @@ def _kept(rows: list[Vector], explanation: Explanation, served: Served) -> list[
     """Return rows that a person keeps, as options of a case; the model is asked about them."""
     if not rows:
         return []
-    matrix: Matrix = np.array(rows)
-    labels = ModelAdapter(served.model, served.table).labels(matrix)
-    own = np.repeat(np.array([explanation.label]), len(labels))
-    reaches_goal = explanation.context.goal.accepts(labels, own)
-    inputs = explanation.coded.input[None, :]
+    found = _as_options(np.array(rows), explanation, served)
+    chances = chances_of(found, served)
+    goal, least = explanation.context.goal, explanation.context.probability
+    own = np.repeat(np.array([explanation.label]), len(rows))
+    kept = []
+    for i, option in enumerate(found.to_dict(outcomes=served.outcomes, reasons=False)["options"]):
+        is_wanted = bool(goal.accepts(found.labels[[i]], own[[i]])[0])
+        is_sure = least is None or (option["probability"] or 0.0) >= least
+        chance = None if chances is None else chances["then"][i]
+        kept.append(option | {"reaches_goal": is_wanted and is_sure, "chance": chance})
+    return kept
+
+
+def _as_options(matrix: Matrix, explanation: Explanation, served: Served) -> Explanation:
+    """Return an explanation of the same case whose options are some rows, in their order."""
+    inputs, labels = explanation.coded.input[None, :], np.array([explanation.label])
     (found,) = make_explanations(
         served.table,
         inputs,
-        own[:1],
+        labels,
         pd.Index([explanation.index], tupleize_cols=False),
-        owners=np.zeros(len(rows), dtype=np.intp),
+        owners=np.zeros(len(matrix), dtype=np.intp),
         rows=matrix,
-        row_labels=labels,
+        row_labels=ModelAdapter(served.model, served.table).labels(matrix),
         distances=served.explainer.distance_.pairwise(inputs, matrix)[0],
         context=explanation.context,
     )
-    options = found.to_dict(outcomes=served.outcomes, reasons=False)["options"]
-    return [
-        option | {"reaches_goal": bool(each)}
-        for option, each in zip(options, reaches_goal, strict=True)
-    ]
-
-
-#: 20 people almost like this one: enough to see what is rare, and few enough to be drawn.
-PEOPLE = 20
-
-
-def ask_nearby(request: NearbyRequest, cases: Cases) -> dict[str, Any]:
-    """Return which of the options people almost like this one are offered too.
-
-    Returns
-    -------
-    dict
-        ``people``: how many copies of the same class were found; ``covered``: how many of them find
-        their nearest option among those of the case; ``options``: those of the case; ``kept``: for
-        each of them, which of the people are offered it, as 0 and 1; ``least``: for each of them,
-        the share of all such people that are offered it at least, 95 % sure; ``differences``: by
-        how much these people differ from this one, in words.
-    """
-    found = cases.explained(request, request.strategy)
-    if not len(found.explanation):
-        nobody: dict[str, Any] = {"people": 0, "covered": 0, "kept": [], "least": []}
-        return nobody | {"options": [], "differences": ""}
-    compared = compare_with_copies(
-        found.explainer,
-        found.explanation,
-        repeats=PEOPLE,
-        random_state=request.seed,
-        noise=GaussianNoise(variance=request.noise**2),
-    )
-    writer = Writer(Templates.read())
-    count = len(compared)
-    return {
-        "people": count,
-        "covered": int(compared.covered.sum()),
-        "kept": compared.kept_by.astype(int).tolist(),
-        "least": least_shares(compared.kept_by.sum(axis=1), count).tolist() if count else [],
-        "options": [option.to_dict() for option in found.explanation.options],
-        "differences": writer.differences(compared.differences, cases.served.table),
-    }
+    return found
 
 
 #: The first 30 constraints are lifted one at a time: each takes as long as an explanation.
@@ -506,9 +480,14 @@ def explorer_router(served: Served, workers: Workers) -> APIRouter:
         return await workers.run(describe_case, request, cases)
 
     @router.post("/predict")
-    async def predict(request: RowRequest) -> dict[str, Any]:
+    async def predict(request: DecisionRequest) -> dict[str, Any]:
         """Return the model's decision on other values."""
         return await workers.run(_predict, request, cases)
+
+    @router.post("/reasons")
+    async def reasons(request: CaseRequest) -> dict[str, Any]:
+        """Return what counted against a case."""
+        return await workers.run(_reasons, request, cases)
 
     @router.post("/lift")
     async def lift(request: CaseRequest) -> dict[str, Any]:
@@ -550,15 +529,27 @@ def _case(position: int, served: Served) -> dict[str, Any]:
     return {"number": number, "values": row_to_json(served.table, found.matrix[0])}
 
 
-def _predict(request: RowRequest, cases: Cases) -> dict[str, Any]:
+def _predict(request: DecisionRequest, cases: Cases) -> dict[str, Any]:
     served, codes = cases.served, cases.codes(request.values)[None, :]
-    labels = ModelAdapter(served.model, served.table).labels(codes)
-    known = Probabilities.of(served.model, served.table, [codes], [labels])
+    (label,) = ModelAdapter(served.model, served.table).labels(codes)
+    asked = probabilities_of(served, codes)
+    classes = [to_python(each) for each in np.ravel(getattr(served.model, "classes_", ()))]
+    known = {} if asked is None else dict(zip(classes, asked[0].tolist(), strict=True))
     return {
-        "label": to_json_value(labels[0]),
-        "label_text": served.label_text(labels[0]),
-        "probability": known.at(0),
+        "label": to_json_value(label),
+        "label_text": served.label_text(label),
+        "probability": known.get(to_python(label)),
+        "chance": known.get(from_json_value(request.target)),
     }
+
+
+def _reasons(request: CaseRequest, cases: Cases) -> dict[str, Any]:
+    """Return the main reasons for the decision, in the words of letters and reports."""
+    explanation = cases.explained(request).explanation
+    templates = Templates.read()
+    outcomes = Outcomes(explanation, templates, cases.served.outcomes or {})
+    writer = ReasonWriter(templates, outcomes)
+    return {"heading": writer.heading(), "lines": list(writer.short())}
 
 
 def _map(request: CaseRequest, cases: Cases) -> dict[str, Any]:
