@@ -147,7 +147,8 @@ def test_kept_options_have_the_form_of_options(client: TestClient) -> None:
 def test_taking_an_option_over_changes_the_decision(client: TestClient) -> None:
     for option in options_of(client, ASKED):
         answer = client.post("/explorer/predict", json={"values": option["values"]}).json()
-        assert answer == {"label": "approved", "label_text": "approved", "probability": None}
+        assert (answer["label"], answer["label_text"]) == ("approved", "approved")
+        assert (answer["probability"], answer["chance"]) == (None, None)
 
 
 def test_the_probability_is_that_of_the_decision() -> None:
@@ -179,6 +180,16 @@ def test_the_map_and_the_people_nearby_are_about_the_same_options(client: TestCl
     assert [len(row) for row in nearby["kept"]] == [nearby["people"]] * len(options)
 
 
+def test_reasons_are_those_of_the_letter(client: TestClient, served: Served) -> None:
+    reasons = client.post("/explorer/reasons", json=ASKED).json()
+    letter = served.explainer.explain(ROW, target="approved").letter(width=None)
+    assert reasons["heading"]
+    assert reasons["heading"] in letter
+    assert reasons["lines"]
+    for line in reasons["lines"]:
+        assert line in letter
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [("ways", "options"), ("limits", "constraints"), ("anchored", "strategy")],
@@ -201,7 +212,9 @@ def test_the_report_is_a_file_to_save(client: TestClient) -> None:
 @pytest.mark.parametrize(
     "body", ["{", "[]", "null", '{"values": {"income": NaN}}', '{"values": 3}']
 )
-@pytest.mark.parametrize("path", ["explain", "predict", "lift", "map", "nearby", "report"])
+@pytest.mark.parametrize(
+    "path", ["explain", "predict", "reasons", "lift", "map", "nearby", "report"]
+)
 def test_broken_requests_are_refused_with_a_sentence(
     client: TestClient, path: str, body: str
 ) -> None:
@@ -252,7 +265,7 @@ CONSTRAINTS = st.dictionaries(
 
 
 @given(
-    path=st.sampled_from(["explain", "predict", "lift", "map", "nearby", "report"]),
+    path=st.sampled_from(["explain", "predict", "reasons", "lift", "map", "nearby", "report"]),
     values=ROWS,
     constraints=CONSTRAINTS,
     target=st.sampled_from([None, "approved", "declined"]),

@@ -70,6 +70,16 @@ def test_a_number_without_a_step_has_a_round_one_on_the_slider() -> None:
     assert (feature["step"], feature["any_number"]) == (0.02, True)
 
 
+def test_each_feature_has_a_typical_value_and_the_ends_of_the_training_data() -> None:
+    kinds = pd.Categorical(["a", "b", "b", "b"] * 5, categories=["a", "b", "never"])
+    X = pd.DataFrame({"n": [0, 1, 3, 900] * 5, "kind": kinds, "x": [0.5, 1.5, 2.5, 9.5] * 5})
+    n, kind, x = describe_features(serve(X))
+    assert (n["least"], n["most"], n["typical"]) == (0, 900, 1)
+    assert (kind["typical"], kind["unseen"]) == ("b", [2])
+    assert x["typical"] == 1.5
+    assert x["typical"] in X["x"].tolist()
+
+
 def test_flags_are_chosen_in_words() -> None:
     X = pd.DataFrame({"a": [0.5, 1.5] * 10, "b": [True, False] * 10, "c": [0.0, 1.0] * 10})
     _, b, c = describe_features(serve(X))

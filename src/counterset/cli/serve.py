@@ -27,6 +27,8 @@ from counterset.serve.served import Served
 
 __all__ = ["add_command", "read_served", "run_server"]
 
+#: Of the cases that cannot be read, the first 3 are named.
+MOST_FAULTS = 3
 #: The quotas that are options of the command.
 QUOTAS = ("connections", "transfer_seconds", "work_seconds", "shutdown_seconds")
 
@@ -139,6 +141,7 @@ def run_server(
 
         def tell(learned: Future[None]) -> None:
             if learned.exception() is None:
+                _tell_faults(served)
                 sys.stdout.write(f"Serving {served.name} at {address} (Ctrl-C stops it)\n")
                 sys.stdout.flush()
 
@@ -146,6 +149,18 @@ def run_server(
         learned = served.start_warm_up()
         learned.add_done_callback(tell)
         serve_app(app, listening, quotas, learned)
+
+
+def _tell_faults(served: Served) -> None:
+    """Say which cases cannot be picked on the page."""
+    faults = served.listed.faults
+    if faults:
+        named = " ".join(served.listed.sentences(MOST_FAULTS))
+        rest = "" if len(faults) <= MOST_FAULTS else " ..."
+        sys.stderr.write(
+            f"counterset: {len(faults)} of {len(served.cases)} cases cannot be read and are left "
+            f"out on the page. {named}{rest}\n"
+        )
 
 
 def _listen(host: str, port: int, backlog: int) -> socket.socket:

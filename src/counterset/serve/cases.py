@@ -30,6 +30,7 @@ __all__ = [
     "MOST_OPTIONS",
     "CaseRequest",
     "Cases",
+    "DecisionRequest",
     "Explained",
     "FeatureConstraint",
     "NearbyRequest",
@@ -38,6 +39,8 @@ __all__ = [
 
 #: The page has room for 10 options.
 MOST_OPTIONS = 10
+#: In place of each option that a person rejects, one more is asked for, up to 10.
+MOST_REJECTED = 10
 #: A person keeps up to 20 options.
 MOST_KEPT = 20
 #: Noise of up to a quarter of a feature's range: beyond, a copy is another person.
@@ -96,6 +99,18 @@ class RowRequest(_Form):
     values: Values
 
 
+class DecisionRequest(RowRequest):
+    """A row to be decided.
+
+    Attributes
+    ----------
+    target
+        The class whose probability is asked for; None: that of none.
+    """
+
+    target: Value = None
+
+
 class CaseRequest(RowRequest):
     """A case, and the goal of its options.
 
@@ -109,6 +124,8 @@ class CaseRequest(RowRequest):
         The wanted class; None: any other.
     interval
         The wanted range, for a model that predicts numbers.
+    target_probability
+        How probable the model must find what is wanted, at least; None: as it decides.
     options
         How many options to look for.
     kept
@@ -119,7 +136,8 @@ class CaseRequest(RowRequest):
     constraints: dict[str, FeatureConstraint] = Field(default_factory=dict)
     target: Value = None
     interval: tuple[Finite, Finite] | None = None
-    options: int = Field(default=5, ge=1, le=MOST_OPTIONS, strict=True)
+    target_probability: Finite | None = Field(default=None, ge=0, le=1)
+    options: int = Field(default=5, ge=1, le=MOST_OPTIONS + MOST_REJECTED, strict=True)
     kept: list[Values] = Field(default_factory=list, max_length=MOST_KEPT)
 
 
@@ -289,4 +307,5 @@ def _goal(request: CaseRequest) -> dict[str, Any]:
     """Return the goal as parameters of ``explain_many``."""
     if request.interval is not None:
         return {"interval": request.interval}
-    return {} if request.target is None else {"target": from_json_value(request.target)}
+    goal = {} if request.target is None else {"target": from_json_value(request.target)}
+    return goal | {"target_probability": request.target_probability}

@@ -14,13 +14,14 @@ from fastapi import APIRouter, Path
 from starlette.responses import HTMLResponse
 
 from counterset._base.arrays import Matrix, Vector, to_python
-from counterset.evaluation.noise import GaussianNoise
-from counterset.evaluation.stability import compare_with_copies
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import make_explanations
-from counterset.explanations.json_values import row_to_json, to_json_value, value_to_json
-from counterset.explanations.option import Probabilities
-from counterset.explanations.stability import least_shares
+from counterset.explanations.json_values import (
+    from_json_value,
+    row_to_json,
+    to_json_value,
+    value_to_json,
+)
 from counterset.models.adapter import ModelAdapter
 from counterset.plots.map import Layout, ask_background, map_of, sides_of
 from counterset.serve.cases import (
@@ -28,23 +29,27 @@ from counterset.serve.cases import (
     MOST_OPTIONS,
     CaseRequest,
     Cases,
+    DecisionRequest,
     Explained,
     FeatureConstraint,
     NearbyRequest,
-    RowRequest,
 )
+from counterset.serve.chances import chances_of, probabilities_of
 from counterset.serve.errors import RefusedError, StrictRoute
-from counterset.serve.served import Served
+from counterset.serve.people import ask_nearby
+from counterset.serve.readable import ReadableRows
+from counterset.serve.served import MOST_LISTED, Served
 from counterset.serve.workers import Workers
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number
 from counterset.words.changes import capitalised
 from counterset.words.description import Description
+from counterset.words.outcomes import Outcomes
+from counterset.words.reasons import ReasonWriter
 from counterset.words.templates import Templates
 from counterset.words.values import Writer
 
 __all__ = [
-    "ask_nearby",
     "describe_case",
     "describe_features",
     "describe_start",
@@ -61,8 +66,9 @@ def describe_case(request: CaseRequest, cases: Cases) -> dict[str, Any]:
     -------
     dict
         ``explanation``: what ``Explanation.to_dict`` returns, without reasons; ``kept``: the kept
-        options in the form that options have there, with ``reaches_goal``; ``notes``: what is
-        checked and proved, and what stays as it is, a sentence each.
+        options in the form that options have there, with ``reaches_goal``; ``chances``: how
+        probable what is wanted is, see :func:`~counterset.serve.chances.chances_of`; ``notes``:
+        what is checked and proved, and what stays as it is, a sentence each.
     """
     served, explanation = cases.served, cases.explained(request).explanation
     described = Description.of(explanation, outcomes=served.outcomes)
@@ -70,6 +76,7 @@ def describe_case(request: CaseRequest, cases: Cases) -> dict[str, Any]:
     return {
         "explanation": explanation.to_dict(outcomes=served.outcomes, reasons=False),
         "kept": _kept(kept, explanation, served),
+        "chances": chances_of(explanation, served),
         "notes": [*described.sure, *described.far, *described.kept],
     }
 
@@ -78,66 +85,34 @@ def _kept(rows: list[Vector], explanation: Explanation, served: Served) -> list[
     """Return rows that a person keeps, as options of a case; the model is asked about them."""
     if not rows:
         return []
-    matrix: Matrix = np.array(rows)
-    labels = ModelAdapter(served.model, served.table).labels(matrix)
-    own = np.repeat(np.array([explanation.label]), len(labels))
-    reaches_goal = explanation.context.goal.accepts(labels, own)
-    inputs = explanation.coded.input[None, :]
+    found = _as_options(np.array(rows), explanation, served)
+    chances = chances_of(found, served)
+    goal, least = explanation.context.goal, explanation.context.probability
+    own = np.repeat(np.array([explanation.label]), len(rows))
+    kept = []
+    for i, option in enumerate(found.to_dict(outcomes=served.outcomes, reasons=False)["options"]):
+        is_wanted = bool(goal.accepts(found.labels[[i]], own[[i]])[0])
+        is_sure = least is None or (option["probability"] or 0.0) >= least
+        chance = None if chances is None else chances["then"][i]
+        kept.append(option | {"reaches_goal": is_wanted and is_sure, "chance": chance})
+    return kept
+
+
+def _as_options(matrix: Matrix, explanation: Explanation, served: Served) -> Explanation:
+    """Return an explanation of the same case whose options are some rows, in their order."""
+    inputs, labels = explanation.coded.input[None, :], np.array([explanation.label])
     (found,) = make_explanations(
         served.table,
         inputs,
-        own[:1],
+        labels,
         pd.Index([explanation.index], tupleize_cols=False),
-        owners=np.zeros(len(rows), dtype=np.intp),
+        owners=np.zeros(len(matrix), dtype=np.intp),
         rows=matrix,
-        row_labels=labels,
+        row_labels=ModelAdapter(served.model, served.table).labels(matrix),
         distances=served.explainer.distance_.pairwise(inputs, matrix)[0],
         context=explanation.context,
     )
-    options = found.to_dict(outcomes=served.outcomes, reasons=False)["options"]
-    return [
-        option | {"reaches_goal": bool(each)}
-        for option, each in zip(options, reaches_goal, strict=True)
-    ]
-
-
-#: 20 people almost like this one: enough to see what is rare, and few enough to be drawn.
-PEOPLE = 20
-
-
-def ask_nearby(request: NearbyRequest, cases: Cases) -> dict[str, Any]:
-    """Return which of the options people almost like this one are offered too.
-
-    Returns
-    -------
-    dict
-        ``people``: how many copies of the same class were found; ``covered``: how many of them find
-        their nearest option among those of the case; ``options``: those of the case; ``kept``: for
-        each of them, which of the people are offered it, as 0 and 1; ``least``: for each of them,
-        the share of all such people that are offered it at least, 95 % sure; ``differences``: by
-        how much these people differ from this one, in words.
-    """
-    found = cases.explained(request, request.strategy)
-    if not len(found.explanation):
-        nobody: dict[str, Any] = {"people": 0, "covered": 0, "kept": [], "least": []}
-        return nobody | {"options": [], "differences": ""}
-    compared = compare_with_copies(
-        found.explainer,
-        found.explanation,
-        repeats=PEOPLE,
-        random_state=request.seed,
-        noise=GaussianNoise(variance=request.noise**2),
-    )
-    writer = Writer(Templates.read())
-    count = len(compared)
-    return {
-        "people": count,
-        "covered": int(compared.covered.sum()),
-        "kept": compared.kept_by.astype(int).tolist(),
-        "least": least_shares(compared.kept_by.sum(axis=1), count).tolist() if count else [],
-        "options": [option.to_dict() for option in found.explanation.options],
-        "differences": writer.differences(compared.differences, cases.served.table),
-    }
+    return found
 
 
 #: The first 30 constraints are lifted one at a time: each takes as long as an explanation.
@@ -303,16 +278,15 @@ def _rounded(position: Matrix) -> list[float]:
 BARS = 24
 #: A slider spans the training range, unless outliers stretch that to over 4 times the usual one.
 MOST_STRETCHED = 4.0
-#: The first 1,000 cases can be leafed through; others are found by their number.
-MOST_LISTED = 1000
+#: Of the cases that cannot be read, the first 8 are named.
+MOST_FAULTS = 8
 #: Without a step, a slider has 200 places.
 PLACES = 200
 
 
 def describe_start(served: Served) -> dict[str, Any]:
     """Return what the page needs before its first question."""
-    table, listed = served.table, served.cases.iloc[:MOST_LISTED]
-    labels = ModelAdapter(served.model, table).labels(table.encode(listed)[0])
+    listed = served.listed
     wanted, goal = [to_python(each) for each in served.explainer.classes_], served.first_goal
     target = to_python(goal.get("target"))
     return {
@@ -324,23 +298,34 @@ def describe_start(served: Served) -> dict[str, Any]:
         else [{"value": to_json_value(each), "text": served.texts[each]} for each in wanted],
         "target": wanted.index(target) if target in wanted else None,
         "interval": list(goal["interval"]) if served.predicts_numbers else None,
+        "probability": goal.get("target_probability"),
         "most_options": MOST_OPTIONS,
         "options": min(served.explainer.max_counterfactuals, MOST_OPTIONS),
         "most_noise": MOST_NOISE,
         "cases": {
             "count": len(served.cases),
-            "numbers": [str(to_python(each)) for each in listed.index],
-            "decisions": _decisions(labels, served),
+            "numbers": [str(to_python(each)) for each in served.cases.index[:MOST_LISTED]],
+            "decisions": _decisions(served),
+            "faults": listed.sentences(MOST_FAULTS),
+            "unreadable": len(listed.faults),
         },
     }
 
 
-def _decisions(labels: Any, served: Served) -> list[int] | list[float]:
-    """Return the position of each label among the classes, or the number that it is."""
-    if served.predicts_numbers:
-        return [float(f"{float(each):.4g}") for each in labels]
+def _decisions(served: Served) -> list[int | float | None]:
+    """Return the position of each case's label among the classes, or the number that it is.
+
+    None for a case that cannot be read.
+    """
+    listed = served.listed
+    decisions: list[int | float | None] = [None] * min(len(served.cases), MOST_LISTED)
     known = {to_python(each): i for i, each in enumerate(served.explainer.classes_)}
-    return [known.get(to_python(each), -1) for each in labels]
+    for at, label in zip(listed.positions, listed.labels, strict=True):
+        if served.predicts_numbers:
+            decisions[at] = float(f"{float(label):.4g}")
+        else:
+            decisions[at] = known.get(to_python(label), -1)
+    return decisions
 
 
 def describe_features(served: Served) -> list[dict[str, Any]]:
@@ -365,6 +350,7 @@ def _describe(feature: Feature, codes: Vector) -> dict[str, Any]:
         "has_order": not feature.is_category and feature.kind != "binary",
         "can_be_missing": feature.can_be_missing,
         "missing": writer.value(feature, np.nan),
+        "typical": value_to_json(feature, _typical(feature, codes)),
         "choices": None,
     }
     choices = _choices(feature)
@@ -374,7 +360,21 @@ def _describe(feature: Feature, codes: Vector) -> dict[str, Any]:
         {"value": value_to_json(feature, code), "text": capitalised(writer.value(feature, code))}
         for code in choices
     ]
+    seen = set(feature.seen if feature.seen is not None else choices)
+    described["unseen"] = [at for at, code in enumerate(choices) if code not in seen]
     return described
+
+
+def _typical(feature: Feature, codes: Vector) -> float:
+    """Return the value in the middle of the training data, or the most frequent one."""
+    known = codes[feature.is_known(codes)]
+    if not len(known):
+        return np.nan
+    if feature.is_category or feature.kind in ("binary", "ordinal"):
+        values, counts = np.unique(known, return_counts=True)
+        return float(values[counts.argmax()])
+    # A value that somebody has: the mean of two may be none that the column can hold.
+    return float(np.quantile(known, 0.5, method="lower"))
 
 
 def _choices(feature: Feature) -> list[float] | None:
@@ -401,6 +401,8 @@ def _scale(feature: Feature, codes: Vector) -> dict[str, Any]:
     return {
         "low": _number(feature, low),
         "high": _number(feature, high),
+        "least": _number(feature, feature.low),
+        "most": _number(feature, feature.high),
         "slider_low": float(f"{on_step:.12g}"),
         "step": step,
         "any_number": not feature.step,
@@ -478,9 +480,14 @@ def explorer_router(served: Served, workers: Workers) -> APIRouter:
         return await workers.run(describe_case, request, cases, urgency="now")
 
     @router.post("/predict")
-    async def predict(request: RowRequest) -> dict[str, Any]:
+    async def predict(request: DecisionRequest) -> dict[str, Any]:
         """Return the model's decision on other values."""
         return await workers.run(_predict, request, cases, urgency="now")
+
+    @router.post("/reasons")
+    async def reasons(request: CaseRequest) -> dict[str, Any]:
+        """Return what counted against a case."""
+        return await workers.run(_reasons, request, cases)
 
     @router.post("/lift")
     async def lift(request: CaseRequest) -> dict[str, Any]:
@@ -513,19 +520,36 @@ def _case(position: int, served: Served) -> dict[str, Any]:
             f"There is no case at position {position}: there are {len(served.cases)}, and the "
             f"first is at position 0."
         )
-    (codes,), index = served.table.encode(served.cases.iloc[[position]])
-    return {"number": str(index[0]), "values": row_to_json(served.table, codes)}
+    found = ReadableRows.of(served.cases.iloc[[position]], served.table, served.model)
+    if found.faults:
+        raise RefusedError(
+            f"Case {found.faults[0].number} cannot be read: {found.faults[0].problem}."
+        )
+    number = str(to_python(served.cases.index[position]))
+    return {"number": number, "values": row_to_json(served.table, found.matrix[0])}
 
 
-def _predict(request: RowRequest, cases: Cases) -> dict[str, Any]:
+def _predict(request: DecisionRequest, cases: Cases) -> dict[str, Any]:
     served, codes = cases.served, cases.codes(request.values)[None, :]
-    labels = ModelAdapter(served.model, served.table).labels(codes)
-    known = Probabilities.of(served.model, served.table, [codes], [labels])
+    (label,) = ModelAdapter(served.model, served.table).labels(codes)
+    asked = probabilities_of(served, codes)
+    classes = [to_python(each) for each in np.ravel(getattr(served.model, "classes_", ()))]
+    known = {} if asked is None else dict(zip(classes, asked[0].tolist(), strict=True))
     return {
-        "label": to_json_value(labels[0]),
-        "label_text": served.label_text(labels[0]),
-        "probability": known.at(0),
+        "label": to_json_value(label),
+        "label_text": served.label_text(label),
+        "probability": known.get(to_python(label)),
+        "chance": known.get(from_json_value(request.target)),
     }
+
+
+def _reasons(request: CaseRequest, cases: Cases) -> dict[str, Any]:
+    """Return the main reasons for the decision, in the words of letters and reports."""
+    explanation = cases.explained(request).explanation
+    templates = Templates.read()
+    outcomes = Outcomes(explanation, templates, cases.served.outcomes or {})
+    writer = ReasonWriter(templates, outcomes)
+    return {"heading": writer.heading(), "lines": list(writer.short())}
 
 
 def _map(request: CaseRequest, cases: Cases) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import RLock, Thread
 from typing import Any, Literal, TypeAlias
 
@@ -15,11 +16,15 @@ import pandas as pd
 from counterset._base.arrays import to_python
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
+from counterset.serve.readable import ReadableRows
 from counterset.strategies.shared import Shared
 from counterset.tables.features.number import rounded
 from counterset.tables.table import Table
 
 __all__ = ["Served", "Strategy"]
+
+#: The first 1,000 cases can be leafed through; others are found by their number.
+MOST_LISTED = 1000
 
 #: How options are chosen: nearest to each input alone, or from the list that people alike share.
 Strategy: TypeAlias = Literal["nearest", "shared"]
@@ -97,6 +102,11 @@ class Served:
     def predicts_numbers(self) -> bool:
         """Whether the model predicts numbers, as a regression does, and not classes."""
         return self.explainer.training_.classes.are_measurements
+
+    @cached_property
+    def listed(self) -> ReadableRows:
+        """The first cases, as far as they can be read, with the model's labels."""
+        return ReadableRows.of(self.cases.iloc[:MOST_LISTED], self.table, self.model)
 
     @property
     def texts(self) -> dict[Any, str]:
@@ -182,6 +192,7 @@ class Served:
             self.check_goal(self.goal)
             for explainer in (self.explainer, self.shared):
                 explainer.prepare(**self.first_goal)
+            _ = self.listed
         except BaseException as error:  # a model may raise SystemExit; whoever waits gets it
             result.set_exception(error)
         else:

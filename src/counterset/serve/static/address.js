@@ -16,6 +16,7 @@ export function toAddress(state) {
   if (asked.interval && JSON.stringify(asked.interval) !== JSON.stringify(start.interval)) {
     held.i = asked.interval;
   }
+  if (asked.probability !== start.probability) held.a = asked.probability;
   if (asked.options !== start.options) held.n = asked.options;
   if (asked.tried) held.w = differences(asked.tried, asked.values);
   if (asked.kept.length) held.k = asked.kept;
@@ -45,6 +46,7 @@ export function restore(asked, held, start, original) {
   asked.constraints = { ...firstConstraints(start), ...known(held.l) };
   asked.target = held.t === undefined ? start.target : held.t;
   asked.interval = held.i ?? start.interval;
+  asked.probability = held.a === undefined ? start.probability : held.a;
   asked.options = Number.isInteger(held.n) ? held.n : start.options;
   asked.tried = held.w ? { ...asked.values, ...known(held.w) } : null;
   asked.kept = Array.isArray(held.k) ? held.k.map(known) : [];

@@ -44,6 +44,7 @@ async function begin() {
       delete now.failed.start;
       now.start = start;
       Object.assign(now.asked, { target: start.target, interval: start.interval,
+        probability: start.probability,
         options: start.options, constraints: firstConstraints(start) });
     });
     const isWanted = (each) => (start.interval

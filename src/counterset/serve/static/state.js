@@ -10,6 +10,7 @@ export const state = {
     constraints: {}, // of each feature: locked, direction, low, high, difficulty
     target: null, // the position of the wanted class, null for any other
     interval: null, // the wanted range, if the model predicts numbers
+    probability: null, // how probable the model must find what is wanted, null: as it decides
     options: 5, // how many to look for
     tried: null, // the values of the what-if, null if there is none
     kept: [], // of each option that is kept: what it changes
@@ -87,9 +88,10 @@ export function constraintsToSend(now = state) {
 
 // What is asked about the case.
 export function question(now = state) {
-  const { case: position, values, target, interval, options, kept } = now.asked;
+  const { case: position, values, target, interval, probability, options, kept } = now.asked;
   const wanted = target === null ? null : now.start.classes[target].value;
-  return { case: position, values, constraints: constraintsToSend(now), target: wanted, interval, options, kept };
+  return { case: position, values, constraints: constraintsToSend(now), target: wanted, interval,
+    target_probability: probability, options, kept };
 }
 
 export function firstConstraints(start) {
