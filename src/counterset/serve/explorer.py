@@ -487,7 +487,7 @@ def explorer_router(served: Served, workers: Workers) -> APIRouter:
     @router.post("/reasons")
     async def reasons(request: CaseRequest) -> dict[str, Any]:
         """Return what counted against a case."""
-        return await workers.run(_reasons, request, cases)
+        return await workers.run(_reasons, request, cases, urgency="later")
 
     @router.post("/lift")
     async def lift(request: CaseRequest) -> dict[str, Any]:
