@@ -35,7 +35,9 @@ from counterset.serve.cases import (
     NearbyRequest,
 )
 from counterset.serve.chances import chances_of, probabilities_of
+from counterset.serve.compare import CompareRequest, compare_cases
 from counterset.serve.errors import RefusedError, StrictRoute
+from counterset.serve.group import add_group
 from counterset.serve.people import ask_nearby
 from counterset.serve.readable import ReadableRows
 from counterset.serve.served import MOST_LISTED, Served
@@ -503,6 +505,13 @@ def explorer_router(served: Served, workers: Workers) -> APIRouter:
     async def nearby(request: NearbyRequest) -> dict[str, Any]:
         """Return which of the options people almost like this one are offered too."""
         return await workers.run(ask_nearby, request, cases, urgency="later")
+
+    @router.post("/compare")
+    async def compare(request: CompareRequest) -> dict[str, Any]:
+        """Return how two cases differ, and what each is offered."""
+        return await workers.run(compare_cases, request, cases, urgency="now")
+
+    add_group(router, cases, workers)
 
     @router.post("/report", response_class=HTMLResponse)
     async def report(request: CaseRequest) -> HTMLResponse:
