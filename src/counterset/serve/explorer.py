@@ -27,6 +27,7 @@ from counterset.plots.map import Layout, ask_background, map_of, sides_of
 from counterset.serve.cases import (
     MOST_NOISE,
     MOST_OPTIONS,
+    MOST_REJECTED,
     CaseRequest,
     Cases,
     DecisionRequest,
@@ -300,6 +301,7 @@ def describe_start(served: Served) -> dict[str, Any]:
         "interval": list(goal["interval"]) if served.predicts_numbers else None,
         "probability": goal.get("target_probability"),
         "most_options": MOST_OPTIONS,
+        "most_asked": MOST_OPTIONS + MOST_REJECTED,
         "options": min(served.explainer.max_counterfactuals, MOST_OPTIONS),
         "most_noise": MOST_NOISE,
         "cases": {
