@@ -28,6 +28,7 @@ from counterset.tables.table import changed
 __all__ = [
     "MOST_NOISE",
     "MOST_OPTIONS",
+    "MOST_REJECTED",
     "CaseRequest",
     "Cases",
     "DecisionRequest",

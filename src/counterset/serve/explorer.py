@@ -23,10 +23,11 @@ from counterset.explanations.json_values import (
     value_to_json,
 )
 from counterset.models.adapter import ModelAdapter
-from counterset.plots.map import Layout, ask_background, map_of, sides_of
+from counterset.plots.map import ask_background, map_of, sides_of
 from counterset.serve.cases import (
     MOST_NOISE,
     MOST_OPTIONS,
+    MOST_REJECTED,
     CaseRequest,
     Cases,
     DecisionRequest,
@@ -230,8 +231,8 @@ ASKED = (
 NOTES = {
     True: f"A plane through the case and its options. {ASKED}",
     False: (
-        f"The case is in the middle, each option at its true distance. {ASKED} Between the lines, "
-        "cases are mixtures of the two options beside them."
+        f"The case is in the middle, each option at its true distance. {ASKED} Between two lines, "
+        "the changes of both options are added up."
     ),
 }
 
@@ -249,7 +250,7 @@ def draw_map(found: Explained, served: Served) -> dict[str, Any]:
     """
     explanation, explainer = found.explanation, found.explainer
     layout = map_of(explanation, explainer)
-    background = ask_background(layout, explanation, explainer, _grid(layout))
+    background = ask_background(layout, explanation, explainer, POINTS)
     dots = layout.place(explainer.training_.pool.matrix)
     dots = dots[background.holds(dots)]
     return {
@@ -261,15 +262,6 @@ def draw_map(found: Explained, served: Served) -> dict[str, Any]:
         "sides": list(sides_of(explanation, background, served.label_text)),
         "note": NOTES[layout.is_exact],
     }
-
-
-def _grid(layout: Layout) -> tuple[Matrix, Matrix]:
-    """Return the middles of the cells of a square grid."""
-    middles = [
-        low + (high - low) * (np.arange(POINTS) + 0.5) / POINTS for low, high in layout.limits()
-    ]
-    right, up = np.meshgrid(*middles)
-    return right, up
 
 
 def _rounded(position: Matrix) -> list[float]:
@@ -302,6 +294,7 @@ def describe_start(served: Served) -> dict[str, Any]:
         "interval": list(goal["interval"]) if served.predicts_numbers else None,
         "probability": goal.get("target_probability"),
         "most_options": MOST_OPTIONS,
+        "most_asked": MOST_OPTIONS + MOST_REJECTED,
         "options": min(served.explainer.max_counterfactuals, MOST_OPTIONS),
         "most_noise": MOST_NOISE,
         "cases": {

@@ -1,11 +1,15 @@
-// The state in the address: only what differs from the case as it was picked.
+// The state in the address: only what differs from the case as it was picked. Each step is one of
+// the browser's history, so that Undo, and Back, stay inside the page.
 
 import { firstConstraints } from "./state.js";
+
+const PAUSE = 1500; // ms: changes of the same field that follow each other faster are one step
 
 export function toAddress(state) {
   const { asked, start, original } = state;
   const held = { c: asked.case };
   put(held, "v", differences(asked.values, original));
+  if (asked.entered) held.e = Object.keys(asked.entered);
   const constraints = {};
   const first = firstConstraints(start);
   for (const [name, constraint] of Object.entries(asked.constraints)) {
@@ -20,6 +24,7 @@ export function toAddress(state) {
   if (asked.options !== start.options) held.n = asked.options;
   if (asked.tried) held.w = differences(asked.tried, asked.values);
   if (asked.kept.length) held.k = asked.kept;
+  if (asked.rejected.length) held.x = asked.rejected;
   if (asked.picture !== "changes") held.p = asked.picture;
   if (asked.noise !== 0.03) held.s = asked.noise;
   if (asked.seed) held.r = asked.seed;
@@ -37,23 +42,59 @@ export function fromAddress(hash) {
   }
 }
 
-// Put what an address holds into the state, after the case was loaded.
-export function restore(asked, held, start, original) {
+// Put what an address holds into the state, whose `original` is that of its case.
+export function restore(now, held) {
+  const { asked, start, original } = now;
   const names = new Set(start.features.map((each) => each.name));
   const known = (values) => Object.fromEntries(
     Object.entries(values ?? {}).filter(([name]) => names.has(name)));
+  const list = (values) => (Array.isArray(values) ? values : []);
+  const constraints = Object.entries(known(held.l)).filter(([, each]) => each && typeof each === "object");
   asked.values = { ...original, ...known(held.v) };
-  asked.constraints = { ...firstConstraints(start), ...known(held.l) };
+  asked.entered = asked.case === null
+    ? Object.fromEntries(list(held.e).filter((name) => names.has(name)).map((name) => [name, true])) : null;
+  asked.constraints = { ...firstConstraints(start), ...Object.fromEntries(constraints) };
   asked.target = held.t === undefined ? start.target : held.t;
+  if (!start.classes?.[asked.target]) asked.target = held.t === null ? null : start.target;
   asked.interval = held.i ?? start.interval;
   asked.probability = held.a === undefined ? start.probability : held.a;
   asked.options = Number.isInteger(held.n) ? held.n : start.options;
   asked.tried = held.w ? { ...asked.values, ...known(held.w) } : null;
-  asked.kept = Array.isArray(held.k) ? held.k.map(known) : [];
+  asked.kept = list(held.k).map(known);
+  asked.rejected = list(held.x).filter((each) => typeof each?.kind === "string");
   asked.picture = ["changes", "map", "menu"].includes(held.p) ? held.p : "changes";
   asked.noise = typeof held.s === "number" ? held.s : 0.03;
   asked.seed = Number.isInteger(held.r) ? held.r : 0;
   asked.filter = Number.isInteger(held.f) ? held.f : null;
+}
+
+let last = { what: "", time: 0 };
+
+// Write the state into the address: as a new step, or into the last one if it goes on.
+export function remember(now) {
+  const address = toAddress(now);
+  if (address === location.hash && history.state) return;
+  const before = fromAddress(location.hash);
+  const what = history.state && before ? whatDiffers(before, fromAddress(address)) : "";
+  const goesOn = what === "" || (what === last.what && Date.now() - last.time < PAUSE);
+  last = { what, time: Date.now() };
+  const steps = (history.state?.steps ?? 0) + (goesOn ? 0 : 1);
+  history[goesOn ? "replaceState" : "pushState"]({ steps }, "", address);
+  now.steps = steps;
+}
+
+// The names of what differs between two addresses.
+function whatDiffers(before, after) {
+  const names = [];
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [a, b] = [before[key] ?? {}, after[key] ?? {}];
+    if (JSON.stringify(a) === JSON.stringify(b)) continue;
+    const parts = "vlw".includes(key) ? new Set([...Object.keys(a), ...Object.keys(b)]) : [""];
+    for (const part of parts) {
+      if (JSON.stringify(a[part]) !== JSON.stringify(b[part]) || !part) names.push(`${key} ${part}`);
+    }
+  }
+  return names.join("\n");
 }
 
 function differences(values, others) {
