@@ -46,7 +46,7 @@ from counterset.serve.workers import Workers
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number
 from counterset.words.changes import capitalised
-from counterset.words.description import Description
+from counterset.words.description import DISTANCES, SCALES, Description
 from counterset.words.outcomes import Outcomes
 from counterset.words.reasons import ReasonWriter
 from counterset.words.templates import Templates
@@ -293,6 +293,8 @@ def describe_start(served: Served) -> dict[str, Any]:
         "target": wanted.index(target) if target in wanted else None,
         "interval": list(goal["interval"]) if served.predicts_numbers else None,
         "probability": goal.get("target_probability"),
+        "has_probabilities": served.has_probabilities,
+        "scale": _scale_text(served),
         "most_options": MOST_OPTIONS,
         "most_asked": MOST_OPTIONS + MOST_REJECTED,
         "options": min(served.explainer.max_counterfactuals, MOST_OPTIONS),
@@ -305,6 +307,15 @@ def describe_start(served: Served) -> dict[str, Any]:
             "unreadable": len(listed.faults),
         },
     }
+
+
+def _scale_text(served: Served) -> str:
+    """Return what a distance of 1 is, in words; empty if there are none for it."""
+    explainer = served.explainer
+    is_usual = DISTANCES.fullmatch(str(explainer.distance)) and explainer.scale in SCALES
+    if not is_usual or explainer.costs:
+        return ""
+    return "A distance of 1 is as far as moving one feature across its usual range."
 
 
 def _decisions(served: Served) -> list[int | float | None]:
