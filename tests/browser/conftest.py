@@ -27,6 +27,12 @@ FLAGS = (
     "--window-size=1000,1400",
 )  # fmt: skip
 
+DETAILS = {
+    "institution": "Example Bank", "address": "1 Main Street\n12345 Example Town",
+    "date": "18 November 2026", "case": "4711",
+    "contact": "Jane Doe, +49 30 123456, review@example.org",
+}  # fmt: skip
+
 
 def start_browser(profile: Path) -> Any:
     """Start a Chromium whose files stand in a folder, and that logs what it asks for."""
@@ -88,12 +94,15 @@ def _write(folder: Path) -> None:
     declined = credit.X[model.predict(credit.X) == "bad"]
     explanation = explainer.explain(declined.iloc[0], target="good")
     stability = evaluate(explainer, declined.iloc[:3], repeats=2)
-    explanation.to_html(folder / "credit.html", stability=stability)
+    explanation.to_html(folder / "credit.html", stability=stability, details=DETAILS)
     mixed()[0].to_html(folder / "mixed.html")
     wide()[0].to_html(folder / "wide.html")
     tight = Constraints(immutable=[name for name in credit.X if name != "credit_amount"])
     many = explainer.explain_many(declined.iloc[:60], constraints=tight, if_none="warn")
     many.to_html(folder / "many.html", groups="personal_status", stability=stability)
+    free = explainer.explain_many(declined, target="good", if_none="warn")
+    named = {"title": "Loans that were declined", "author": "Jane Doe", "date": "18 November 2026"}
+    free.to_html(folder / "annex.html", groups="age", annex=True, **named)
     row = mixed()[0]._table.decode(mixed()[0]._input[None, :])
     (nothing,) = mixed()[1].explain_many(row, target="no", skip=True)
     nothing.to_html(folder / "nothing.html")

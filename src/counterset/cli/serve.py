@@ -8,7 +8,9 @@ import ipaddress
 import socket
 import sys
 from concurrent.futures import Future
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from counterset.cli.demo import OUTCOMES, load_credit
 from counterset.cli.files import check_files, read_case
@@ -24,6 +26,7 @@ from counterset.cli.parsing import (
 from counterset.exceptions import InvalidInputError, MissingExtraError
 from counterset.serve.quotas import Quotas
 from counterset.serve.served import Served
+from counterset.words.details import Details
 
 __all__ = ["add_command", "read_served", "run_server"]
 
@@ -57,7 +60,8 @@ def add_command(commands: Commands) -> None:
         metavar="FILE",
         help="a file with a secret that requests must send",
     )
-    # The help has no lines left for these: docs/deploying.md explains them.
+    # The help has no lines left for these: docs/explorer.md and docs/deploying.md explain them.
+    group.add_argument("--details", type=Path, metavar="FILE", help=argparse.SUPPRESS)
     for name in QUOTAS:
         group.add_argument(
             f"--{name.replace('_', '-')}",
@@ -79,6 +83,7 @@ def read_served(arguments: argparse.Namespace) -> Served:
             goal={"target": "good"},
             title="German credit",
             outcomes=OUTCOMES,
+            details=_read_details(arguments.details),
         )
     if arguments.data is None:
         raise InvalidInputError("serve takes MODEL and DATA, or neither of them, got MODEL only.")
@@ -88,7 +93,13 @@ def read_served(arguments: argparse.Namespace) -> Served:
         each if each.isalnum() or each in "-_." else "-" for each in arguments.model.stem
     )
     name = arguments.name or named
-    return Served(name, case.explainer, cases=case.rows, goal=case.goal)
+    details = _read_details(arguments.details)
+    return Served(name, case.explainer, cases=case.rows, goal=case.goal, details=details)
+
+
+def _read_details(file: Path | None) -> dict[str, Any]:
+    """Read what stands in the head of sheets to take home."""
+    return {} if file is None else asdict(Details.read(file))
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -398,11 +398,13 @@ class Explanation:
         self,
         path: str | Path | None = None,
         *,
+        options: Collection[int] | None = None,
+        details: Mapping[str, Any] | str | Path | None = None,
         outcomes: Mapping[Any, str] | None = None,
         stability: pd.DataFrame | Stability | None = None,
         templates: Any = None,
     ) -> str:
-        """Write a report: one HTML file with words, reasons, drawings, tables and a record.
+        """Write a report: one HTML file with reasons, options, a technical part and a record.
 
         It needs no network and no matplotlib. ``counterset verify`` checks it again later.
 
@@ -410,6 +412,12 @@ class Explanation:
         ----------
         path : str or Path, default=None
             The file to write; None: none is written.
+        options : collection of int, default=None
+            The numbers of the options to show, such as those that a person keeps. They stand under
+            the numbers that they have among all, and the record holds all. None: the 7 nearest.
+        details : mapping, str or Path, default=None
+            As for :meth:`letter`. Institution, address, date, case, contact and deadline stand in
+            the head of the report; a report has no signature.
         outcomes, stability, templates
             As for :meth:`describe`.
 
@@ -417,11 +425,27 @@ class Explanation:
         -------
         str
             The page.
+
+        Examples
+        --------
+        >>> from counterset import DiverseExplainer
+        >>> X = np.random.default_rng(0).random((200, 2)).round(2)
+        >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5, max_counterfactuals=1)
+        >>> page = explainer.fit(X).explain([0.25, 0.5]).to_html(details={"case": "4711"})
+        >>> "Raise x0 from 0.25 to 0.51" in page, "Case: 4711" in page
+        (True, True)
         """
         from counterset.report.single import report_of_one  # noqa: PLC0415 - a room above
 
-        options: dict[str, Any] = {"stability": stability, "templates": templates}
-        return report_of_one(self, path, outcomes=outcomes, **options)
+        return report_of_one(
+            self,
+            path,
+            options=options,
+            details=details,
+            outcomes=outcomes,
+            stability=stability,
+            templates=templates,
+        )
 
     def __len__(self) -> int:
         return len(self._matrix)

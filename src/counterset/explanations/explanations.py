@@ -21,6 +21,7 @@ from counterset.explanations.explanation import Explanation, Status
 from counterset.explanations.option import CodedBatch, Probabilities, read_only
 from counterset.explanations.reasons import MOST_REASONS, Contributions, Reason
 from counterset.explanations.tidy import Tidy
+from counterset.explanations.why_none import WhyNone
 from counterset.tables.table import Table
 
 __all__ = ["Explanations", "make_explanations"]
@@ -81,7 +82,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
     _from_list: Mask | None
     _probabilities: Probabilities
     _constraints: tuple[Any, ...] | None = None
-    _why_none: Mapping[int, str] = field(default_factory=dict)
+    _why_none: Mapping[int, WhyNone] = field(default_factory=dict)
     _certificates: tuple[Certificate | None, ...] | None = None
     _known_reasons: tuple[tuple[Reason, ...] | None, ...] | None = None
 
@@ -102,8 +103,12 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
         return replace(self, context=context, _probabilities=probabilities)
 
     @property
-    def why_none(self) -> Mapping[int, str]:
-        """Why inputs have no counterfactual, by their positions; found out when first asked for."""
+    def why_none(self) -> Mapping[int, WhyNone]:
+        """Why inputs have no counterfactual, by their positions; found out when first asked for.
+
+        Each is a text, with the cause as ``cause``, and as ``constraints`` those of which each,
+        lifted alone, opens an option.
+        """
         return self._why_none
 
     @overload
@@ -282,29 +287,66 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
         *,
         groups: Any = None,
         stability: pd.DataFrame | None = None,
+        annex: bool = False,
+        outcomes: Mapping[Any, str] | None = None,
+        title: str | None = None,
+        author: str | None = None,
+        date: Any = None,
     ) -> str:
         """Write a report on all inputs: one HTML file, without the rows of people.
 
-        It shows which features change most, how many options people have, who has none and for
-        what reason, and figures by group.
+        It shows how many options people have, who has none and which constraint stands in the way,
+        which features change most, figures by group, and how stable the options are.
+        ``counterset verify`` checks it again later, also each decision if the rows are passed.
 
         Parameters
         ----------
         path : str or Path, default=None
             The file to write; None: none is written.
         groups : str or sequence, default=None
-            The name of a feature, such as ``"sex"``, or the group of each input.
+            The name of a feature, such as ``"sex"``, or the group of each input. Numbers with more
+            than six values are shown in four bands of about equally many people. No figures are
+            shown of a group of fewer than 10 people.
         stability : DataFrame, default=None
             What :func:`~counterset.evaluate` returned for some of the inputs.
+        annex : bool, default=False
+            Whether to list the cases: each decision, and the nearest option with the values that it
+            changes, or what stands in the way of one.
+        outcomes : mapping, default=None
+            From labels to how people call them, such as ``{"good": "approved"}``.
+        title, author : str, default=None
+            What stands above the report, and who wrote it.
+        date : str or date, default=None
+            The date of the report; None: it has none.
 
         Returns
         -------
         str
             The page.
+
+        Examples
+        --------
+        >>> from counterset import DiverseExplainer
+        >>> X = np.random.default_rng(0).random((200, 2)).round(2)
+        >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5, max_counterfactuals=1)
+        >>> explanations = explainer.fit(X).explain_many(X[X[:, 0] < 0.4])
+        >>> page = explanations.to_html(groups="x1", title="Declined in 2026")
+        >>> "Declined in 2026" in page, "fewer than 10 people" in page
+        (True, False)
         """
         from counterset.report.many import report_of_many  # noqa: PLC0415 - a room above
 
-        return report_of_many(self, path, groups=groups, stability=stability)
+        return report_of_many(
+            self,
+            path,
+            groups=groups,
+            stability=stability,
+            annex=annex,
+            outcomes=outcomes,
+            title=title,
+            author=author,
+            date=date,
+        )
 
     def _take(self, which: Indices) -> Explanations:
         firsts = self.counts.cumsum() - self.counts
@@ -388,7 +430,7 @@ def make_explanations(
     asked: tuple[int, int] = (0, 0),
     context: Context,
     constraints: Sequence[Any] | None = None,
-    why_none: Mapping[int, str] | None = None,
+    why_none: Mapping[int, WhyNone] | None = None,
     status: Sequence[Status] | None = None,
     certificates: Sequence[Certificate | None] | None = None,
     probabilities: Vector | None = None,
@@ -470,10 +512,10 @@ def make_explanations(
     )
 
 
-class _Renumbered(Mapping[int, str]):
+class _Renumbered(Mapping[int, WhyNone]):
     """Reasons by their positions among the inputs that were taken; each is read when asked for."""
 
-    def __init__(self, values: Mapping[int, str], which: Indices) -> None:
+    def __init__(self, values: Mapping[int, WhyNone], which: Indices) -> None:
         self._values = values
         self._old = {i: old for i, old in enumerate(which.tolist()) if old in values}
 
@@ -483,7 +525,7 @@ class _Renumbered(Mapping[int, str]):
     def __iter__(self) -> Iterator[int]:
         return iter(self._old)
 
-    def __getitem__(self, position: int) -> str:
+    def __getitem__(self, position: int) -> WhyNone:
         return self._values[self._old[position]]
 
     def __reduce__(self) -> Any:

@@ -36,6 +36,7 @@ __all__ = [
     "FeatureConstraint",
     "GoalRequest",
     "NearbyRequest",
+    "ReportRequest",
     "RowRequest",
 ]
 
@@ -45,6 +46,8 @@ MOST_OPTIONS = 10
 MOST_REJECTED = 10
 #: A person keeps up to 20 options.
 MOST_KEPT = 20
+#: Names of people and dates have up to 100 letters.
+LONGEST_NAME = 100
 #: Noise of up to a quarter of a feature's range: beyond, a copy is another person.
 MOST_NOISE = 0.25
 #: Each person who edits a case needs two explanations, one of each strategy: enough for four
@@ -150,6 +153,26 @@ class CaseRequest(GoalRequest, RowRequest):
 
     case: int | None = Field(default=None, ge=0, strict=True)
     kept: list[Values] = Field(default_factory=list, max_length=MOST_KEPT)
+
+
+class ReportRequest(CaseRequest):
+    """A case, and what its sheet to take home shows: what is kept, or else all that is shown.
+
+    Attributes
+    ----------
+    shown
+        The numbers of the options that the page shows; None: the nearest.
+    name
+        What a new person is called; None: as their case is.
+    date
+        The date of the sheet, as it is written there.
+    """
+
+    shown: list[Annotated[int, Field(ge=1, strict=True)]] | None = Field(
+        default=None, max_length=MOST_OPTIONS
+    )
+    name: str | None = Field(default=None, max_length=LONGEST_NAME)
+    date: str | None = Field(default=None, max_length=LONGEST_NAME)
 
 
 class NearbyRequest(CaseRequest):

@@ -34,6 +34,7 @@ from counterset.serve.cases import (
     Explained,
     FeatureConstraint,
     NearbyRequest,
+    ReportRequest,
 )
 from counterset.serve.chances import chances_of, probabilities_of
 from counterset.serve.compare import CompareRequest, compare_cases
@@ -75,30 +76,89 @@ def describe_case(request: CaseRequest, cases: Cases) -> dict[str, Any]:
     """
     served, explanation = cases.served, cases.explained(request).explanation
     described = Description.of(explanation, outcomes=served.outcomes)
-    kept = [cases.codes({**request.values, **changes}) for changes in request.kept]
     return {
         "explanation": explanation.to_dict(outcomes=served.outcomes, reasons=False),
-        "kept": _kept(kept, explanation, served),
+        "kept": _Sheet.of(request.kept, explanation, cases).to_json(served),
         "chances": chances_of(explanation, served),
         "notes": [*described.sure, *described.far, *described.kept],
     }
 
 
-def _kept(rows: list[Vector], explanation: Explanation, served: Served) -> list[dict[str, Any]]:
-    """Return rows that a person keeps, as options of a case; the model is asked about them."""
-    if not rows:
-        return []
-    found = _as_options(np.array(rows), explanation, served)
-    chances = chances_of(found, served)
+@dataclass(frozen=True, eq=False)
+class _Sheet:
+    """What a person keeps of a case.
+
+    Attributes
+    ----------
+    explanation
+        That of the case, and behind its options those that are kept and lead to the goal, but are
+        not on its list any more: each has a number of its own.
+    kept
+        An explanation whose options are those that are kept, in their order.
+    ranks
+        The number of each in ``explanation``; None for what does not lead to the goal.
+    """
+
+    explanation: Explanation
+    kept: Explanation
+    ranks: list[int | None]
+
+    @classmethod
+    def of(cls, kept: list[dict[str, Any]], explanation: Explanation, cases: Cases) -> _Sheet:
+        """Ask the model where kept changes lead from a case."""
+        if not kept:
+            return cls(explanation, explanation.nearest(0), [])
+        served = cases.served
+        values = row_to_json(served.table, explanation.coded.input)
+        rows = np.array([cases.codes({**values, **changes}) for changes in kept])
+        found = _as_options(rows, explanation, served)
+        of_list = [row.tobytes() for row in explanation.coded.matrix]
+        ranks: list[int | None] = []
+        extra: list[Vector] = []
+        for row, works in zip(rows, _reach_goal(found), strict=True):
+            if row.tobytes() in of_list:
+                ranks.append(of_list.index(row.tobytes()) + 1)
+            elif works:
+                of_list.append(row.tobytes())
+                extra.append(row)
+                ranks.append(len(of_list))
+            else:
+                ranks.append(None)
+        if extra:
+            explanation = _as_options(
+                np.vstack([explanation.coded.matrix, *extra]), explanation, served
+            )
+        return cls(explanation, found, ranks)
+
+    def to_json(self, served: Served) -> list[dict[str, Any]]:
+        """Return the kept options in the form of options, with where they lead."""
+        if not self.ranks:
+            return []
+        chances = chances_of(self.kept, served)
+        options = self.kept.to_dict(outcomes=served.outcomes, reasons=False)["options"]
+        works = _reach_goal(self.kept)
+        return [
+            option
+            | {
+                "rank": rank,
+                "reaches_goal": reaches,
+                "chance": None if chances is None else chances["then"][i],
+            }
+            for i, (option, rank, reaches) in enumerate(
+                zip(options, self.ranks, works, strict=True)
+            )
+        ]
+
+
+def _reach_goal(explanation: Explanation) -> list[bool]:
+    """Return which options lead to the goal of an explanation."""
     goal, least = explanation.context.goal, explanation.context.probability
-    own = np.repeat(np.array([explanation.label]), len(rows))
-    kept = []
-    for i, option in enumerate(found.to_dict(outcomes=served.outcomes, reasons=False)["options"]):
-        is_wanted = bool(goal.accepts(found.labels[[i]], own[[i]])[0])
-        is_sure = least is None or (option["probability"] or 0.0) >= least
-        chance = None if chances is None else chances["then"][i]
-        kept.append(option | {"reaches_goal": is_wanted and is_sure, "chance": chance})
-    return kept
+    own = np.repeat(np.array([explanation.label]), len(explanation))
+    wanted = goal.accepts(explanation.labels, own)
+    return [
+        bool(each) and (least is None or (option.probability or 0.0) >= least)
+        for each, option in zip(wanted, explanation.options, strict=True)
+    ]
 
 
 def _as_options(matrix: Matrix, explanation: Explanation, served: Served) -> Explanation:
@@ -222,12 +282,12 @@ def _each_lifted(request: CaseRequest) -> Iterator[_Lifted]:
 POINTS = 72
 #: At most 300 training rows are drawn: more hide the boundary.
 MOST_DOTS = 300
+#: The letter of the boundary, and how deep in cells the last letter is: all letters are ASCII.
+ZERO, MOST_DEPTH = ord("V"), 1.8
 #: Positions have 4 digits that count, a tenth of a pixel on any screen.
 DIGITS = 4
 
-ASKED = (
-    "Each cell shows the model's decision on its middle, or on the case or the option inside it."
-)
+ASKED = "The model is asked about 72 x 72 points, and where the decision changes, about more."
 NOTES = {
     True: f"A plane through the case and its options. {ASKED}",
     False: (
@@ -243,10 +303,12 @@ def draw_map(found: Explained, served: Served) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``cells``: rows of the grid from below, a text of 0 and 1 each, 1 where the goal is
+        ``depth``: rows of the grid from below, a letter for the middle of each cell: how far it is
+        from the boundary, in twentieths of a cell, counted from ``V``, above it where the goal is
         reached; ``bounds``: how far the grid reaches; ``options``: those of the case; ``places``:
         their positions; ``dots``: those of training rows; ``sides``: what 0 and 1 mean; ``note``:
-        how exact it is.
+        how exact it is;
+        ``axes``: what stands to the right and upwards, None where no features do.
     """
     explanation, explainer = found.explanation, found.explainer
     layout = map_of(explanation, explainer)
@@ -254,14 +316,21 @@ def draw_map(found: Explained, served: Served) -> dict[str, Any]:
     dots = layout.place(explainer.training_.pool.matrix)
     dots = dots[background.holds(dots)]
     return {
-        "cells": ["".join("1" if each else "0" for each in row) for row in background.reached],
+        "depth": ["".join(map(chr, row)) for row in _written(background.depth)],
         "bounds": [_rounded(np.array(ends)) for ends in background.limits],
         "options": [option.to_dict() for option in explanation.options],
         "places": [_rounded(at) for at in layout.options],
         "dots": [_rounded(at) for at in dots[:: max(1, -(-len(dots) // MOST_DOTS))]],
         "sides": list(sides_of(explanation, background, served.label_text)),
         "note": NOTES[layout.is_exact],
+        "axes": [capitalised(served.table.features[at].label) for at in layout.features] or None,
     }
+
+
+def _written(depth: Matrix) -> Any:
+    """Return depths as the numbers of letters; which side of the boundary one is on stays."""
+    twentieths = np.rint(np.clip(np.abs(depth), 0.05, MOST_DEPTH) / 0.05)
+    return (ZERO + np.where(depth > 0, twentieths, -twentieths)).astype(int)
 
 
 def _rounded(position: Matrix) -> list[float]:
@@ -518,8 +587,8 @@ def explorer_router(served: Served, workers: Workers) -> APIRouter:
     add_group(router, cases, workers)
 
     @router.post("/report", response_class=HTMLResponse)
-    async def report(request: CaseRequest) -> HTMLResponse:
-        """Return the report of a case, to be saved."""
+    async def report(request: ReportRequest) -> HTMLResponse:
+        """Return the sheet to take home of a case, to be saved."""
         page = await workers.run(_report, request, cases, urgency="later")
         headers = {"Content-Disposition": 'attachment; filename="explanation.html"'}
         return HTMLResponse(page, headers=headers)
@@ -572,5 +641,16 @@ def _map(request: CaseRequest, cases: Cases) -> dict[str, Any]:
     return draw_map(found, cases.served)
 
 
-def _report(request: CaseRequest, cases: Cases) -> str:
-    return cases.named(request).to_html(outcomes=cases.served.outcomes)
+def _report(request: ReportRequest, cases: Cases) -> str:
+    """Return the sheet to take home: with the kept options, or with those that are shown."""
+    served, explanation = cases.served, cases.named(request)
+    sheet = _Sheet.of(request.kept, explanation, cases)
+    ranks = [rank for rank in sheet.ranks if rank is not None]
+    shown = [rank for rank in request.shown or () if rank <= len(explanation)]
+    case = request.name or explanation.index
+    own = {"case": to_python(case), "date": request.date}
+    details = dict(served.details) | {name: each for name, each in own.items() if each is not None}
+    if not ranks and not shown:
+        return explanation.to_html(outcomes=served.outcomes, details=details)
+    found = sheet.explanation if ranks else explanation
+    return found.to_html(options=ranks or shown, outcomes=served.outcomes, details=details)

@@ -281,7 +281,7 @@ def _figures_of(
     mine = [row for row, at in zip(rows, open_, strict=False) if group.members[at]]
     distances = [row["distance"] for row in mine if "distance" in row]
     return {
-        "text": group.text,
+        "text": capitalised(group.text),
         "people": int(group.members.sum()),
         "open": int((group.members & is_open).sum()),
         "done": len(mine),

@@ -50,6 +50,9 @@ class Served:
         The title of the page; by default, the name.
     outcomes
         From classes to how people call them, for ``describe``.
+    details
+        What stands in the head of each sheet to take home, such as institution and contact; see
+        :meth:`Explanation.letter`.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class Served:
     goal: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
     outcomes: Mapping[Any, str] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
     _shared: list[DiverseExplainer] = field(default_factory=list, init=False, repr=False)
     _learned: list[Future[None]] = field(default_factory=list, init=False, repr=False)
     _lock: RLock = field(default_factory=RLock, init=False, repr=False)

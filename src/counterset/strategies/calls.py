@@ -31,6 +31,7 @@ from counterset.constraints.rules import Rules
 from counterset.exceptions import InvalidInputError, NoCounterfactualError
 from counterset.explanations.context import Context, as_written, settings_of
 from counterset.explanations.explanations import Explanations, make_explanations
+from counterset.explanations.why_none import WhyNone
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, check_probability, is_reached, read_goal, why_out_of_reach
 from counterset.strategies.admissible import NO_ROW
@@ -309,7 +310,7 @@ def explain_rows(
     )
     if out_of_reach is not None:
         # A reason goes on after a colon.
-        reason = out_of_reach[0].lower() + out_of_reach[1:]
+        reason = WhyNone(out_of_reach[0].lower() + out_of_reach[1:], "no_example")
         nobody = {int(each): reason for each in explained}
         report_shortfall(nobody, len(explained), request.if_none, message)
         return make(

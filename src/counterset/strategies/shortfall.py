@@ -17,6 +17,7 @@ from counterset.exceptions import (
     InvalidInputError,
     NoCounterfactualError,
 )
+from counterset.explanations.why_none import WhyNone
 from counterset.strategies.admissible import Proposals
 from counterset.strategies.batch import REFUSED, QueryBatch
 from counterset.strategies.candidates import moved_onto_rules
@@ -185,7 +186,7 @@ def _set_by_the_user(strategy: Strategy) -> tuple[str, str]:
     return diversity, candidates
 
 
-class Reasons(Mapping[int, str]):
+class Reasons(Mapping[int, WhyNone]):
     """Why inputs have no counterfactual, by where they stand in the user's table.
 
     A reason is found out when it is first read, together with those of the next inputs.
@@ -210,11 +211,12 @@ class Reasons(Mapping[int, str]):
         training: TrainingData,
         max_rows: int | None = None,
     ) -> None:
-        self._runs, self._known, self._training = runs, dict[int, str](), training
+        self._runs, self._known, self._training = runs, dict[int, WhyNone](), training
         empty = np.flatnonzero(found.counterfactuals.counts == 0)
         self._place = {int(positions[each]): int(each) for each in empty}
         if found.cut_short is not None:
-            reason = f"the search ended at max_model_rows={max_rows}. Allow more rows."
+            text = f"the search ended at max_model_rows={max_rows}. Allow more rows."
+            reason = WhyNone(text, "stopped")
             short = empty[found.cut_short[empty]]
             self._known |= dict.fromkeys(positions[short].tolist(), reason)
 
@@ -224,7 +226,7 @@ class Reasons(Mapping[int, str]):
     def __iter__(self) -> Iterator[int]:
         return iter(self._place)
 
-    def __getitem__(self, position: int) -> str:
+    def __getitem__(self, position: int) -> WhyNone:
         if position not in self._known:
             place = self._place[position]
             run = next(run for run in self._runs if place in run.members)
@@ -243,7 +245,7 @@ class Reasons(Mapping[int, str]):
         return dict, (dict(self),)
 
 
-def why_nothing(training: TrainingData, batch: QueryBatch, which: Indices) -> list[str]:
+def why_nothing(training: TrainingData, batch: QueryBatch, which: Indices) -> list[WhyNone]:
     """Find out which constraints leave inputs without a counterfactual.
 
     Each constraint is lifted alone: it is named if some row that breaks it, and no other, leads to
@@ -308,7 +310,7 @@ def _opens(selector: Selector, batch: QueryBatch, rules: Rules, lifted: int) -> 
     return np.bincount(whose[accepted], minlength=len(batch.inputs))
 
 
-def _no_training_row(batch: QueryBatch) -> str:
+def _no_training_row(batch: QueryBatch) -> WhyNone:
     """Say that no training row is a candidate, and which setting is the reason."""
     required = batch.requirements
     settings = {
@@ -318,10 +320,11 @@ def _no_training_row(batch: QueryBatch) -> str:
     given = {word: name for word, (name, value) in settings.items() if value is not None}
     enough = f" is {' and '.join(given)} enough" if given else ""
     loosen = f"Loosen {' or '.join(given.values())}, or fit" if given else "Fit"
-    return f"no training row of an acceptable class{enough or ' is known'}. {loosen} on more rows."
+    text = f"no training row of an acceptable class{enough or ' is known'}. {loosen} on more rows."
+    return WhyNone(text, "no_example")
 
 
-def _reason(opening: list[str], batch: QueryBatch) -> str:
+def _reason(opening: list[str], batch: QueryBatch) -> WhyNone:
     """Say which constraints leave an input without an option.
 
     Parameters
@@ -333,28 +336,35 @@ def _reason(opening: list[str], batch: QueryBatch) -> str:
     may_change = _what_may_change(batch)
     if len(opening) == 1:
         loosen = "" if opening[0] == NothingLost.text else " Loosen it."
-        return (
+        text = (
             f"the constraint {opening[0]} rules out all that was found{may_change}; without it "
             f"alone there is an option.{loosen}"
         )
+        return WhyNone(text, "constraint", opening)
     if opening:
         named = "; ".join(opening[:MOST_NAMED])
-        return (
+        text = (
             f"each of the constraints {named} rules out all that was found{may_change}; without "
             f"one of them alone there is an option. Loosen one of them."
         )
-    if not rules:
-        return (
+        return WhyNone(text, "constraint", opening)
+    if not rules and plausible:
+        text = (
             "nothing that leads there is plausible enough. Loosen plausibility=, or fit on more "
             "rows."
-            if plausible
-            else "every candidate is equal to the input, so the model gives one row two labels. "
+        )
+        return WhyNone(text, "implausible")
+    if not rules:
+        text = (
+            "every candidate is equal to the input, so the model gives one row two labels. "
             "Pass a model that gives the same row the same label always."
         )
-    return (
+        return WhyNone(text, "contradiction")
+    text = (
         f"no single constraint rules it out{may_change}: without any one of them nothing was found "
         f"either. Loosen several{' of them, or plausibility=' if plausible else ' of them'}."
     )
+    return WhyNone(text, "several")
 
 
 def _what_may_change(batch: QueryBatch) -> str:

@@ -10,11 +10,10 @@ import numpy as np
 from counterset._base.arrays import Mask, Vector
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import rounded
-from counterset.words.changes import capitalised
 from counterset.words.templates import Templates
 from counterset.words.values import Writer
 
-__all__ = ["LEAST", "Group", "group_by"]
+__all__ = ["LEAST", "Group", "band", "banded", "group_by"]
 
 #: Of a group of fewer than 10 people no figure is shown: it would say little about the group, and
 #: much about its people.
@@ -60,11 +59,13 @@ def group_by(feature: Feature, codes: Vector, among: Mask) -> list[Group]:
     ['20 to 29', '30 to 39', '40 to 49', '50 to 59']
     """
     writer, known = Writer(Templates.read()), feature.is_known(codes)
-    groups = _banded(codes, known, among, _text_of(feature)) if feature.values is None else []
+    groups = (
+        banded(codes, known, among, _text_of(feature, writer)) if feature.values is None else []
+    )
 
     def of_one(code: float) -> Group:
         members = np.isnan(codes) if np.isnan(code) else codes == code
-        return Group(capitalised(writer.own(feature, code)), members)
+        return Group(writer.own(feature, code), members)
 
     if not groups:
         groups = [of_one(code) for code in np.unique(codes[known]).tolist()]
@@ -72,24 +73,47 @@ def group_by(feature: Feature, codes: Vector, among: Mask) -> list[Group]:
     return [group for group in groups if (group.members & among).any()]
 
 
-def _text_of(feature: Feature) -> Callable[[float, float], str]:
+def _text_of(feature: Feature, writer: Writer) -> Callable[[float, float], str]:
     """Return what writes a band of a feature."""
 
     def text(low: float, high: float) -> str:
         if low == high:
-            return Writer(Templates.read()).own(feature, low)
+            return writer.own(feature, low)
         if feature.is_time:
             return f"{feature.format(low)} to {feature.format(high)}"
-        band = f"{rounded(low)} to {rounded(high)}"
-        return band if feature.wording is None else feature.wording.with_unit(band, is_one=False)
+        text = band(low, high)
+        return text if feature.wording is None else feature.wording.with_unit(text, is_one=False)
 
     return text
 
 
-def _banded(
+def band(low: float, high: float) -> str:
+    """Return how the numbers between two ends are called.
+
+    Examples
+    --------
+    >>> band(1000.0, 2500.5), band(3.0, 3.0)
+    ('1000 to 2500', '3')
+    """
+    return rounded(low) if low == high else f"{rounded(low)} to {rounded(high)}"
+
+
+def banded(
     values: Vector, known: Mask, among: Mask, text: Callable[[float, float], str]
 ) -> list[Group]:
-    """Return bands of about equally many people; none if there are few values."""
+    """Return bands of about equally many people; none if there are few values.
+
+    Parameters
+    ----------
+    values
+        The number of each person.
+    known
+        Who has a number.
+    among
+        The people that count.
+    text
+        Returns how the numbers between two ends are called.
+    """
     mine = np.sort(values[known & among])
     if len(np.unique(mine)) <= MOST_VALUES:
         return []

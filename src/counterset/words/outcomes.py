@@ -135,15 +135,18 @@ class Outcomes:
         return self.is_number or len({to_python(label) for label in self.explanation.labels}) > 1
 
 
-def wanted_text(context: Context, templates: Templates) -> str:
+def wanted_text(
+    context: Context, templates: Templates, outcomes: Mapping[Any, str] | None = None
+) -> str:
     """Return what the options of any input lead to: classes, an interval, or another result."""
-    goal = context.goal
+    goal, named = context.goal, outcomes or {}
     text = templates("label.other")
     if isinstance(goal, InInterval):
         text = between(templates, goal.low, goal.high)
     elif isinstance(goal, OneOf):
-        labels = [repr(to_python(label)) for label in goal.wanted]
-        text = templates.join(labels, last="list.or")
+        labels = [to_python(label) for label in goal.wanted]
+        texts = [isolated(named[each]) if each in named else repr(each) for each in labels]
+        text = templates.join(texts, last="list.or")
     return _with_probability(text, context, templates)
 
 

@@ -67,13 +67,24 @@ function strip(state, view) {
   const covered = answer ? found(state, view) : [];
   return h("div", { class: `strip ${answer && isOld(state, view) ? "old" : ""}`, id: `strip-${view}`, key: view },
     h("span", { class: "what", title: note }, title),
-    h("span", { class: "cells", role: "group", "aria-label": `${title}: who finds their best option on the list` },
+    h("span", { class: "cells", role: "group", "aria-label": `${title}: who finds their best option on the list`, onkeydown: walk },
       covered.map((each, i) => h("button", { type: "button", key: String(i), class: each ? "with" : "without",
+        tabindex: i === (state.person?.view === view ? state.person.i : 0) ? "0" : "-1",
         "aria-pressed": String(state.person?.view === view && state.person.i === i),
         "aria-label": `Person ${i + 1}: ${each ? "finds" : "does not find"} their best option on the list`,
         onclick: () => show(view, i) }, each ? "✓" : "×"))),
     h("span", { class: "count" }, answer ? `${sum(covered)}/${answer.people}` : state.failed[view] ? "–" : "…"),
     waiting(state, view, isNew ? "Learning the lists anew, with your difficulties: that takes some seconds …" : "Explaining 20 people …"));
+}
+
+// One stop of the tab key for all people; the arrow keys go from one to the next.
+function walk(event) {
+  const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  const all = [...event.currentTarget.children];
+  const next = by && all[(all.indexOf(event.target) + by + all.length) % all.length];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
 }
 
 function show(view, i) {

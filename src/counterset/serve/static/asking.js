@@ -147,8 +147,9 @@ export async function loadCase(position, held = null) {
 // The sheet to take home: the kept options of a case; all that are shown, if none is kept.
 export async function saveReport() {
   const name = caseName();
-  const response = await ask("explorer/report", { ...question(), name: state.asked.case === null ? name : null,
-    shown: optionsShown().map((each) => each.rank) });
+  const date = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  const response = await ask("explorer/report", { ...question(), date,
+    name: state.asked.case === null ? name : null, shown: optionsShown().map((each) => each.rank) });
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await response.blob());
   link.download = `options-${name.replace(/[^\p{L}\p{N}._-]+/gu, "-")}.html`;

@@ -140,9 +140,9 @@ function kept(state) {
   return h("section", { class: "kept", key: "kept", "aria-labelledby": "kept-heading" },
     h("h2", { id: "kept-heading", tabindex: "-1" }, "Kept, to take home"),
     h("ul", { class: `options ${isOld(state, "explain") ? "old" : ""}` }, options.map((option, i) => {
-      const shown = optionsShown(state).find((each) => keyOf(each) === keyOf(option));
-      return h("li", { class: `option ${shown ? optionClass(shown.rank) : ""}`, key: `kept ${i}` },
-        h("h3", {}, shown && marker(shown.rank), h("span", {}, option.sentence)),
+      const { rank } = option; // the number on the sheet, none if it is left out
+      return h("li", { class: `option ${rank ? optionClass(rank) : ""}`, key: `kept ${i}` },
+        h("h3", {}, rank && marker(rank), h("span", {}, option.sentence)),
         chance(state, option.chance),
         h("p", { class: "facts" }, h("span", {}, "leads to ", data(option.label_text)),
           !option.reaches_goal && h("strong", {}, "no longer the goal: left out of the sheet")),

@@ -94,66 +94,75 @@ function cell(change, rank) {
 }
 
 const SIZE = 420; // of the drawing, in its own units
+const ZERO = 86; // the letter of the boundary
 
 // The case in the middle, the options around it, and where the model decides otherwise.
 function map(state) {
   const { map: drawn } = state;
   if (!drawn) return h("p", { class: "note" }, "The model is asked about points of the map …");
-  const { bounds, cells, options, places, dots, sides } = drawn;
+  const { bounds, depth, options, places, dots, sides, axes } = drawn;
   const [[left, right], [low, high]] = bounds;
   const x = (value) => ((value - left) / (right - left)) * SIZE;
   const y = (value) => ((high - value) / (high - low)) * SIZE;
   const rankOf = (option) => optionsShown(state).find((each) => keyOf(each) === keyOf(option))?.rank;
-  const marks = places.map((at, i) => ({ at, i: rankOf(options[i]) })).filter(({ i }) => i);
+  const marks = places.map((at, i) => ({ at, rank: rankOf(options[i]) })).filter(({ rank }) => rank);
+  const { area, line } = contour(depth);
   return h("figure", { class: "map" },
     h("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img",
       "aria-label": `A map of the ${marks.length} options around the case. ${drawn.note}` },
     h("defs", {}, h("pattern", { id: "hatch", width: 8, height: 8, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
       h("rect", { class: "other", width: 8, height: 8 }), h("line", { class: "hatch", x1: 0, y1: 0, x2: 0, y2: 8 }))),
     h("rect", { class: "stays", width: SIZE, height: SIZE }),
-    runs(cells).map(([row, from, to]) => h("rect", { fill: "url(#hatch)",
-      x: (from * SIZE) / cells.length, y: ((cells.length - 1 - row) * SIZE) / cells.length,
-      width: ((to - from) * SIZE) / cells.length, height: SIZE / cells.length + 0.3 })),
-    h("path", { class: "boundary", d: boundary(cells) }),
+    h("path", { fill: "url(#hatch)", d: area }),
+    h("path", { class: "boundary", d: line }),
     dots.map(([a, b]) => h("circle", { class: "dot", cx: x(a), cy: y(b), r: 1.6 })),
-    marks.map(({ at: [a, b], i }) => h("line", { class: `path ${optionClass(i)}`, x1: x(0), y1: y(0), x2: x(a), y2: y(b) })),
-    marks.map(({ at: [a, b], i }) => h("g", { class: `mark ${optionClass(i)}` },
+    marks.map(({ at: [a, b], rank }) => h("line", { class: `path ${optionClass(rank)}`, x1: x(0), y1: y(0), x2: x(a), y2: y(b) })),
+    marks.map(({ at: [a, b], rank }) => h("g", { class: `mark ${optionClass(rank)}` },
       h("circle", { cx: x(a), cy: y(b), r: 10 }),
-      h("text", { x: x(a), y: y(b), "text-anchor": "middle", "dominant-baseline": "central" }, String(i)))),
+      h("text", { x: x(a), y: y(b), "text-anchor": "middle", "dominant-baseline": "central" }, String(rank)))),
     h("circle", { class: "case", cx: x(0), cy: y(0), r: 8 })),
     h("figcaption", {},
       h("ul", { class: "legend" },
         h("li", {}, h("span", { class: "swatch ring" }), "the case"),
-        h("li", {}, h("span", { class: "swatch stays" }), sides[0]),
-        h("li", {}, h("span", { class: "swatch other" }), sides[1]),
+        h("li", {}, h("span", { class: "swatch stays" }), data(sides[0])),
+        h("li", {}, h("span", { class: "swatch other" }), data(sides[1])),
         dots.length > 0 && h("li", {}, h("span", { class: "swatch dots" }), "people in the data")),
+      axes?.length === 2 && h("p", { class: "note" }, "To the right: ", data(axes[0]), ". Upwards: ", data(axes[1]), "."),
       h("p", { class: "note" }, drawn.note)));
 }
 
-// The runs of 1 in each row of the grid: [row, from, to].
-function runs(cells) {
-  const found = [];
-  cells.forEach((row, r) => {
-    for (const match of row.matchAll(/1+/g)) found.push([r, match.index, match.index + match[0].length]);
-  });
-  return found;
-}
-
-// The lines between cells that differ.
-function boundary(cells) {
-  const n = cells.length;
-  const step = SIZE / n;
-  const parts = [];
-  for (let r = 0; r < n; r += 1) {
-    for (let c = 0; c < n; c += 1) {
-      const top = (n - 1 - r) * step;
-      if (c + 1 < n && cells[r][c] !== cells[r][c + 1]) parts.push(`M${round((c + 1) * step)} ${round(top)}v${round(step)}`);
-      if (r + 1 < n && cells[r][c] !== cells[r + 1][c]) parts.push(`M${round(c * step)} ${round(top)}h${round(step)}`);
+// The area where the depth is above 0, and the line around it. Between the middles of four cells
+// the depth is taken to change evenly; the cells at the edge go on outwards as they are.
+function contour(rows) {
+  const n = rows.length;
+  const within = (i) => Math.min(n - 1, Math.max(0, i));
+  const value = (r, c) => rows[within(r)].charCodeAt(within(c)) - ZERO;
+  const place = (i) => (Math.min(n, Math.max(0, i + 0.5)) * SIZE) / n;
+  const [areas, lines] = [[], []];
+  for (let r = -1; r < n; r += 1) {
+    for (let c = -1; c < n; c += 1) {
+      const corners = [[r, c], [r, c + 1], [r + 1, c + 1], [r + 1, c]];
+      const values = corners.map(([i, j]) => value(i, j));
+      if (values.every((each) => each <= 0)) continue;
+      const [polygon, crossings] = [[], []];
+      corners.forEach(([i, j], k) => {
+        const [a, b] = [values[k], values[(k + 1) % 4]];
+        const [i2, j2] = corners[(k + 1) % 4];
+        if (a > 0) polygon.push(point(place(j), place(i)));
+        if ((a > 0) === (b > 0)) return;
+        const share = a / (a - b);
+        const cut = point(place(j) + share * (place(j2) - place(j)), place(i) + share * (place(i2) - place(i)));
+        polygon.push(cut);
+        crossings.push(cut);
+      });
+      areas.push(`M${polygon.join("L")}Z`);
+      for (let k = 0; k + 1 < crossings.length; k += 2) lines.push(`M${crossings[k]}L${crossings[k + 1]}`);
     }
   }
-  return parts.join("");
+  return { area: areas.join(""), line: lines.join("") };
 }
 
-function round(value) {
-  return Math.round(value * 100) / 100;
+// Rows are counted from below, and drawings from above.
+function point(across, up) {
+  return `${Math.round(across * 10) / 10} ${Math.round((SIZE - up) * 10) / 10}`;
 }
