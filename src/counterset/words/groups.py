@@ -93,7 +93,7 @@ def band(low: float, high: float) -> str:
     Examples
     --------
     >>> band(1000.0, 2500.5), band(3.0, 3.0)
-    ('1000 to 2500', '3')
+    ('1,000 to 2,500', '3')
     """
     return rounded(low) if low == high else f"{rounded(low)} to {rounded(high)}"
 
