@@ -120,7 +120,7 @@ export async function loadCase(position, held = null) {
     now.invalid = {};
     now.asked.case = position;
     if (held) restore(now, held);
-    else Object.assign(now.asked, { values: { ...values }, tried: null, entered: null });
+    else Object.assign(now.asked, { values: { ...values }, tried: null, entered: position === null ? {} : null });
   });
 }
 
