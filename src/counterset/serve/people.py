@@ -14,6 +14,7 @@ from counterset.explanations.explanation import Explanation
 from counterset.explanations.stability import least_shares
 from counterset.serve.cases import Cases, NearbyRequest
 from counterset.tables.table import changed
+from counterset.words.changes import capitalised
 from counterset.words.templates import Templates
 from counterset.words.values import Writer
 
@@ -88,7 +89,7 @@ def _differs(x: Vector, copy: Vector, explanation: Explanation, writer: Writer) 
     features = explanation.coded.table.features
     return [
         {
-            "label": features[at].label,
+            "label": capitalised(features[at].label),
             "own": writer.own(features[at], x[at]),
             "other": writer.own(features[at], copy[at]),
         }

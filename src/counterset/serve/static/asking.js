@@ -40,7 +40,8 @@ function bodies(now) {
 
 // Whether an answer is about something else than what the page shows now.
 export function isOld(now, kind) {
-  return Object.keys(now.invalid).length > 0 || now.about[kind] !== JSON.stringify(bodies(now)[kind]);
+  const hasFault = Object.keys(now.invalid).length > 0 && (kind === "predict") === (now.asked.tried !== null);
+  return hasFault || now.about[kind] !== JSON.stringify(bodies(now)[kind]);
 }
 
 // Ask whatever follows from the state and was not asked yet.
