@@ -2,47 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from counterset._base.arrays import Mask, Vector, to_python
+from counterset._base.arrays import Mask, to_python
 from counterset._base.bidi import isolated
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.explanations import Explanations
 from counterset.report.texts import TEXTS
-from counterset.tables.features.feature import Feature
-from counterset.tables.features.number import rounded
+from counterset.words.groups import LEAST, Group, band, banded, group_by
 from counterset.words.templates import Templates
-from counterset.words.values import Writer
 
-__all__ = ["LEAST", "Group", "figures_of", "group_people"]
-
-#: Of a group of fewer than 10 people no figure is shown: it would say little about the group, and
-#: much about its people.
-LEAST = 10
-#: Numbers with more than 6 values are shown in 4 bands of about equally many people.
-MOST_VALUES, BANDS = 6, 4
-
-
-@dataclass(frozen=True)
-class Group:
-    """Some people.
-
-    Attributes
-    ----------
-    text
-        What they have in common.
-    members
-        Who belongs to it.
-    """
-
-    text: str
-    members: Mask
+__all__ = ["figures_of", "group_people"]
 
 
 def group_people(explanations: Explanations, groups: Any, among: Mask) -> tuple[str, list[Group]]:
@@ -58,7 +32,7 @@ def group_people(explanations: Explanations, groups: Any, among: Mask) -> tuple[
     table = explanations.coded.table
     if isinstance(groups, str) or np.ndim(groups) == 0:
         at = table.position(groups)
-        return table.features[at].label, _of_feature(
+        return table.features[at].label, group_by(
             table.features[at], explanations.coded.inputs[:, at], among
         )
     if len(groups) != len(explanations):
@@ -93,45 +67,13 @@ def figures_of(explanations: Explanations, group: Group, among: Mask) -> dict[st
     }
 
 
-def _of_feature(feature: Feature, codes: Vector, among: Mask) -> list[Group]:
-    """Return the groups by a feature; values that are missing or special stand last."""
-    writer, known = Writer(Templates.read()), feature.is_known(codes)
-    groups = _banded(codes, known, among, _text_of(feature)) if feature.values is None else []
-    if not groups:
-        groups = [
-            Group(writer.own(feature, code), codes == code)
-            for code in np.unique(codes[known]).tolist()
-        ]
-    others = np.unique(codes[~known & ~np.isnan(codes)])
-    groups += [Group(writer.own(feature, code), codes == code) for code in others.tolist()]
-    if np.isnan(codes).any():
-        groups.append(Group(writer.own(feature, np.nan), np.isnan(codes)))
-    return [group for group in groups if (group.members & among).any()]
-
-
-def _text_of(feature: Feature) -> Callable[[float, float], str]:
-    """Return what writes a band of a feature."""
-
-    def text(low: float, high: float) -> str:
-        if feature.is_time:
-            return TEXTS["band"].format(low=feature.format(low), high=feature.format(high))
-        band = TEXTS["band"].format(low=rounded(low), high=rounded(high))
-        return band if feature.wording is None else feature.wording.with_unit(band, is_one=False)
-
-    return text
-
-
 def _of_values(values: pd.Series, among: Mask) -> list[Group]:
     """Return the groups by values that are no feature."""
     missing = values.isna().to_numpy()
     groups: list[Group] = []
     if types.is_numeric_dtype(values.dtype) and not types.is_bool_dtype(values.dtype):
         numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-
-        def text(low: float, high: float) -> str:
-            return TEXTS["band"].format(low=rounded(low), high=rounded(high))
-
-        groups = _banded(numbers, ~missing, among, text)
+        groups = banded(numbers, ~missing, among, band)
     if not groups:
         texts = np.array([isolated(str(to_python(each))) for each in values], dtype=object)
         codes, _ = pd.factorize(values, sort=_can_be_sorted(values))
@@ -149,22 +91,3 @@ def _can_be_sorted(values: pd.Series) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _banded(
-    values: Vector, known: Mask, among: Mask, text: Callable[[float, float], str]
-) -> list[Group]:
-    """Return bands of about equally many people; none if there are few values."""
-    mine = np.sort(values[known & among])
-    if len(np.unique(mine)) <= MOST_VALUES:
-        return []
-    bands = max(1, min(BANDS, len(mine) // LEAST))
-    # The ends are values that somebody has.
-    tops = np.unique([mine[-(-len(mine) * i // bands) - 1] for i in range(1, bands + 1)])
-    groups, low = [], -np.inf
-    for top in tops:
-        members = known & (values > low) & (values <= top)
-        inside = values[members & among]
-        groups.append(Group(text(float(inside.min()), float(inside.max())), members))
-        low = top
-    return groups

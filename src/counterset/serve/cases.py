@@ -34,6 +34,7 @@ __all__ = [
     "DecisionRequest",
     "Explained",
     "FeatureConstraint",
+    "GoalRequest",
     "NearbyRequest",
     "ReportRequest",
     "RowRequest",
@@ -115,13 +116,11 @@ class DecisionRequest(RowRequest):
     target: Value = None
 
 
-class CaseRequest(RowRequest):
-    """A case, and the goal of its options.
+class GoalRequest(_Form):
+    """What options must lead to, and what may change.
 
     Attributes
     ----------
-    case
-        The position of the case that the values come from, or None; for the report.
     constraints
         From names of features to what they may do; others may change freely.
     target
@@ -132,16 +131,27 @@ class CaseRequest(RowRequest):
         How probable the model must find what is wanted, at least; None: as it decides.
     options
         How many options to look for.
-    kept
-        The changes of each option that the person keeps; the answer says where they lead.
     """
 
-    case: int | None = Field(default=None, ge=0, strict=True)
     constraints: dict[str, FeatureConstraint] = Field(default_factory=dict)
     target: Value = None
     interval: tuple[Finite, Finite] | None = None
     target_probability: Finite | None = Field(default=None, ge=0, le=1)
     options: int = Field(default=5, ge=1, le=MOST_OPTIONS + MOST_REJECTED, strict=True)
+
+
+class CaseRequest(GoalRequest, RowRequest):
+    """A case, and the goal of its options.
+
+    Attributes
+    ----------
+    case
+        The position of the case that the values come from, or None; for the report.
+    kept
+        The changes of each option that the person keeps; the answer says where they lead.
+    """
+
+    case: int | None = Field(default=None, ge=0, strict=True)
     kept: list[Values] = Field(default_factory=list, max_length=MOST_KEPT)
 
 
@@ -227,6 +237,16 @@ class Cases:
         wanted = request.model_dump_json(include=set(CaseRequest.model_fields) - {"case", "kept"})
         return self._remembered(f"{strategy} {wanted}", lambda: self._explain(request, strategy))
 
+    def settings(
+        self, request: GoalRequest, strategy: Strategy = "nearest"
+    ) -> tuple[DiverseExplainer, dict[str, Any]]:
+        """Return what explains the rows of a request, and the parameters of ``explain_many``."""
+        explainer, goal = self._explainer(request, strategy), _goal(request)
+        if "target" in goal:
+            self.served.check_goal(goal)
+        constraints = self._constraints(request.constraints)
+        return explainer, {"constraints": constraints, "skip": True, **goal}
+
     def named(self, request: CaseRequest) -> Explanation:
         """Return the explanation of a case under its own index, for the report."""
         return self._explain(request, "nearest", index=self._index(request)).explanation
@@ -255,16 +275,12 @@ class Cases:
         return found
 
     def _explain(self, request: CaseRequest, strategy: Strategy, index: Any = "(own)") -> Explained:
-        explainer = self._explainer(request, strategy)
-        codes, goal = self.codes(request.values), _goal(request)
-        if "target" in goal:
-            self.served.check_goal(goal)
+        explainer, asked = self.settings(request, strategy)
+        codes = self.codes(request.values)
         (explanation,) = explainer.explain_many(
             self.served.table.decode(codes[None, :], pd.Index([index], dtype=object)),
-            constraints=self._constraints(request.constraints),
             if_none="ignore",
-            skip=True,
-            **goal,
+            **asked,
         )
         return Explained(explainer, explanation)
 
@@ -278,7 +294,7 @@ class Cases:
         is_edited = changed(own[0], self.codes(request.values)).any()
         return f"{index} (edited)" if is_edited else index
 
-    def _explainer(self, request: CaseRequest, strategy: Strategy) -> DiverseExplainer:
+    def _explainer(self, request: GoalRequest, strategy: Strategy) -> DiverseExplainer:
         """Return the fitted explainer with the number of options and the costs of a request."""
         explainer = self.served.with_options(request.options, strategy)
         own = dict(explainer.costs or {})
@@ -327,7 +343,7 @@ class Cases:
         return from_json_value(value)
 
 
-def _goal(request: CaseRequest) -> dict[str, Any]:
+def _goal(request: GoalRequest) -> dict[str, Any]:
     """Return the goal as parameters of ``explain_many``."""
     if request.interval is not None:
         return {"interval": request.interval}

@@ -9,6 +9,7 @@ import numpy as np
 from counterset._base.arrays import Mask, Matrix, Vector, to_python
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.json_values import to_json_number
+from counterset.models.answers import ask_model
 from counterset.models.goals import InInterval
 from counterset.serve.served import Served
 
@@ -53,7 +54,7 @@ def probabilities_of(served: Served, matrix: Matrix) -> Matrix | None:
     count = len(np.ravel(getattr(served.model, "classes_", ())))
     if not callable(ask) or not count:
         return None
-    answer = np.asarray(ask(served.table.decode(matrix)), dtype=np.float64)
+    answer = np.asarray(ask_model(ask, served.table.decode(matrix)), dtype=np.float64)
     return answer if answer.shape == (len(matrix), count) else None
 
 

@@ -37,7 +37,9 @@ from counterset.serve.cases import (
     ReportRequest,
 )
 from counterset.serve.chances import chances_of, probabilities_of
+from counterset.serve.compare import CompareRequest, compare_cases
 from counterset.serve.errors import RefusedError, StrictRoute
+from counterset.serve.group import add_group
 from counterset.serve.people import ask_nearby
 from counterset.serve.readable import ReadableRows
 from counterset.serve.served import MOST_LISTED, Served
@@ -45,7 +47,7 @@ from counterset.serve.workers import Workers
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number
 from counterset.words.changes import capitalised
-from counterset.words.description import Description
+from counterset.words.description import DISTANCES, SCALES, Description
 from counterset.words.outcomes import Outcomes
 from counterset.words.reasons import ReasonWriter
 from counterset.words.templates import Templates
@@ -360,6 +362,8 @@ def describe_start(served: Served) -> dict[str, Any]:
         "target": wanted.index(target) if target in wanted else None,
         "interval": list(goal["interval"]) if served.predicts_numbers else None,
         "probability": goal.get("target_probability"),
+        "has_probabilities": served.has_probabilities,
+        "scale": _scale_text(served),
         "most_options": MOST_OPTIONS,
         "most_asked": MOST_OPTIONS + MOST_REJECTED,
         "options": min(served.explainer.max_counterfactuals, MOST_OPTIONS),
@@ -372,6 +376,15 @@ def describe_start(served: Served) -> dict[str, Any]:
             "unreadable": len(listed.faults),
         },
     }
+
+
+def _scale_text(served: Served) -> str:
+    """Return what a distance of 1 is, in words; empty if there are none for it."""
+    explainer = served.explainer
+    is_usual = DISTANCES.fullmatch(str(explainer.distance)) and explainer.scale in SCALES
+    if not is_usual or explainer.costs:
+        return ""
+    return "A distance of 1 is as far as moving one feature across its usual range."
 
 
 def _decisions(served: Served) -> list[int | float | None]:
@@ -529,47 +542,54 @@ def explorer_router(served: Served, workers: Workers) -> APIRouter:
     @router.get("/start")
     async def start() -> dict[str, Any]:
         """Return what the page needs before its first question: features, classes, cases."""
-        return await workers.run(describe_start, served)
+        return await workers.run(describe_start, served, urgency="now")
 
     @router.get("/cases/{position}")
     async def case(position: int = Path(ge=0)) -> dict[str, Any]:
         """Return the values of a case; the first is at position 0."""
-        return await workers.run(_case, position, served)
+        return await workers.run(_case, position, served, urgency="now")
 
     @router.post("/explain")
     async def explain(request: CaseRequest) -> dict[str, Any]:
         """Return the model's decision on a case, and options that lead to its goal."""
-        return await workers.run(describe_case, request, cases)
+        return await workers.run(describe_case, request, cases, urgency="now")
 
     @router.post("/predict")
     async def predict(request: DecisionRequest) -> dict[str, Any]:
         """Return the model's decision on other values."""
-        return await workers.run(_predict, request, cases)
+        return await workers.run(_predict, request, cases, urgency="now")
 
     @router.post("/reasons")
     async def reasons(request: CaseRequest) -> dict[str, Any]:
         """Return what counted against a case."""
-        return await workers.run(_reasons, request, cases)
+        return await workers.run(_reasons, request, cases, urgency="later")
 
     @router.post("/lift")
     async def lift(request: CaseRequest) -> dict[str, Any]:
         """Find the constraint that prevents more options."""
-        return await workers.run(find_obstacle, request, cases)
+        return await workers.run(find_obstacle, request, cases, urgency="later")
 
     @router.post("/map")
     async def map_(request: CaseRequest) -> dict[str, Any]:
         """Return a map of the options, and the model's decisions between them."""
-        return await workers.run(_map, request, cases)
+        return await workers.run(_map, request, cases, urgency="later")
 
     @router.post("/nearby")
     async def nearby(request: NearbyRequest) -> dict[str, Any]:
         """Return which of the options people almost like this one are offered too."""
-        return await workers.run(ask_nearby, request, cases)
+        return await workers.run(ask_nearby, request, cases, urgency="later")
+
+    @router.post("/compare")
+    async def compare(request: CompareRequest) -> dict[str, Any]:
+        """Return how two cases differ, and what each is offered."""
+        return await workers.run(compare_cases, request, cases, urgency="now")
+
+    add_group(router, cases, workers)
 
     @router.post("/report", response_class=HTMLResponse)
     async def report(request: ReportRequest) -> HTMLResponse:
         """Return the sheet to take home of a case, to be saved."""
-        page = await workers.run(_report, request, cases)
+        page = await workers.run(_report, request, cases, urgency="later")
         headers = {"Content-Disposition": 'attachment; filename="explanation.html"'}
         return HTMLResponse(page, headers=headers)
 

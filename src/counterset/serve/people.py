@@ -13,12 +13,12 @@ from counterset.evaluation.stability import CopiesCompared, compare_with_copies
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.stability import least_shares
 from counterset.serve.cases import Cases, NearbyRequest
-from counterset.tables.table import changed
+from counterset.tables.table import Table, changed
 from counterset.words.changes import capitalised
 from counterset.words.templates import Templates
 from counterset.words.values import Writer
 
-__all__ = ["PEOPLE", "ask_nearby"]
+__all__ = ["PEOPLE", "ask_nearby", "differences_of"]
 
 #: 20 people almost like this one: enough to see what is rare, and few enough to be drawn.
 PEOPLE = 20
@@ -63,14 +63,14 @@ def ask_nearby(request: NearbyRequest, cases: Cases) -> dict[str, Any]:
 
 def _each(explanation: Explanation, compared: CopiesCompared) -> list[dict[str, Any]]:
     """Return how each person differs from the case, and what they are offered."""
-    coded, writer = explanation.coded, Writer(Templates.read())
+    coded = explanation.coded
     own = option_keys(coded.input, coded.matrix, coded.table)
     people = []
     for copy, answer in zip(compared.copies, compared.answers, strict=True):
         offered = option_keys(copy, answer.coded.matrix, coded.table)
         people.append(
             {
-                "differs": _differs(coded.input, copy, explanation, writer),
+                "differs": differences_of(coded.input, copy, coded.table),
                 # The number of the same option of the case, None if the case has none.
                 "offered": [
                     {
@@ -84,14 +84,14 @@ def _each(explanation: Explanation, compared: CopiesCompared) -> list[dict[str, 
     return people
 
 
-def _differs(x: Vector, copy: Vector, explanation: Explanation, writer: Writer) -> list[Any]:
+def differences_of(x: Vector, other: Vector, table: Table) -> list[dict[str, str]]:
     """Return each value that differs: the name of the feature, that of the case, and the other."""
-    features = explanation.coded.table.features
+    writer = Writer(Templates.read())
     return [
         {
-            "label": capitalised(features[at].label),
-            "own": writer.own(features[at], x[at]),
-            "other": writer.own(features[at], copy[at]),
+            "label": capitalised(table.features[at].label),
+            "own": writer.own(table.features[at], x[at]),
+            "other": writer.own(table.features[at], other[at]),
         }
-        for at in np.flatnonzero(changed(x, copy))
+        for at in np.flatnonzero(changed(x, other))
     ]

@@ -112,6 +112,19 @@ class Served:
         """The first cases, as far as they can be read, with the model's labels."""
         return ReadableRows.of(self.cases.iloc[:MOST_LISTED], self.table, self.model)
 
+    @cached_property
+    def has_probabilities(self) -> bool:
+        """Whether the model says how probable each of its classes is."""
+        classes = getattr(self.model, "classes_", None)
+        ask = getattr(self.model, "predict_proba", None)
+        if self.predicts_numbers or classes is None or not callable(ask):
+            return False
+        known = {to_python(each) for each in np.ravel(classes)}
+        first = self.table.decode(self.explainer.training_.pool.matrix[:1])
+        # Some name their classes otherwise than they predict them, or write other probabilities.
+        is_named = {to_python(each) for each in self.explainer.classes_} <= known
+        return is_named and np.shape(ask(first)) == (1, len(known))
+
     @property
     def texts(self) -> dict[Any, str]:
         """From each class to how people call it."""
@@ -194,8 +207,13 @@ class Served:
         (result,) = self._learned
         try:
             self.check_goal(self.goal)
+            goal = self.first_goal
+            if self.has_probabilities and goal.get("target_probability") is None:
+                # Any will do: those of the training rows are asked for once.
+                goal["target_probability"] = 1.0
             for explainer in (self.explainer, self.shared):
-                explainer.prepare(**self.first_goal)
+                explainer.prepare(**goal)
+            self.listed  # noqa: B018 - the first page need not wait for it
             _ = self.listed
         except BaseException as error:  # a model may raise SystemExit; whoever waits gets it
             result.set_exception(error)

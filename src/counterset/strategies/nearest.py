@@ -130,6 +130,7 @@ class NearestFinder:
     def prepare(self, requirements: Requirements, advance: Advance = lambda _: None) -> None:
         """Learn the recipes of every class that does not have what is wanted."""
         pool = self.training.pool
+        self.training.usable(requirements.probability)  # asks for probabilities, once
         _, first = np.unique(pool.codes, return_index=True)
         rows = self.training.without_goal(requirements.goal, first)
         if self.training.classes.are_measurements:

@@ -29,6 +29,9 @@ export function toAddress(state) {
   if (asked.noise !== 0.03) held.s = asked.noise;
   if (asked.seed) held.r = asked.seed;
   if (asked.filter !== null) held.f = asked.filter;
+  if (asked.view !== "case") held.m = asked.view;
+  if (asked.other !== null) held.o = asked.other;
+  if (asked.by !== null) held.b = asked.by;
   return `#${encodeURIComponent(JSON.stringify(held))}`;
 }
 
@@ -66,6 +69,9 @@ export function restore(now, held) {
   asked.noise = typeof held.s === "number" ? held.s : 0.03;
   asked.seed = Number.isInteger(held.r) ? held.r : 0;
   asked.filter = Number.isInteger(held.f) ? held.f : null;
+  asked.view = ["compare", "group"].includes(held.m) ? held.m : "case";
+  asked.other = Number.isInteger(held.o) && held.o >= 0 ? held.o : null;
+  asked.by = names.has(held.b) ? held.b : null;
 }
 
 let last = { what: "", time: 0 };

@@ -5,18 +5,22 @@ import { alikePanel } from "./alike.js";
 import { Failure } from "./api.js";
 import { askWhatChanged, loadCase, loadStart } from "./asking.js";
 import { casePanel } from "./case.js";
+import { comparePanel } from "./compare.js";
 import { h, patch } from "./dom.js";
 import { failure, fallible } from "./failures.js";
+import { groupPanel } from "./group.js";
 import { header } from "./header.js";
 import { optionsPanel } from "./options.js";
 import { picturePanel } from "./pictures.js";
 import { shakePanel } from "./shake.js";
 import { announce, change, firstConstraints, onChange, state } from "./state.js";
+import { askGroup } from "./survey.js";
 
 const PAUSE = 1000; // ms until a server that still learns is asked again
 
 const place = (id) => document.getElementById(id);
-const panels = { case: casePanel, alike: alikePanel, options: optionsPanel, picture: picturePanel, shake: shakePanel };
+const panels = { case: casePanel, alike: alikePanel, options: optionsPanel, picture: picturePanel, shake: shakePanel,
+  compare: comparePanel, group: groupPanel };
 
 function show(now) {
   const focus = document.activeElement;
@@ -27,6 +31,7 @@ function show(now) {
     remember(now);
     for (const [id, panel] of Object.entries(panels)) patch(place(id), panel(now));
     document.body.classList.toggle("trial", now.asked.tried !== null);
+    document.body.dataset.view = now.asked.view;
   } else {
     patch(place("case"), [failure(now, "start", "case", begin)
       ?? h("p", { class: "note" }, "Loading …")]);
@@ -110,5 +115,6 @@ place("skip").addEventListener("click", (event) => {
 
 onChange(show);
 onChange(askWhatChanged);
+onChange(askGroup);
 show(state);
 begin();

@@ -22,6 +22,7 @@ const askers = {
   lift: new Asker("explorer/lift"),
   nearest: new Asker("explorer/nearby"),
   shared: new Asker("explorer/nearby"),
+  compare: new Asker("explorer/compare"),
 };
 // The last question of each kind, as text: the same is not asked twice.
 const last = {};
@@ -34,6 +35,7 @@ function bodies(now) {
   const { kept, ...unkept } = body;
   const drawn = { ...unkept, noise: now.asked.noise, seed: now.asked.seed };
   return { explain: body, map: unkept, lift: unkept, reasons: unkept,
+    compare: { ...unkept, other: loaded.get(now.asked.other) },
     predict: { values: now.asked.tried, target: body.target },
     nearest: { ...drawn, strategy: "nearest" }, shared: { ...drawn, strategy: "shared" } };
 }
@@ -48,6 +50,13 @@ export function isOld(now, kind) {
 export function askWhatChanged(now) {
   if (!now.isLoaded) return;
   const body = bodies(now);
+  if (now.asked.view !== "case") {
+    stop(...Object.keys(now.busy).filter((kind) => kind in askers && kind !== "compare"));
+    if (now.asked.view === "compare" && body.compare.other) {
+      putOnce("compare", body.compare, PAUSE, (answer) => (next) => { next.compared = answer; });
+    }
+    return;
+  }
   // What is asked about people alike is dropped at once, so that an edit finds the server free.
   stop(...["nearest", "shared"].filter((kind) => last[kind] && last[kind] !== JSON.stringify(body[kind])));
   putOnce("explain", body.explain, PAUSE, ({ explanation, ...rest }) => (next) => {
@@ -99,21 +108,32 @@ export async function loadStart() {
   return response.json();
 }
 
+// The values of a case.
+async function valuesOf(position) {
+  if (loaded.has(position)) return loaded.get(position);
+  change((now) => { now.busy.case = "asked"; });
+  try {
+    const response = await ask(`explorer/cases/${position}`);
+    const { values } = await response.json();
+    loaded.set(position, values);
+    return values;
+  } finally {
+    delete state.busy.case; // shown by the change that follows, be it the case or a failure
+  }
+}
+
+// Put another case beside the one that is picked.
+export async function loadOther(position) {
+  await valuesOf(position);
+  change((now) => { now.asked.other = position; });
+}
+
 // Show a case as it is, or with what a link holds; without a position, a new person.
 export async function loadCase(position, held = null) {
-  let values = loaded.get(position);
-  if (position === null) {
-    values = Object.fromEntries(state.start.features.map((each) => [each.name, each.typical]));
-  } else if (!values) {
-    change((now) => { now.busy.case = "asked"; });
-    try {
-      const response = await ask(`explorer/cases/${position}`);
-      ({ values } = await response.json());
-      loaded.set(position, values);
-    } finally {
-      delete state.busy.case; // shown by the change that follows, be it the case or a failure
-    }
-  }
+  const values = position === null
+    ? Object.fromEntries(state.start.features.map((each) => [each.name, each.typical]))
+    : await valuesOf(position);
+  if (Number.isInteger(held?.o)) await valuesOf(held.o);
   change((now) => {
     if (now.asked.case !== position || !now.isLoaded) cleanPerson(now);
     now.isLoaded = true;

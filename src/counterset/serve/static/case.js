@@ -139,7 +139,7 @@ function picker(state) {
 }
 
 // Cases beyond those that are listed are found by their position.
-function find(field, numbers, count, go) {
+export function find(field, numbers, count, go) {
   const text = field.value.trim();
   let at = numbers.indexOf(text);
   if (at < 0 && count > numbers.length && /^\d+$/.test(text)) at = Number(text);

@@ -101,5 +101,5 @@ export function optionClass(rank) {
 }
 
 export function counted(count, one, many = `${one}s`) {
-  return `${count} ${count === 1 ? one : many}`;
+  return `${number(count)} ${count === 1 ? one : many}`;
 }

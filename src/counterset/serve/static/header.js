@@ -6,6 +6,8 @@ import { announce, caseName, shown } from "./state.js";
 import { set } from "./actions.js";
 import { isOld, saveReport } from "./asking.js";
 import { fallible } from "./failures.js";
+import { threshold } from "./threshold.js";
+import { views } from "./views.js";
 
 export function header(state) {
   const kept = state.asked.kept.length;
@@ -13,7 +15,8 @@ export function header(state) {
     h("div", { class: "brand" },
       h("h1", {}, "counterset"), h("p", { class: "title" }, state.start?.title ?? "")),
     state.start && badges(state),
-    state.start && h("div", { class: "wanted" }, goal(state), count(state)),
+    state.start && views(state),
+    state.start && h("div", { class: "wanted" }, goal(state), threshold(state), count(state)),
     state.start && h("div", { class: "tools" },
       h("button", { type: "button", id: "undo", disabled: !state.steps, onclick: () => history.back() }, "Undo"),
       h("button", { type: "button", id: "share", onclick: share }, "Share"),

@@ -20,6 +20,9 @@ export const state = {
     noise: 0.03,
     seed: 0,
     filter: null, // show only cases of this class
+    view: "case", // "case", "compare" or "group": what is shown
+    other: null, // the position of the case to compare with, null for none
+    by: null, // the feature by which all cases are grouped, null for none
     search: "",
   },
   extra: 0, // how many more to ask for, because several options are of a kind that is set aside
@@ -39,6 +42,9 @@ export const state = {
   reasons: null,
   nearby: { nearest: null, shared: null }, // by strategy: who is offered the same
   lift: null, // which constraint prevents more options
+  compared: null, // the case and the other, side by side
+  group: null, // all cases without the wanted result, as far as they are explained
+  listed: { which: "all", sort: "far", page: 0 }, // which of them the list shows
   about: {}, // by kind of question: the question that the answer is about, as text
   busy: {}, // by kind of question: "asked" or "slow"
   failed: {}, // by kind of question: the server's message
@@ -106,11 +112,15 @@ export function constraintsToSend(now = state) {
 
 // What is asked about the case. For each option that is set aside, one more is asked for.
 export function question(now = state) {
-  const { case: position, values, target, interval, probability, options, kept, rejected } = now.asked;
-  const wanted = target === null ? null : now.start.classes[target].value;
-  return { case: position, values, constraints: constraintsToSend(now), target: wanted, interval,
-    target_probability: probability, kept,
+  const { case: position, values, options, kept, rejected } = now.asked;
+  return { case: position, values, constraints: constraintsToSend(now), ...goal(now), kept,
     options: Math.min(now.start.most_asked, options + rejected.length + now.extra) };
+}
+
+// What is wanted.
+export function goal({ asked: { target, interval, probability }, start }) {
+  const wanted = target === null ? null : start.classes[target].value;
+  return { target: wanted, interval, target_probability: probability };
 }
 
 export function firstConstraints(start) {
@@ -122,6 +132,6 @@ export function cleanPerson(now) {
   Object.assign(now.asked, { constraints: firstConstraints(now.start), tried: null, kept: [],
     rejected: [], entered: null, search: "" });
   Object.assign(now, { extra: 0, invalid: {}, order: null, person: null, hasReasons: false, name: "",
-    answer: null, trial: null, map: null, reasons: null, lift: null,
+    compared: null, answer: null, trial: null, map: null, reasons: null, lift: null,
     nearby: { nearest: null, shared: null } });
 }
