@@ -31,8 +31,8 @@ def test_it_shows_what_each_gets_alone(served: Served) -> None:
         alone = describe_case(CaseRequest(values=values, **goal), Cases(served))
         assert shown == alone["explanation"]
     assert answer["differs"] == [
-        {"label": "income", "own": "30 EUR", "other": "10 EUR"},
-        {"label": "home", "own": "rent", "other": "own"},
+        {"label": "Income", "own": "30 EUR", "other": "10 EUR"},
+        {"label": "Home", "own": "rent", "other": "own"},
     ]
     assert answer["equal"] == 2
     assert answer["distance"] > 0

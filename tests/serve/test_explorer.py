@@ -209,6 +209,47 @@ def test_the_report_is_a_file_to_save(client: TestClient) -> None:
     assert "150 (edited)" in answer.text
 
 
+def test_the_sheet_shows_what_is_kept_under_its_number(client: TestClient) -> None:
+    options = options_of(client, ASKED)
+    kept = [{each["name"]: each["after"] for each in options[1]["changes"]}]
+    sheet = client.post("/explorer/report", json=ASKED | {"kept": kept, "date": "1 May 2026"}).text
+    assert "Case: 150 (edited)" in sheet
+    assert "1 May 2026" in sheet
+    assert f"2. {options[1]['sentence']}" in sheet
+    assert f"1. {options[0]['sentence']}" not in sheet
+
+
+def test_what_is_kept_and_not_on_the_list_any_more_has_a_number_behind_it(
+    client: TestClient,
+) -> None:
+    kept = [{"income": 97}, {"income": 31}]
+    asked = ASKED | {"kept": kept, "case": None}
+    count = len(options_of(client, asked))
+    ranks = [each["rank"] for each in client.post("/explorer/explain", json=asked).json()["kept"]]
+    assert ranks == [count + 1, None]
+    sheet = client.post("/explorer/report", json=asked | {"name": "Łucja"}).text
+    assert f"{count + 1}. Raise the income from 30 EUR to 97 EUR" in sheet
+    assert "31 EUR" not in sheet
+    assert "Case: Łucja" in sheet
+
+
+def test_without_anything_kept_the_sheet_has_what_the_page_shows(client: TestClient) -> None:
+    options = options_of(client, ASKED)
+    sheet = client.post("/explorer/report", json=ASKED | {"shown": [1, 3]}).text
+    assert f"3. {options[2]['sentence']}" in sheet
+    assert f"2. {options[1]['sentence']}" not in sheet
+
+
+def test_the_head_of_the_sheet_is_that_of_the_server(served: Served) -> None:
+    details = {"institution": "Example Bank", "contact": "Ms Nowak, room 3"}
+    bank = Served("loans", served.explainer, served.cases, goal=served.goal, details=details)
+    bank.warm_up()
+    asks = TestClient(create_app(bank), base_url="http://127.0.0.1")
+    sheet = asks.post("/explorer/report", json=ASKED).text
+    assert "Example Bank" in sheet
+    assert "Ms Nowak, room 3" in sheet
+
+
 @pytest.mark.parametrize(
     "body", ["{", "[]", "null", '{"values": {"income": NaN}}', '{"values": 3}']
 )

@@ -47,7 +47,7 @@ def test_each_person_differs_a_little_and_is_offered_what_the_grid_says(served: 
     )
     answer = ask_nearby(request, Cases(served))
     for i, person in enumerate(answer["each"]):
-        assert {each["label"] for each in person["differs"]} <= {"income", "debt"}
+        assert {each["label"] for each in person["differs"]} <= {"Income", "Debt"}
         assert all(each["own"] != each["other"] for each in person["differs"])
         assert 1 <= len(person["offered"]) <= 3
         same = {each["same"] for each in person["offered"]} - {None}

@@ -14,6 +14,7 @@ from counterset.explanations.explanation import Explanation
 from counterset.explanations.stability import least_shares
 from counterset.serve.cases import Cases, NearbyRequest
 from counterset.tables.table import Table, changed
+from counterset.words.changes import capitalised
 from counterset.words.templates import Templates
 from counterset.words.values import Writer
 
@@ -88,7 +89,7 @@ def differences_of(x: Vector, other: Vector, table: Table) -> list[dict[str, str
     writer = Writer(Templates.read())
     return [
         {
-            "label": table.features[at].label,
+            "label": capitalised(table.features[at].label),
             "own": writer.own(table.features[at], x[at]),
             "other": writer.own(table.features[at], other[at]),
         }

@@ -42,7 +42,8 @@ function bodies(now) {
 
 // Whether an answer is about something else than what the page shows now.
 export function isOld(now, kind) {
-  return Object.keys(now.invalid).length > 0 || now.about[kind] !== JSON.stringify(bodies(now)[kind]);
+  const hasFault = Object.keys(now.invalid).length > 0 && (kind === "predict") === (now.asked.tried !== null);
+  return hasFault || now.about[kind] !== JSON.stringify(bodies(now)[kind]);
 }
 
 // Ask whatever follows from the state and was not asked yet.
@@ -140,7 +141,7 @@ export async function loadCase(position, held = null) {
     now.invalid = {};
     now.asked.case = position;
     if (held) restore(now, held);
-    else Object.assign(now.asked, { values: { ...values }, tried: null, entered: null });
+    else Object.assign(now.asked, { values: { ...values }, tried: null, entered: position === null ? {} : null });
   });
 }
 

@@ -34,7 +34,7 @@ function heading(state) {
 
 // An old answer is dimmed, and words say why it has not been replaced.
 function notUpToDate(state) {
-  const faults = Object.keys(state.invalid);
+  const faults = state.asked.tried ? [] : Object.keys(state.invalid);
   if (!faults.length && !state.failed.explain) return null;
   const named = faults.map((name) => [data(feature(name).label), " cannot be read. "]);
   return h("p", { class: "stale", key: "stale", role: "status" }, "⚠ ", named, "The options below are for the values before.");
@@ -63,9 +63,10 @@ function content(state) {
       "The model says “", data(answer.label_text), "”, which is the goal. Pick another case, or another goal.");
   }
   const options = optionsShown(state);
+  const nearest = Math.min(...answer.options.map((option) => option.distance));
   return [
     isShort(state) && shortfall(state, options.length),
-    h("ol", { class: "options" }, options.map((option) => optionItem(state, option))),
+    h("ol", { class: "options" }, options.map((option) => optionItem(state, option, nearest))),
     asked.rejected.length > 0 && h("p", { class: "aside", key: "aside" },
       `Set aside: ${asked.rejected.map((each) => each.sentence).join("; ")}. `,
       h("button", { type: "button", id: "bring-back", "data-then": "#options h2", onclick: bringBack }, "Bring back")),
@@ -84,7 +85,7 @@ function shortfall(state, count) {
     found?.button && h("button", { type: "button", id: "lift", "data-then": "#options h2", onclick: () => lift(found) }, found.button));
 }
 
-function optionItem(state, option) {
+function optionItem(state, option, nearest) {
   const { rank } = option;
   const [tried, isKeptNow] = [isTried(option, state), isKept(option, state)];
   return h("li", { class: `option ${optionClass(rank)} ${tried ? "tried" : ""}`, key: `option ${rank}`, "data-option": keyOf(option) },
@@ -92,7 +93,7 @@ function optionItem(state, option) {
     option.changes.length > MOST_IN_SENTENCE && h("ul", { class: "changes" }, option.lines.map((each) => h("li", {}, each))),
     chance(state, state.answer.chances?.then[rank - 1]),
     h("p", { class: "facts" },
-      rank === 1 && h("span", { class: "tag" }, "nearest"),
+      option.distance === nearest && h("span", { class: "tag" }, "nearest"),
       tried && h("span", { class: "tag trying" }, "tried in the what-if"),
       offered(state, option)),
     h("div", { class: "buttons" },
