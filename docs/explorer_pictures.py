@@ -4,12 +4,14 @@ Run as ``python docs/explorer_pictures.py docs``; needs the extras ``app`` and `
 Debian's ``chromium`` and ``chromium-driver``.
 """
 
+import json
 import re
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import quote
 
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
@@ -30,6 +32,7 @@ def main(folder: str) -> None:
             desktop(address[0], Path(folder) / "explorer.png")
             person(address[0], Path(folder) / "explorer_person.png")
             phone(address[0], Path(folder) / "explorer_phone.png")
+            all_cases(address[0], Path(folder) / "explorer_group.png")
         finally:
             server.terminate()
 
@@ -76,7 +79,19 @@ def phone(address: str, file: Path) -> None:
     driver.quit()
 
 
-def open_page(address: str, width: int, height: int, scheme: str) -> Chrome:
+def all_cases(address: str, file: Path) -> None:
+    """All cases, with figures by age, as far as the first of the list."""
+    driver = open_browser(1180, 900, "light")
+    driver.get(f"{address}#{quote(json.dumps({'c': 2, 'm': 'group', 'b': 'age'}))}")
+    WebDriverWait(driver, PATIENCE).until(
+        lambda _: driver.find_elements(By.CSS_SELECTOR, "table.figures")
+    )
+    settle(driver)
+    driver.save_screenshot(str(file))
+    driver.quit()
+
+
+def open_browser(width: int, height: int, scheme: str) -> Chrome:
     options = ChromeOptions()
     options.binary_location = shutil.which("chromium") or ""
     for flag in ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
@@ -85,6 +100,11 @@ def open_page(address: str, width: int, height: int, scheme: str) -> Chrome:
     wanted = [{"name": "prefers-color-scheme", "value": scheme}]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": wanted})
     show_as(driver, width, height)
+    return driver
+
+
+def open_page(address: str, width: int, height: int, scheme: str) -> Chrome:
+    driver = open_browser(width, height, scheme)
     driver.get(address)
     WebDriverWait(driver, PATIENCE).until(
         lambda _: len(driver.find_elements(By.CSS_SELECTOR, ".strip .cells button")) == 40

@@ -100,8 +100,10 @@ class Survey:
         # Why there is none is found out here, and may take long: not under the lock.
         reasons = [explanations.why_none.get(at) for at in range(len(explanations))]
         coded = explanations.coded
-        firsts = np.cumsum(coded.counts) - coded.counts
         changed = coded.changed
+        # The nearest need not be the first: unusual options come last.
+        order = np.lexsort((coded.distances, coded.owners))
+        start_of = np.cumsum(coded.counts) - coded.counts
         with self.lock:
             if len(self.rows) != start:
                 return
@@ -113,8 +115,9 @@ class Survey:
                     "options": count,
                 }
                 if count:
-                    row["distance"] = float(f"{coded.nearest[at]:.4g}")
-                    row["changes"] = np.flatnonzero(changed[firsts[at]]).tolist()
+                    nearest = order[start_of[at]]
+                    row["distance"] = float(f"{coded.distances[nearest]:.4g}")
+                    row["changes"] = np.flatnonzero(changed[nearest]).tolist()
                 elif (reason := reasons[at]) is not None:
                     row["why"] = self.why.setdefault(capitalised(str(reason)), len(self.why))
                 self.rows.append(row)

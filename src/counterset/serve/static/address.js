@@ -1,7 +1,7 @@
 // The state in the address: only what differs from the case as it was picked. Each step is one of
 // the browser's history, so that Undo, and Back, stay inside the page.
 
-import { firstConstraints } from "./state.js";
+import { change, firstConstraints } from "./state.js";
 
 const PAUSE = 1500; // ms: changes of the same field that follow each other faster are one step
 
@@ -87,6 +87,15 @@ export function remember(now) {
   const steps = (history.state?.steps ?? 0) + (goesOn ? 0 : 1);
   history[goesOn ? "replaceState" : "pushState"]({ steps }, "", address);
   now.steps = steps;
+}
+
+// Take one step back. It is counted at once: a second click may come before the step was taken.
+export function undo() {
+  change((now) => {
+    if (!now.steps) return;
+    now.steps -= 1;
+    history.back();
+  });
 }
 
 // The names of what differs between two addresses.

@@ -122,7 +122,9 @@ function byFeature(state) {
 
 function table(state, { shown, hidden, hidden_people: people }) {
   const note = hidden > 0 && h("p", { class: "note" },
-    `${counted(hidden, "group")} with fewer than 10 such cases (${people} together) ${hidden === 1 ? "is" : "are"} not shown: ${hidden === 1 ? "its" : "their"} figures would say little about the group, and much about its people.`);
+    hidden === 1
+    ? "1 group with fewer than 10 such cases is not shown: its figures would say little about the group, and much about its people."
+    : `${number(hidden)} groups with fewer than 10 such cases (${number(people)} together) are not shown: their figures would say little about the groups, and much about their people.`);
   if (!shown.length) return note || h("p", { class: "note" }, "There is no group to show.");
   return [
     h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Figures by group" },

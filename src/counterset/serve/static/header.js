@@ -1,5 +1,6 @@
 // The head of the page: whose model, what it decides, and what is wanted.
 
+import { undo } from "./address.js";
 import { data, h } from "./dom.js";
 import { codeOf, outside, percent } from "./format.js";
 import { announce, caseName, shown } from "./state.js";
@@ -18,7 +19,7 @@ export function header(state) {
     state.start && views(state),
     state.start && h("div", { class: "wanted" }, goal(state), threshold(state), count(state)),
     state.start && h("div", { class: "tools" },
-      h("button", { type: "button", id: "undo", disabled: !state.steps, onclick: () => history.back() }, "Undo"),
+      h("button", { type: "button", id: "undo", disabled: !state.steps, onclick: undo }, "Undo"),
       h("button", { type: "button", id: "share", onclick: share }, "Share"),
       h("button", { type: "button", id: "report",
         disabled: !state.answer?.options.length || isOld(state, "explain"),
