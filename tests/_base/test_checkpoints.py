@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ def test_without_a_watch_nothing_happens() -> None:
 
 
 def test_a_watch_is_for_its_own_thread_and_ends_with_its_block() -> None:
-    passed = []
+    passed: list[bool] = []
     with watched_by(passed.append):
         other = Thread(target=checkpoint)
         other.start()
@@ -36,7 +37,7 @@ def test_a_watch_is_for_its_own_thread_and_ends_with_its_block() -> None:
 def test_a_cancelled_model_is_not_asked_and_nothing_takes_it_for_a_failure() -> None:
     asked = []
 
-    def model(rows):
+    def model(rows: Any) -> Any:
         asked.append(len(rows))
         return rows[:, 0] > 0.5
 

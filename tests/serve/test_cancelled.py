@@ -15,8 +15,9 @@ from support.served_loans import DECLINED, TRAINING, approve, serve_loans
 from counterset import DiverseExplainer
 from counterset._base.checkpoints import WorkCancelled, watched_by
 from counterset.serve.app import create_app
-from counterset.serve.cases import CaseRequest, Cases, NearbyRequest
-from counterset.serve.explorer import ask_nearby, describe_case, draw_map, find_obstacle
+from counterset.serve.cases import CaseRequest, Cases, FeatureConstraint, NearbyRequest
+from counterset.serve.explorer import describe_case, draw_map, find_obstacle
+from counterset.serve.people import ask_nearby
 from counterset.serve.served import Served
 
 
@@ -66,8 +67,8 @@ async def post(app: Any, path: str, body: Any, gone: asyncio.Event) -> list[dict
 
 
 #: What the page and programs ask.
-CASE = {"values": DECLINED, "target": "approved"}
-ASKED = {
+CASE: dict[str, Any] = {"values": DECLINED, "target": "approved"}
+ASKED: dict[str, dict[str, Any]] = {
     "/explorer/explain": CASE,
     "/explorer/lift": CASE | {"constraints": {"income": {"locked": True}}},
     "/explorer/map": CASE,
@@ -159,10 +160,12 @@ class Countdown:
 
 
 #: With difficulties, costs are a person's own, and lists are learned anew.
-HARD = {"income": {"difficulty": 3}}
+HARD = {"income": FeatureConstraint(difficulty=3)}
 WORK: dict[str, Callable[[Cases], Any]] = {
     "explain": lambda cases: describe_case(CaseRequest(**CASE), cases),
-    "lift": lambda cases: find_obstacle(CaseRequest(**ASKED["/explorer/lift"]), cases),
+    "lift": lambda cases: find_obstacle(
+        CaseRequest(**CASE, constraints={"income": FeatureConstraint(locked=True)}), cases
+    ),
     "map": lambda cases: draw_map(cases.explained(CaseRequest(**CASE)), cases.served),
     "nearby": lambda cases: ask_nearby(NearbyRequest(**CASE), cases),
     "shared, hard": lambda cases: ask_nearby(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from fastapi.testclient import TestClient
 
@@ -25,7 +27,7 @@ def test_a_case_is_equal_to_itself_and_shares_all_options(served: Served) -> Non
 
 def test_it_shows_what_each_gets_alone(served: Served) -> None:
     other = ROW | {"income": 10, "home": "own"}
-    goal = {"constraints": LOCKS, "target": "approved", "options": 3}
+    goal: dict[str, Any] = {"constraints": LOCKS, "target": "approved", "options": 3}
     answer = compare_cases(CompareRequest(values=ROW, other=other, **goal), Cases(served))
     for shown, values in zip(answer["explanations"], (ROW, other), strict=True):
         alone = describe_case(CaseRequest(values=values, **goal), Cases(served))
@@ -44,7 +46,7 @@ def test_options_are_shared_if_they_change_the_same_in_the_same_direction(served
     answer = compare_cases(request, Cases(served))
     mine, theirs = (each["options"] for each in answer["explanations"])
 
-    def moves(option: dict) -> dict:
+    def moves(option: dict[str, Any]) -> dict[str, Any]:
         return {
             each["name"]: each["after"]
             if isinstance(each["after"], str)
@@ -74,7 +76,7 @@ def test_options_are_shared_if_they_change_the_same_in_the_same_direction(served
         ({"other": ROW | {"shoe": 1}}, "'shoe' is not a column"),
     ],
 )
-def test_nonsense_is_refused(client: TestClient, asked: dict, says: str) -> None:
+def test_nonsense_is_refused(client: TestClient, asked: dict[str, Any], says: str) -> None:
     answer = client.post("/explorer/compare", json={"values": ROW} | asked)
     assert answer.status_code == 422
     assert says in answer.json()["error"]
