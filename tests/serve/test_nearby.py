@@ -52,7 +52,7 @@ def test_each_person_differs_a_little_and_is_offered_what_the_grid_says(served: 
         assert 1 <= len(person["offered"]) <= 3
         same = {each["same"] for each in person["offered"]} - {None}
         assert same == {at + 1 for at, kept in enumerate(answer["kept"]) if kept[i]}
-        assert bool(answer["covered"][i]) == (person["offered"][0]["same"] is not None)
+        assert bool(answer["covered"][i]) == (person["offered"][person["best"]]["same"] is not None)
         assert all(each["sentence"] for each in person["offered"])
 
 

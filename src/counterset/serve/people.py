@@ -70,6 +70,8 @@ def _each(explanation: Explanation, compared: CopiesCompared) -> list[dict[str, 
         offered = option_keys(copy, answer.coded.matrix, coded.table)
         people.append(
             {
+                # Unusual options come last, however near they are.
+                "best": int(np.argmin(answer.distances)) if len(answer) else None,
                 "differs": differences_of(coded.input, copy, coded.table),
                 # The number of the same option of the case, None if the case has none.
                 "offered": [

@@ -75,18 +75,29 @@ export function restore(now, held) {
 }
 
 let last = { what: "", time: 0 };
+// What was written last, and how the browser writes that; null: what comes next takes its place.
+let written = null;
 
 // Write the state into the address: as a new step, or into the last one if it goes on.
 export function remember(now) {
   const address = toAddress(now);
-  if (address === location.hash && history.state) return;
-  const before = fromAddress(location.hash);
-  const what = history.state && before ? whatDiffers(before, fromAddress(address)) : "";
+  if (address === written?.address) return;
+  if (written && location.hash !== written.hash) return; // a step back is on its way
+  const what = written ? whatDiffers(fromAddress(written.address), fromAddress(address)) : "";
   const goesOn = what === "" || (what === last.what && Date.now() - last.time < PAUSE);
   last = { what, time: Date.now() };
   const steps = (history.state?.steps ?? 0) + (goesOn ? 0 : 1);
   history[goesOn ? "replaceState" : "pushState"]({ steps }, "", address);
+  written = { address, hash: location.hash };
   now.steps = steps;
+}
+
+// The state is that of the address now, after a step back or forward.
+export function arrive() {
+  change((now) => {
+    written = null;
+    now.steps = history.state?.steps ?? 0;
+  });
 }
 
 // Take one step back. It is counted at once: a second click may come before the step was taken.

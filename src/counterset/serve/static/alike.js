@@ -43,7 +43,7 @@ function found(state, view) {
   const { covered, each } = state.nearby[view];
   if (view === "shared") return covered;
   const ranks = new Set(optionsShown(state).map((option) => option.rank));
-  return each.map(({ offered: [best] }) => Number(Boolean(best) && ranks.has(best.same)));
+  return each.map(({ offered, best }) => Number(best !== null && ranks.has(offered[best].same)));
 }
 
 const sum = (values) => values.reduce((total, each) => total + each, 0);

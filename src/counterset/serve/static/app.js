@@ -1,6 +1,6 @@
 // The page: loads what is known from the start, and shows the state after every change.
 
-import { fromAddress, remember } from "./address.js";
+import { arrive, fromAddress, remember } from "./address.js";
 import { alikePanel } from "./alike.js";
 import { Failure } from "./api.js";
 import { askWhatChanged, loadCase, loadStart } from "./asking.js";
@@ -102,8 +102,7 @@ async function loadFirst(start, held) {
 window.addEventListener("popstate", () => {
   const held = fromAddress(location.hash);
   if (!held || !state.start) return;
-  change((now) => { now.steps = history.state?.steps ?? 0; });
-  fallible("case", () => loadCase(held.c ?? null, held));
+  fallible("case", () => loadCase(held.c ?? null, held)).finally(arrive);
 });
 
 place("skip").addEventListener("click", (event) => {
