@@ -9,7 +9,8 @@ from support.displays import mixed, plane, special, wide
 
 from counterset import DiverseExplainer
 from counterset._base.arrays import Matrix
-from counterset.plots.map import Fan, Layout, Plane, map_of
+from counterset.plots.layouts import Fan, Layout, Plane
+from counterset.plots.map import map_of
 from counterset.strategies.line_search import Paths
 
 

@@ -50,9 +50,12 @@ def test_four_panels_are_drawn_and_sparse_options_are_told() -> None:
     titles = [ax.get_title()[:2] for ax in display.ax_]
     assert titles == ["1.", "2.", "3.", "4."]
     assert not display.on_lines
-    assert "change less" in display.ax_[3].get_xlabel()
-    # Dropped and kept candidates and the input; in the last, a way, a disc and a cross an option.
-    assert [len(ax.lines) for ax in display.ax_] == [3, 3, 3, 3 + 3 * len(explanation)]
+    assert "change less" in display.ax_[3].texts[-1].get_text()
+    # Dropped and kept candidates and the input; in the last, a line and a disc an option.
+    assert [len(ax.lines) for ax in display.ax_] == [3, 3, 3, 3 + 2 * len(explanation)]
+    numbers = [text.get_text() for text in display.ax_[3].texts[:-1]]
+    assert numbers == [str(option.rank) for option in explanation.options]
+    assert display.figure_.get_suptitle().startswith("Classified as no: 4 options lead to yes")
     plt.close(display.figure_)
 
 

@@ -32,7 +32,10 @@ Status: TypeAlias = Literal["explained", "none_found", "already_reached"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """A set of counterfactuals for one input, nearest first.
+    """A set of counterfactuals for one input.
+
+    The nearest come first. Those that move a feature against the direction in which it usually
+    helps come after the others.
 
     Made by an explainer, through :func:`~counterset.explanations.explanations.make_explanations`.
     Everything is read-only.
@@ -44,7 +47,8 @@ class Explanation:
     labels : ndarray of shape (n,)
         The model's label of each counterfactual.
     distances : ndarray of shape (n,)
-        The distance from the input to each, ascending.
+        The distance from the input to each: ascending, first of those without and then of those
+        with ``unusual`` changes.
     examples : ndarray of shape (n,)
         For each, the position of the training row it was searched towards; -1: of no single one.
     plausibility : ndarray of shape (n,) or None
@@ -80,6 +84,7 @@ class Explanation:
     _input: Vector
     _matrix: Matrix
     _probabilities: Probabilities
+    _unusual: Mask | None = None
     _known_reasons: tuple[Reason, ...] | None = None
 
     def with_model(self, model: Any) -> Explanation:
@@ -113,6 +118,7 @@ class Explanation:
             plausibility=None if far is None else far[:count],
             _certificate=Lazy(lambda: certificate.value and certificate.value.of_nearest(count)),
             _matrix=self._matrix[:count],
+            _unusual=None if self._unusual is None else self._unusual[:count],
             _probabilities=self._probabilities.take(np.arange(count + 1)),
         )
 
@@ -144,7 +150,11 @@ class Explanation:
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """The counterfactuals as people see them, nearest first."""
+        """The counterfactuals as people see them.
+
+        The nearest come first. Options that move a feature against the direction in which it
+        usually helps come after the others.
+        """
         far = self.plausibility
         return tuple(
             Option(
@@ -153,12 +163,18 @@ class Explanation:
                 distance=float(self.distances[i]),
                 example=int(self.examples[i]),
                 plausibility=None if far is None else float(far[i]),
+                unusual=self._unusual_features(i),
                 _coded=self.coded,
                 _certificate=self._certificate,
                 _probabilities=self._probabilities,
             )
             for i, label in enumerate(self.labels)
         )
+
+    def _unusual_features(self, i: int) -> tuple[Any, ...]:
+        if self._unusual is None:
+            return ()
+        return tuple(self._table.features[at].name for at in np.flatnonzero(self._unusual[i]))
 
     @property
     def probability(self) -> float | None:
@@ -414,7 +430,7 @@ class Explanation:
             The file to write; None: none is written.
         options : collection of int, default=None
             The numbers of the options to show, such as those that a person keeps. They stand under
-            the numbers that they have among all, and the record holds all. None: the 7 nearest.
+            the numbers that they have among all, and the record holds all. None: the first 7.
         details : mapping, str or Path, default=None
             As for :meth:`letter`. Institution, address, date, case, contact and deadline stand in
             the head of the report; a report has no signature.

@@ -80,6 +80,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
     _stable_radius: Lazy[Vector] | None
     _list_radius: Lazy[Vector] | None
     _from_list: Mask | None
+    _unusual: Mask | None
     _probabilities: Probabilities
     _constraints: tuple[Any, ...] | None = None
     _why_none: Mapping[int, WhyNone] = field(default_factory=dict)
@@ -134,6 +135,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             _table=self._table,
             _input=self._inputs[i],
             _matrix=self._matrix[part],
+            _unusual=None if self._unusual is None else self._unusual[part],
             _probabilities=self._probabilities.take(
                 np.r_[i, len(self) + np.arange(part.start, part.stop)]
             ),
@@ -310,7 +312,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
         stability : DataFrame, default=None
             What :func:`~counterset.evaluate` returned for some of the inputs.
         annex : bool, default=False
-            Whether to list the cases: each decision, and the nearest option with the values that it
+            Whether to list the cases: each decision, and the first option with the values that it
             changes, or what stands in the way of one.
         outcomes : mapping, default=None
             From labels to how people call them, such as ``{"good": "approved"}``.
@@ -330,9 +332,9 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
         >>> X = np.random.default_rng(0).random((200, 2)).round(2)
         >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5, max_counterfactuals=1)
         >>> explanations = explainer.fit(X).explain_many(X[X[:, 0] < 0.4])
-        >>> page = explanations.to_html(groups="x1", title="Declined in 2026")
-        >>> "Declined in 2026" in page, "fewer than 10 people" in page
-        (True, False)
+        >>> page = explanations.to_html(title="Declined in 2026", author="Jane Doe")
+        >>> "Declined in 2026" in page, "Author: Jane Doe" in page
+        (True, True)
         """
         from counterset.report.many import report_of_many  # noqa: PLC0415 - a room above
 
@@ -368,6 +370,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             _stable_radius=None if stable is None else Lazy(lambda: stable.value[which]),
             _list_radius=None if listed is None else Lazy(lambda: listed.value[which]),
             _from_list=None if self._from_list is None else self._from_list[rows],
+            _unusual=None if self._unusual is None else self._unusual[rows],
             _probabilities=self._probabilities.take(np.r_[which, len(self) + rows]),
             _why_none=_Renumbered(self._why_none, which),
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
@@ -427,6 +430,7 @@ def make_explanations(
     stable_radius: Lazy[Vector] | None = None,
     list_radius: Lazy[Vector] | None = None,
     from_list: Mask | None = None,
+    unusual: Mask | None = None,
     asked: tuple[int, int] = (0, 0),
     context: Context,
     constraints: Sequence[Any] | None = None,
@@ -450,7 +454,8 @@ def make_explanations(
     owners
         The input that each counterfactual belongs to, counted among those, ascending.
     rows, row_labels, distances
-        The counterfactuals, nearest first for each input, with their labels and distances.
+        The counterfactuals in the order in which they are offered to each input, with their labels
+        and distances.
     examples
         The training row that each was searched towards; None: there are none, marked by -1.
     plausibility
@@ -461,6 +466,9 @@ def make_explanations(
         For each of those inputs, within what distance the same list is offered, if that is known.
     from_list
         Which counterfactuals come from that list; None: all, or there is none.
+    unusual
+        Which features each counterfactual moves against the direction that usually helps; None:
+        there are no such directions.
     asked
         How many calls the model was asked in, and about how many rows.
     context
@@ -502,6 +510,7 @@ def make_explanations(
         _stable_radius=_spread(stable_radius, explained, len(inputs)),
         _list_radius=_spread(list_radius, explained, len(inputs)),
         _from_list=from_list,
+        _unusual=unusual,
         _probabilities=Probabilities.of(context.model, table, (inputs, rows), (labels, row_labels))
         if probabilities is None
         else Probabilities.known(probabilities),

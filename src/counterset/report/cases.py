@@ -194,7 +194,9 @@ class Cases:
         for (case, rank), after, before in zip(where, now, then, strict=True):
             if not Fingerprint((before,)).agrees(Fingerprint((after,))):
                 name = "on_option" if rank else "on_person"
-                text = TEXTS[name].format(case=case.name, rank=rank, now=after, then=before)
+                text = TEXTS[name].format(
+                    case=case.name, rank=rank, now=_short(after), then=_short(before)
+                )
                 differ.setdefault(case.name, text)
         people, n_options = self._people(len(cases)), len(asked) - len(cases)
         if not differ:
@@ -203,6 +205,11 @@ class Cases:
         which = _first(list(differ.values()))
         text = TEXTS["other_cases"].format(differ=len(differ), people=people, which=which)
         return Check(False, text)
+
+
+def _short(label: Any) -> str:
+    """Return a label as a message shows it: a number with a few digits."""
+    return f"{label:.6g}" if isinstance(label, float) else repr(label)
 
 
 def _first(names: Sequence[str]) -> str:

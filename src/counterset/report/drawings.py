@@ -10,16 +10,19 @@ from counterset._base.bidi import data_html
 from counterset.plots.changes import ChangesDisplay, Dumbbell, FeatureRow
 from counterset.words.templates import Templates
 
-__all__ = ["bars", "ranges"]
+__all__ = ["CROSS", "bars", "ranges"]
 
-#: A drawing of one feature, in pixels: its width, and where the range begins and ends.
-WIDTH, START, END = 300, 52, 288
-#: The number of the option stands here, and a value that is missing or special there.
-NUMBER, ASIDE = 4, 32
+#: A drawing of one feature, in pixels: its width, and where the usual range begins and ends. Values
+#: outside of it, missing and special ones stand beside.
+WIDTH, START, END = 300, 72, 272
+#: The number of the option stands here.
+NUMBER = 4
 #: The heights of a lane, of the space above the first and below the last.
 LANE, ABOVE, BELOW = 18, 10, 8
-#: Half the size of a mark.
-MARK = 5.5
+#: What tells a cross from other lines: one of a value that is missing or special.
+CROSS = ' class="lost '
+#: Half the size of a mark, and of the ring, which is seen around a mark that hardly moves.
+MARK, RING = 5.0, 6.5
 
 
 def ranges(display: ChangesDisplay, shown: Collection[int], templates: Templates) -> str:
@@ -80,13 +83,17 @@ def _figure(
     ticks = f"M{START} {base - 3}v6M{START} {base}H{END}M{END} {base - 3}v6"
     start = _x(row.changes[0].start)
     parts = [f'<path class="axis" d="{ticks}M{start:.1f} {ABOVE - 4}V{base}"/>']
+    known = [_x(change.end) for change in changes if change.is_known]
+    known += [start] if row.input_is_known else []
+    first, last = min([START, *known]), max([END, *known])
+    if first < START or last > END:
+        beyond = f"M{first:.1f} {base}H{START}M{END} {base}H{last:.1f}"
+        parts.append(f'<path class="axis beyond" d="{beyond}"/>')
     for lane, change in enumerate(changes):
         y = ABOVE + lane * LANE + 4.0
-        parts.append(_lane(change, y))
-        if row.input_is_known:
-            parts.append(f'<circle class="input" cx="{start:.1f}" cy="{y:.1f}" r="{MARK}"/>')
-        else:
-            parts.append(_cross(start, y, "lost"))
+        ring = f'<circle class="input" cx="{start:.1f}" cy="{y:.1f}" r="{RING}"/>'
+        own = ring if row.input_is_known else _cross(start, y, "lost now")
+        parts.append(_lane(change, y, own))
     svg = (
         f'<svg role="img" viewBox="0 0 {WIDTH} {height}" aria-label="{escape(title)}">'
         f"{''.join(parts)}</svg>"
@@ -97,20 +104,20 @@ def _figure(
     )
 
 
-def _lane(change: Dumbbell, y: float) -> str:
-    """Return an option's number, its line, and its mark."""
+def _lane(change: Dumbbell, y: float, own: str) -> str:
+    """Return an option's number, its line from the own value, and its mark."""
     colour = f"o{(change.option - 1) % 6 + 1}"
     start, end = _x(change.start), _x(change.end)
     dashed = "" if change.is_known else " switch"
-    mark = _mark(change.option, end, y) if change.is_known else _cross(end, y, f"move {colour}")
+    mark = _mark(change.option, end, y) if change.is_known else _cross(end, y, f"lost {colour}")
     return (
         f'<text x="{NUMBER}" y="{y + 4.5:.1f}" font-size="13">{change.option}</text>'
-        f'<path class="move {colour}{dashed}" d="M{start:.1f} {y:.1f}H{end:.1f}"/>{mark}'
+        f'<path class="move {colour}{dashed}" d="M{start:.1f} {y:.1f}H{end:.1f}"/>{own}{mark}'
     )
 
 
 def _x(share: float) -> float:
-    return ASIDE if share < 0 else START + share * (END - START)
+    return START + share * (END - START)
 
 
 def _mark(option: int, x: float, y: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from counterset._base.arrays import Mask, to_python
+from counterset._base.arrays import Mask, Vector, to_python
 from counterset._base.bidi import isolated
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.explanations import Explanations
@@ -16,7 +16,7 @@ from counterset.report.texts import TEXTS
 from counterset.words.groups import LEAST, Group, band, banded, group_by
 from counterset.words.templates import Templates
 
-__all__ = ["figures_of", "group_people"]
+__all__ = ["LEAST", "Group", "figures_of", "group_people"]
 
 
 def group_people(explanations: Explanations, groups: Any, among: Mask) -> tuple[str, list[Group]]:
@@ -71,18 +71,32 @@ def _of_values(values: pd.Series, among: Mask) -> list[Group]:
     """Return the groups by values that are no feature."""
     missing = values.isna().to_numpy()
     groups: list[Group] = []
-    if types.is_numeric_dtype(values.dtype) and not types.is_bool_dtype(values.dtype):
+    if types.is_datetime64_any_dtype(values.dtype):
+        groups = banded(_nanoseconds(values), ~missing, among, _days)
+    elif types.is_numeric_dtype(values.dtype) and not types.is_bool_dtype(values.dtype):
         numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
         groups = banded(numbers, ~missing, among, band)
     if not groups:
-        texts = np.array([isolated(str(to_python(each))) for each in values], dtype=object)
-        codes, _ = pd.factorize(values, sort=_can_be_sorted(values))
-        groups = [
-            Group(str(texts[codes == code][0]), codes == code) for code in range(codes.max() + 1)
-        ]
+        codes, found = pd.factorize(values, sort=_can_be_sorted(values))
+        texts = [isolated(str(to_python(each)).removesuffix(" 00:00:00")) for each in found]
+        # Different values can read alike, such as 1 and "1".
+        alike = pd.Series(range(len(texts))).groupby(texts, sort=False)
+        groups = [Group(str(text), np.isin(codes, same)) for text, same in alike]
     if missing.any():
         groups.append(Group(Templates.read()("value.missing"), missing))
     return [group for group in groups if (group.members & among).any()]
+
+
+def _nanoseconds(times: pd.Series) -> Vector:
+    """Return times as numbers; NaN for those that are missing."""
+    numbers = times.dt.tz_localize(None).astype("datetime64[ns]").astype("int64")
+    return np.where(times.isna(), np.nan, numbers.to_numpy(dtype=np.float64))
+
+
+def _days(low: float, high: float, _: int) -> str:
+    """Return how the days between two ends are called."""
+    first, last = (str(pd.Timestamp(int(each)).date()) for each in (low, high))
+    return first if first == last else f"{first} to {last}"
 
 
 def _can_be_sorted(values: pd.Series) -> bool:

@@ -45,6 +45,8 @@ MOST_ROWS = 15
 #: What stands in the way of the first 100 inputs without an option is found out: each takes about
 #: as long as an explanation.
 MOST_REASONS = 100
+#: Up to 10 groups with too few people are named; of more, it is said how many there are.
+MOST_SMALL = 10
 #: What is written of noisy copies, as means over all of them.
 MEASURED = ("input_distance", "covered", "kept", "set_distance_mean")
 
@@ -78,17 +80,12 @@ def report_of_many(
     if groups is not None:
         sections.append(writer.by_group(groups))
     sections.append(writer.stability(stability))
-    stays = what_stays(context, texts)
     technical, check = technical_sections(
         context,
         texts,
         label_text=writer.label_text,
         wanted=writer.wanted,
-        constraints=[
-            *([stays] if stays else []),
-            *constraints_kept(context, texts),
-            *costs_of_changes(context, texts),
-        ],
+        constraints=writer.constraints(),
         command=TEXTS["command"],
     )
     check = Section(check.heading, check.body + note(TEXTS["check_many"]))
@@ -161,20 +158,28 @@ class _Writer:
     def _people(self) -> str:
         return counted(int(self._open.sum()), "person", "people")
 
+    def constraints(self) -> list[str]:
+        """Return the constraints and the costs that were kept, a sentence each."""
+        context, texts = self.explanations.context, self.texts
+        if len({repr(each.context.constraints) for each in self.explanations}) > 1:
+            return [TEXTS["constraints_differ"], *costs_of_changes(context, texts)]
+        context = self.explanations[0].context if len(self.explanations) else context
+        stays = what_stays(context, texts)
+        kept = (*([stays] if stays else []), *constraints_kept(context, texts))
+        return [*kept, *costs_of_changes(context, texts)]
+
     def lead(self) -> str:
         """Return how many people have options."""
         status = Counter(self.explanations.status)
         with_options, reached = status["explained"], status["already_reached"]
         sentences = [TEXTS["nobody_left"]]
         if self._open.any():
-            some = "all" if with_options == self._open.sum() else f"{with_options:,}"
-            name = "many_lead_all" if some == "all" else "many_lead"
+            name = "many_lead_one" if with_options == 1 else "many_lead"
+            if with_options == self._open.sum():
+                name = "many_lead_all"
             sentences = [
                 TEXTS[name].format(
-                    some=some,
-                    people=self._people,
-                    wanted=self.wanted,
-                    none=f"{status['none_found']:,}",
+                    some=f"{with_options:,}", people=self._people, wanted=self.wanted
                 )
             ]
         if reached:
@@ -232,7 +237,7 @@ class _Writer:
         """Return what stands in the way of a person, in words."""
         why = self._blocked[position]
         if why is None:
-            return [TEXTS["not_known"].format(count=MOST_REASONS)]
+            return []
         if why.cause == "constraint":
             context = self.explanations[position].context
             return list(dict.fromkeys(constraint_sentences(context, self.texts, why.constraints)))
@@ -243,28 +248,43 @@ class _Writer:
         found = Counter(text for i in self._blocked for text in self._obstacles(i))
         self.figures["without"] = {"people": len(self._blocked), "obstacles": dict(found)}
         if not self._blocked:
-            return Section(TEXTS["without"], paragraphs(TEXTS["without_none"]))
+            nobody = "without_none" if self._open.any() else "nobody_left"
+            return Section(TEXTS["without"], paragraphs(TEXTS[nobody]))
         rows = [(text, f"{count:,}") for text, count in found.most_common(MOST_ROWS)]
         more = counted(len(found) - len(rows), "more constraint")
-        people = counted(len(self._blocked), "person", "people")
         headings = (TEXTS["constraint"], TEXTS["people"])
-        has = "without_one" if len(self._blocked) == 1 else "without_lead"
         body = [
-            paragraphs(TEXTS[has].format(people=people)),
-            plain_table(TEXTS["without_caption"], headings, rows, 1),
+            paragraphs(self._without_lead()),
+            plain_table(TEXTS["without_caption"], headings, rows, 1) if rows else "",
             note(TEXTS["more_constraints"].format(count=more) if len(found) > len(rows) else ""),
         ]
         return Section(TEXTS["without"], "".join(body))
+
+    def _without_lead(self) -> str:
+        """Return how many people have no option, and of how many it is known why."""
+        count, known = len(self._blocked), len([*filter(None, self._blocked.values())])
+        name = "without_one" if count == 1 else "without_lead"
+        text = TEXTS[name].format(people=counted(count, "person", "people"))
+        if known == count:
+            return text
+        rest = TEXTS["part_known" if known else "none_known"].format(count=known)
+        return f"{text} {rest}"
 
     def by_group(self, groups: Any) -> Section:
         """Return figures of groups."""
         name, members = group_people(self.explanations, groups, self._open)
         found = {each.text: figures_of(self.explanations, each, self._open) for each in members}
-        few = TEXTS["few"].format(least=LEAST)
         self.figures["groups"] = {"by": name, "least": LEAST, "figures": found}
+        small = [text for text, each in found.items() if each is None]
+        few = "few"
+        if len(small) > MOST_SMALL:
+            small, few = [TEXTS["small_groups"].format(count=f"{len(small):,}")], "few_each"
+        shown = [(text, each) for text, each in found.items() if each is not None or text in small]
         rows = [
-            (text, few, "", "", "") if each is None else (text, *_cells(each, self.texts))
-            for text, each in found.items()
+            (text, TEXTS[few].format(least=LEAST), "", "", "")
+            if each is None
+            else (text, *_cells(each, self.texts))
+            for text, each in (*shown, *((text, None) for text in small if text not in found))
         ]
         headings = (
             isolated(name), TEXTS["people"], TEXTS["share_with"], TEXTS["mean_options"],
@@ -321,7 +341,7 @@ class _Writer:
             decision = self.label_text(found.labels[i])
             case = isolated(str(to_python(found.index[i])))
             rows.append((case, decision, f"{found.counts[i]}", text))
-        headings = (TEXTS["case"], TEXTS["decision"], TEXTS["number"], TEXTS["nearest"])
+        headings = (TEXTS["case"], TEXTS["decision"], TEXTS["number"], TEXTS["first"])
         table = plain_table(TEXTS["annex_caption"], headings, rows)
         return Section(TEXTS["annex"], table, on_new_page=True)
 

@@ -17,16 +17,19 @@ from counterset.explanations.explanation import Explanation
 from counterset.explanations.stability import Stability
 from counterset.plots.changes import ChangesDisplay
 from counterset.plots.style import most_changed
-from counterset.report.drawings import ranges
+from counterset.report.drawings import CROSS, ranges
 from counterset.report.page import Section, listed, make_page, note, paragraphs, write_page
 from counterset.report.technical import technical_sections
 from counterset.report.verify import record_of
+from counterset.words.changes import capitalised
 from counterset.words.description import (
     Description,
     costs_of_changes,
     fewer_than_asked,
     fixed_features,
     heading,
+    order_of,
+    unusual_options,
 )
 from counterset.words.details import Details, DetailsLike
 from counterset.words.outcomes import Outcomes
@@ -37,7 +40,7 @@ __all__ = ["report_of_one"]
 
 #: The drawings have at most 18 lines, one for each change: a printed report has three pages.
 MOST_LINES = 18
-#: A report shows the 7 nearest options, unless others are chosen: more are not compared. The
+#: A report shows the first 7 options, unless others are chosen: more are not compared. The
 #: record has all.
 MOST_OPTIONS = 7
 #: A sentence names the first 30 features that stay: more are not read.
@@ -161,7 +164,11 @@ class _Writer:
             return ""
         texts = self._texts
         fewer = fewer_than_asked(self.explanation, texts)
-        intro = texts("report.intro_one" if len(self.chosen) == 1 else "report.intro", fewer=fewer)
+        intro = texts("report.intro_one", fewer=fewer)
+        if len(self.chosen) > 1:
+            order = capitalised(order_of(self.explanation, texts))
+            intro = texts("report.intro", order=order, fewer=fewer)
+        options = [self.explanation.options[rank - 1] for rank in self.chosen]
         items = []
         for rank in self.chosen:
             first, *lines = self.described.options[rank - 1]
@@ -172,6 +179,7 @@ class _Writer:
             paragraphs(intro),
             f'<ul class="options">{"".join(items)}</ul>',
             note(self._left_out()),
+            paragraphs(" ".join(unusual_options(self.explanation, texts, options))),
             paragraphs(texts("letter.example")),
             self._drawing(),
         ])  # fmt: skip
@@ -182,7 +190,7 @@ class _Writer:
         if len(self.chosen) == count:
             return ""
         if self.chosen == tuple(range(1, MOST_OPTIONS + 1)):
-            return texts("report.nearest", shown=MOST_OPTIONS, count=f"{count:,}")
+            return texts("report.first", shown=MOST_OPTIONS, count=f"{count:,}")
         name = "report.chosen_one" if len(self.chosen) == 1 else "report.chosen_many"
         return texts(name, ranks=texts.join(list(map(str, self.chosen))), count=f"{count:,}")
 
@@ -192,8 +200,9 @@ class _Writer:
         lines = self._near.changed[shown][:, most_changed(self._near)].sum(axis=0).cumsum()
         count = max(1, int((lines <= MOST_LINES).sum()))
         display = ChangesDisplay.from_explanation(self._near, max_features=count)
-        drawn = ranges(display, self.chosen, self._texts)
-        return f"{drawn}{note(self._texts('report.drawing'))}" if drawn else ""
+        drawn, texts = ranges(display, self.chosen, self._texts), self._texts
+        crossed = [texts("report.drawing_cross")] if CROSS in drawn else []
+        return f"{drawn}{note(' '.join([texts('report.drawing'), *crossed]))}" if drawn else ""
 
     def _same(self) -> str:
         """Return which features stay as they are in all options that are shown."""

@@ -38,17 +38,18 @@ TEXTS = {
     "{which}. The model was not asked about these.",
     "same_cases": "the model gives the recorded decisions on {people}, and on their {options}.",
     "other_cases": "the model gives other decisions for {differ} of {people}: {which}.",
-    "on_person": "{case} ({now!r}, recorded was {then!r})",
-    "on_option": "{case}, option {rank} ({now!r}, recorded was {then!r})",
+    "on_person": "{case} ({now}, recorded was {then})",
+    "on_option": "{case}, option {rank} ({now}, recorded was {then})",
     "people_of": "{count} of {people}",
     "and_others": "{names}, and {count} more",
     # Many people.
     "many_title": "What would lead to another decision, for {people}",
-    "many_lead": "{some} of {people} have at least one option that leads to {wanted}; {none} have "
-    "none.",
-    "many_lead_all": "All of {people} have at least one option that leads to {wanted}.",
+    "many_lead": "{some} of {people} have at least one option that leads to {wanted}.",
+    "many_lead_one": "{some} of {people} has at least one option that leads to {wanted}.",
+    "many_lead_all": "Of {people}, everybody has at least one option that leads to {wanted}.",
     "nobody_left": "Nobody was to be explained.",
-    "reached": "{people} more have that result already. They are not counted below.",
+    "reached": "Not counted below, since they have that result already: {people}.",
+    "constraints_differ": "They differ from person to person.",
     "author": "Author: {author}",
     "features": "What the options change",
     "features_caption": "The share of all options that change the feature.",
@@ -66,14 +67,15 @@ TEXTS = {
     "without_caption": "What stands in the way: without this constraint alone, they would have an "
     "option. Somebody with several such constraints is counted at each.",
     "constraint": "constraint",
-    "more_constraints": "{count} stand in the way of fewer people.",
+    "more_constraints": "{count} are not listed; none stands in the way of more people.",
     "several": "No single constraint: several would have to be lifted.",
     "no_example": "There is no example to follow: no case in the training data has this result, as "
     "it was asked for.",
     "implausible": "Nothing that leads there is plausible enough.",
     "stopped": "The search was ended before an option was found.",
     "contradiction": "The model gives equal people different results.",
-    "not_known": "Not looked into: this is found out for the first {count} of them.",
+    "none_known": "What stands in the way is not known.",
+    "part_known": "What stands in the way was found out for the first {count} of them.",
     "group": "group",
     "groups": "By {name}",
     "groups_caption": "No figures are shown of fewer than {least} people. A difference between "
@@ -85,6 +87,8 @@ TEXTS = {
     "mean_options": "options each, on average",
     "median_distance": "nearest option, median",
     "few": "fewer than {least} people",
+    "few_each": "fewer than {least} people each",
+    "small_groups": "{count} small groups",
     "stability": "How stable the options are",
     "stability_none": "This was not measured.",
     "stability_text": "{copies} of {people} were explained too. For {covered} of the copies, the "
@@ -94,11 +98,11 @@ TEXTS = {
     "stability_far": "The sets of options of a person and a copy are {mean} apart on average, and "
     "more than {tail} for one copy in twenty (the distance between sets).",
     "annex": "Annex: the cases",
-    "annex_caption": "Each case with its decision, and its nearest option or what stands in the "
+    "annex_caption": "Each case with its decision, and its first option or what stands in the "
     "way of one.",
     "case": "case",
     "decision": "decision",
-    "nearest": "nearest option",
+    "first": "first option",
     "has_result": "Has that result already.",
     "no_option": "No option was found.",
     "command": "counterset verify REPORT.html --model MODEL --data TABLE --all",

@@ -150,12 +150,14 @@ def verify_report(
     not_checked = ""
     if isinstance(cases, Cases) and data is not None:
         checks += cases.checks(data, model, sample)
-    elif data is not None or sample is not None:
+    elif data is not None:
         raise InvalidInputError(
-            "data and sample are for the report of many people, with a record of their decisions. "
-            "Leave them out: this report holds what it needs."
-            if cases is None
-            else "sample says how many people to check, which needs their rows. Pass data= too."
+            "This report holds all that is to be checked: data is for a report about many people, "
+            "as counterset writes it now. Leave it out."
+        )
+    elif sample is not None:
+        raise InvalidInputError(
+            "sample says how many people to check, which needs their rows. Pass data= too."
         )
     elif cases is not None:
         not_checked = TEXTS["needs_data"] if isinstance(cases, Cases) else cases

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Indices, Labels, Matrix
+from counterset._base.checks import check_flag
 from counterset._base.lazy import Lazy
 from counterset._base.progress import Progress
 from counterset.constraints.constraints import (
@@ -82,8 +83,7 @@ class Workload:
                 f"n_jobs must be None, a number of workers, or -1 for all cores, got "
                 f"{self.n_jobs!r}."
             )
-        if not isinstance(self.progress, bool | np.bool_):
-            raise InvalidInputError(f"progress must be True or False, got {self.progress!r}.")
+        check_flag(self.progress, "progress")
         if self.bytes < 1:
             raise InvalidInputError(f"memory must be at least 1 byte, got {self.memory!r}.")
 
@@ -157,8 +157,7 @@ class Request:
             raise InvalidInputError(
                 f"if_none must be 'raise', 'warn' or 'ignore', got {self.if_none!r}."
             )
-        if not isinstance(self.skip, bool | np.bool_):
-            raise InvalidInputError(f"skip must be True or False, got {self.skip!r}.")
+        check_flag(self.skip, "skip")
 
 
 #: Of one input, 300 points of its line searches are held at a time, beside what its strategy holds.
@@ -354,6 +353,7 @@ def explain_rows(
         stable_radius=best.stable_radius,
         list_radius=best.list_radius,
         from_list=best.from_list,
+        unusual=best.unusual,
         asked=(first_call[0] + calls, first_call[1] + rows_asked),
         constraints=_by_row(groups, len(explained)) if is_per_row(request.constraints) else None,
         why_none=why_none,

@@ -144,12 +144,14 @@ def _few(found: Found, wanted: int, strategy: Strategy) -> str:
     few_candidates = short & ~few_options & (found.counterfactuals.n_candidates < wanted)
     few_different = short & ~few_options & ~few_candidates & (found.n_chosen < wanted)
     diversity, candidates = _set_by_the_user(strategy)
+    both_ways = getattr(strategy, "both_ways", True)
+    one_way = "" if both_ways else ", and moves no feature in the opposite direction"
     reasons = (
         (
             few_options,
-            f"no more options were found: nothing else that is allowed leads to what is wanted and "
-            f"differs enough from these{diversity}; let more features change, or ask for fewer or "
-            f"less different ones",
+            f"no more options were found: nothing else that is allowed leads to what is wanted"
+            f"{', ' if one_way else ' and '}differs enough from these{diversity}{one_way}; let "
+            f"more features change, or ask for fewer or less different ones",
         ),
         (
             few_candidates,

@@ -41,6 +41,8 @@ __all__ = [
     "how_sure",
     "is_in_usual_ranges",
     "measured",
+    "order_of",
+    "unusual_options",
     "what_stays",
 ]
 
@@ -64,7 +66,7 @@ def how_far(explanation: Explanation, templates: Templates) -> list[str]:
         return []
     sentences = []
     if is_in_usual_ranges(explanation.context):
-        nearest = float(explanation.distances[0])
+        nearest = float(explanation.distances.min())
         if nearest < 1.05:  # from here on, two digits say more than 1 times
             sentences.append(templates("far.share", share=percent(nearest, templates)))
         else:
@@ -321,7 +323,7 @@ def constraints_kept(context: Context, templates: Templates) -> list[str]:
 def constraint_sentences(context: Context, templates: Templates, names: Iterable[str]) -> list[str]:
     """Return a sentence for each constraint that messages name, see :class:`WhyNone`."""
     known = _sentences_by_name(context, templates)
-    return [capitalised(known.get(name, templates("kept.other"))) for name in names]
+    return [capitalised(known.get(name) or templates("kept.other")) for name in names]
 
 
 def _sentences_by_name(context: Context, templates: Templates) -> dict[str, str]:
@@ -366,7 +368,7 @@ def costs_of_changes(context: Context, templates: Templates) -> list[str]:
     finite = [(name, cost) for name, cost in context.costs.items() if math.isfinite(cost)]
     return [
         templates(
-            "far.cost_of",
+            "far.cost_once" if cost == 1 else "far.cost_of",
             feature=writer.feature(table.features[table.position(name)]),
             cost=format_number(cost),
         )
@@ -466,8 +468,10 @@ class Description:
     heading
         What the model says about the input, and how many options there are.
     options
-        The options, nearest first: each is one sentence with its figures, or a heading and a line
+        The options in their order: each is one sentence with its figures, or a heading and a line
         for each change.
+    unusual
+        What usually helps in place of what some options do.
     kept
         What stays as it is, and the other constraints that were kept.
     far
@@ -484,6 +488,7 @@ class Description:
     far: tuple[str, ...]
     sure: tuple[str, ...]
     reasons: tuple[str, ...] = ()
+    unusual: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -519,6 +524,7 @@ class Description:
             options=tuple(
                 _option(explanation, option, texts, labels) for option in explanation.options
             ),
+            unusual=tuple(unusual_options(explanation, texts, explanation.options)),
             kept=(*([stays] if stays else []), *constraints_kept(explanation.context, texts)),
             far=tuple(how_far(explanation, texts)),
             sure=(
@@ -533,12 +539,13 @@ class Description:
         options = [
             folded(line, width, hang) for each in self.options for line, hang in _hanging(each)
         ]
-        rest = [folded(" ".join(part), width) for part in (self.kept, self.far, self.sure) if part]
+        parts = (self.unusual, self.kept, self.far, self.sure)
+        rest = [folded(" ".join(part), width) for part in parts if part]
         reasons = [folded(self.reasons[0], width)] if self.reasons else []
         reasons += [folded(f"  {line}", width, "     ") for line in self.reasons[1:]]
         blocks = ("\n".join(block) for block in (options, reasons, rest))
-        parts = [folded(self.heading, width), *blocks]
-        return "\n\n".join(part for part in parts if part)
+        whole = [folded(self.heading, width), *blocks]
+        return "\n\n".join(part for part in whole if part)
 
     def __str__(self) -> str:
         return self.text()
@@ -564,6 +571,7 @@ def heading(
     classified = outcomes.classified(explanation.label)
     sentences = [templates("heading.input", index=index, classified=classified)]
     count, wanted = len(explanation), outcomes.aim()
+    order = order_of(explanation, templates)
     if explanation.status == "already_reached":
         sentences.append(templates("heading.already_reached"))
     elif not count:
@@ -573,12 +581,19 @@ def heading(
         sentences.append(templates(name, count=f"{count:,}", wanted=wanted))
     elif followed_by == "table":
         name = "heading.table_of_one" if count == 1 else "heading.table"
-        sentences.append(templates(name, count=count, wanted=wanted))
+        sentences.append(templates(name, count=count, wanted=wanted, order=order))
     else:
         name = "heading.one_option" if count == 1 else "heading.options"
-        fewer = fewer_than_asked(explanation, templates)
-        sentences.append(templates(name, count=count, wanted=wanted, fewer=fewer))
+        texts = {"count": count, "wanted": wanted, "order": order}
+        texts["fewer"] = fewer_than_asked(explanation, templates)
+        sentences.append(templates(name, **texts))
     return " ".join(sentences)
+
+
+def order_of(explanation: Explanation, templates: Templates) -> str:
+    """Return in which order options stand, such as "the nearest first"."""
+    last = any(option.unusual for option in explanation.options)
+    return templates("heading.unusual_last" if last else "heading.nearest_first")
 
 
 def fewer_than_asked(explanation: Explanation, templates: Templates) -> str:
@@ -595,6 +610,8 @@ def _option(
     figures = [templates("option.distance", distance=rounded(option.distance, 2))]
     if outcomes.differ:
         figures.insert(0, outcomes.of_option(option))
+    if option.unusual:
+        figures.append(templates("unusual.mark"))
     writer, before = ChangeWriter(explanation.coded.table, templates), explanation.coded.input
     lines = writer.lines(before, option.codes)
     texts: dict[str, Any] = {
@@ -605,6 +622,29 @@ def _option(
     if len(lines) > MOST_IN_ONE_SENTENCE:
         return templates("option.many", **texts), *lines
     return (templates("option.line", **texts),)
+
+
+def unusual_options(
+    explanation: Explanation, templates: Templates, options: Iterable[Option]
+) -> list[str]:
+    """Return what usually helps in place of what some options do; options of the same together.
+
+    Parameters
+    ----------
+    options
+        Those of its options that are shown.
+    """
+    writer, ranks = ChangeWriter(explanation.coded.table, templates), dict[str, list[str]]()
+    for option in options:
+        if option.unusual:
+            usual = writer.usual(explanation.coded.input, option)
+            ranks.setdefault(usual, []).append(str(option.rank))
+    return [
+        templates("unusual.one", rank=each[0], directions=usual)
+        if len(each) == 1
+        else templates("unusual.many", ranks=templates.join(each), directions=usual)
+        for usual, each in ranks.items()
+    ]
 
 
 def _hanging(option: tuple[str, ...]) -> list[tuple[str, str]]:

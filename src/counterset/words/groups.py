@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,11 @@ __all__ = ["LEAST", "Group", "band", "banded", "group_by"]
 LEAST = 10
 #: Numbers with more than 6 values are shown in 4 bands of about equally many people.
 MOST_VALUES, BANDS = 6, 4
+#: The ends of bands are written with 4 digits, or more if two bands would read alike.
+DIGITS = (4, 6, 9, 17)
+
+#: Writes a band: from its ends, with at most so many digits.
+BandText: TypeAlias = Callable[[float, float, int], str]
 
 
 @dataclass(frozen=True)
@@ -73,34 +79,33 @@ def group_by(feature: Feature, codes: Vector, among: Mask) -> list[Group]:
     return [group for group in groups if (group.members & among).any()]
 
 
-def _text_of(feature: Feature, writer: Writer) -> Callable[[float, float], str]:
+def _text_of(feature: Feature, writer: Writer) -> BandText:
     """Return what writes a band of a feature."""
 
-    def text(low: float, high: float) -> str:
+    def text(low: float, high: float, digits: int) -> str:
         if low == high:
             return writer.own(feature, low)
         if feature.is_time:
             return f"{feature.format(low)} to {feature.format(high)}"
-        text = band(low, high)
+        text = band(low, high, digits)
         return text if feature.wording is None else feature.wording.with_unit(text, is_one=False)
 
     return text
 
 
-def band(low: float, high: float) -> str:
+def band(low: float, high: float, digits: int) -> str:
     """Return how the numbers between two ends are called.
 
     Examples
     --------
-    >>> band(1000.0, 2500.5), band(3.0, 3.0)
-    ('1,000 to 2,500', '3')
+    >>> band(1000.0, 2500.5, 4), band(1000.0, 2500.5, 6), band(3.0, 3.0, 4)
+    ('1,000 to 2,500', '1,000 to 2,500.5', '3')
     """
-    return rounded(low) if low == high else f"{rounded(low)} to {rounded(high)}"
+    first, last = rounded(low, digits), rounded(high, digits)
+    return first if low == high else f"{first} to {last}"
 
 
-def banded(
-    values: Vector, known: Mask, among: Mask, text: Callable[[float, float], str]
-) -> list[Group]:
+def banded(values: Vector, known: Mask, among: Mask, text: BandText) -> list[Group]:
     """Return bands of about equally many people; none if there are few values.
 
     Parameters
@@ -112,7 +117,7 @@ def banded(
     among
         The people that count.
     text
-        Returns how the numbers between two ends are called.
+        Writes a band: from its ends, with at most so many digits.
     """
     mine = np.sort(values[known & among])
     if len(np.unique(mine)) <= MOST_VALUES:
@@ -120,11 +125,13 @@ def banded(
     bands = max(1, min(BANDS, len(mine) // LEAST))
     # The ends are values that somebody has.
     tops = np.unique([mine[-(-len(mine) * i // bands) - 1] for i in range(1, bands + 1)])
-    groups, low = [], -np.inf
-    for top in tops:
-        # Who does not count may have a larger value than all who do: they are in the last band.
-        members = known & (values > low) & ((values <= top) | (top == tops[-1]))
-        inside = values[members & among]
-        groups.append(Group(text(float(inside.min()), float(inside.max())), members))
-        low = top
-    return groups
+    members = [
+        known & (values > low) & (values <= top)
+        for low, top in zip([-np.inf, *tops[:-1]], tops, strict=True)
+    ]
+    inside = [values[each & among] for each in members]
+    for digits in DIGITS:
+        texts = [text(float(each.min()), float(each.max()), digits) for each in inside]
+        if len(set(texts)) == len(texts):
+            break
+    return [Group(each, mask) for each, mask in zip(texts, members, strict=True)]

@@ -250,22 +250,26 @@ class _Writer:
             changes = writer.instead(coded.input, option.codes)
             values: dict[str, Any] = {"rank": option.rank}
             one, many = "letter.option", "letter.option_many"
-            if self._outcomes.differ:
+            notes = [self._outcomes.of_option(option)] if self._outcomes.differ else []
+            notes += [texts("unusual.mark")] if option.unusual else []
+            if notes:
                 one, many = "letter.option_to", "letter.option_many_to"
-                values["result"] = self._outcomes.of_option(option)
+                values["result"] = texts("list.comma").join(notes)
             if len(changes) <= MOST_IN_ONE_SENTENCE:
                 items.append(texts(one, changes=texts.join(changes), **values))
             else:
                 lines = [texts("change.line", clause=change) for change in changes]
                 items.append("\n".join([texts(many, count=len(changes), **values), *lines]))
         heading = "letter.one_option" if len(explanation) == 1 else "letter.options"
-        return Section("", (texts(heading, wanted=wanted), tuple(items), texts("letter.example")))
+        note = " ".join((*self._description.unusual, texts("letter.example")))
+        return Section("", (texts(heading, wanted=wanted), tuple(items), note))
 
     def to_reviewer(self) -> Letter:
         texts, description = self._templates, self._description
         options = tuple("\n".join(option) for option in description.options)
         costs = costs_of_changes(self._explanation.context, texts)
-        sections = [Section("", (description.heading, *([options] if options else [])))]
+        found: list[str | tuple[str, ...]] = [description.heading, *([options] if options else [])]
+        sections = [Section("", (*found, *description.unusual))]
         for title, lines in (
             ("letter.review_reasons", self._reasons.long()),
             ("letter.review_constraints", (*description.kept, *costs)),
