@@ -235,6 +235,26 @@ def test_values_outside_the_training_data_are_marked(page: Page, typed: str, say
     assert page.all("#options .old") == [], "it is answered all the same"
 
 
+def test_long_numbers_and_what_is_missing_are_shown_in_full(visitor: Any) -> None:
+    X = pd.DataFrame({"depth": np.random.default_rng(0).normal(size=200), "n": range(200)})
+    X.loc[::3, "n"] = np.nan
+    explainer = DiverseExplainer(lambda rows: rows["depth"] > 0.3).fit(X)
+    cases = X[X["n"].isna() & (X["depth"] < 0)]
+    with serving(Served("toy", explainer, cases, goal={"target": True})) as found:
+        page = Page(visitor, found)
+        for width in (390, 900, 1280):
+            with screen(page, width):
+                page.open()
+                assert len(page.one("#value-depth").get_attribute("value")) > 15
+                for name in ("depth", "n"):
+                    field = page.one(f"#value-{name}")
+                    script = "return arguments[0].scrollWidth <= arguments[0].clientWidth"
+                    assert page.script(script, field), (width, name)
+                assert page.script("return document.documentElement.scrollWidth") <= width
+        assert page.one("#value-n").get_attribute("placeholder") == "not stated"
+        assert page.faults() == []
+
+
 # Cases that cannot be read
 
 

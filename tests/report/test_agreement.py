@@ -174,8 +174,7 @@ def test_letter_and_report_agree_on_reasons_numbers_and_values(name: str) -> Non
     for short, long in zip(reasons, told, strict=True):
         assert long.startswith(f"{short} (")
     reader = reader_of(explanation)
-    bare = without_isolates(letter).replace(" (unusual for this model)", "")
-    in_letter = reader.options_in_letter(bare)
+    in_letter = reader.options_in_letter(without_isolates(letter))
     described = explanation.describe(width=None)
     in_words = reader.options(without_isolates(described))
     assert len(in_letter) == len(in_words) == len(explanation)

@@ -93,7 +93,8 @@ def test_what_ifs_and_kept_options_have_their_chance() -> None:
     (known,) = served.model.predict_proba(pd.DataFrame([{"a": 0.9, "b": 0.9}]))
     asked: dict[str, Any] = {"values": {"a": 0.9, "b": 0.9}, "target": "yes"}
     assert client.post("/explorer/predict", json=asked).json()["chance"] == known[1]
-    asked = {"values": ROW, "target": "yes", "target_probability": 0.9, "kept": [{"a": 0.9}]}
+    asked = {"values": ROW, "target": "yes"}
+    asked |= {"target_probability": 0.9, "kept": [{"a": 0.9}]}
     (kept,) = client.post("/explorer/explain", json=asked).json()["kept"]
     (known,) = served.model.predict_proba(pd.DataFrame([ROW | {"a": 0.9}]))
     assert kept["chance"] == pytest.approx(known[1])

@@ -89,7 +89,11 @@ def test_flags_are_chosen_in_words() -> None:
 
 @pytest.mark.parametrize(
     ("goal", "interval"),
-    [({}, [2.0, 4.0]), ({"interval": (3, np.inf)}, [3.0, 4.0])],
+    [
+        ({}, [2.0, 4.0]),
+        ({"interval": (3, np.inf)}, [3.0, 4.0]),
+        ({"interval": (-np.inf, 1.5)}, [0.0, 1.5]),
+    ],
 )
 def test_a_regression_has_a_range_in_place_of_classes(
     goal: dict[str, Any], interval: list[float]
@@ -99,3 +103,11 @@ def test_a_regression_has_a_range_in_place_of_classes(
     start = describe_start(Served("toy", explainer, cases=X, goal=goal))
     assert start["classes"] is None
     assert start["interval"] == pytest.approx(interval)
+
+
+def test_an_open_end_of_a_range_is_a_round_number_beyond_all_predictions() -> None:
+    X = pd.DataFrame({"a": np.linspace(-7.12345, 8.76543, 41)})
+    explainer = DiverseExplainer(lambda rows: rows["a"].to_numpy(), schema=Schema(step=0)).fit(X)
+    for goal, interval in (((1, np.inf), [1.0, 8.77]), ((-np.inf, 1), [-7.13, 1.0])):
+        start = describe_start(Served("toy", explainer, cases=X, goal={"interval": goal}))
+        assert start["interval"] == pytest.approx(interval)

@@ -290,11 +290,10 @@ DIGITS = 4
 ASKED = "The model is asked about 72 x 72 points, and where the decision changes, about more."
 NOTES = {
     True: f"A plane through the case and its options. {ASKED}",
-    False: (
-        f"The case is in the middle, each option at its true distance. {ASKED} Between two lines, "
-        "the changes of both options are added up."
-    ),
+    False: f"The case is in the middle, each option at its true distance. {ASKED}",
 }
+#: What else is said where there are two lines that are no axes of a plane.
+BETWEEN = "Between two lines, the changes of both options are added up."
 
 
 def draw_map(found: Explained, served: Served) -> dict[str, Any]:
@@ -315,6 +314,7 @@ def draw_map(found: Explained, served: Served) -> dict[str, Any]:
     background = ask_background(layout, explanation, explainer, POINTS)
     dots = layout.place(explainer.training_.pool.matrix)
     dots = dots[background.holds(dots)]
+    has_between = not layout.is_exact and len(explanation) > 1
     return {
         "depth": ["".join(map(chr, row)) for row in _written(background.depth)],
         "bounds": [_rounded(np.array(ends)) for ends in background.limits],
@@ -322,7 +322,7 @@ def draw_map(found: Explained, served: Served) -> dict[str, Any]:
         "places": [_rounded(at) for at in layout.options],
         "dots": [_rounded(at) for at in dots[:: max(1, -(-len(dots) // MOST_DOTS))]],
         "sides": list(sides_of(explanation, background, served.label_text)),
-        "note": NOTES[layout.is_exact],
+        "note": " ".join([NOTES[layout.is_exact], *([BETWEEN] if has_between else [])]),
         "axes": [capitalised(served.table.features[at].label) for at in layout.features] or None,
     }
 

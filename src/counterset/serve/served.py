@@ -143,9 +143,10 @@ class Served:
             return dict(self.goal)
         numbers = np.asarray(self.explainer.classes_, dtype=np.float64)
         if self.goal.get("interval") is not None:
-            # JSON has no infinity: an open end is the farthest prediction.
+            # JSON has no infinity: an open end is the farthest prediction, rounded outwards.
             low, high = (float(end) for end in self.goal["interval"])
-            ends = max(low, float(numbers.min())), min(high, float(numbers.max()))
+            least, most = -_rounded_up(-float(numbers.min())), _rounded_up(float(numbers.max()))
+            ends = max(low, least), min(high, most)
         else:
             # Rounded for people to read, and upwards at the end, so that it is reached.
             ends = float(f"{np.median(numbers):.3g}"), _rounded_up(float(numbers.max()))

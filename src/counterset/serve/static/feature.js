@@ -57,13 +57,14 @@ function choice(feature, code, isTypical) {
 function field(feature, code, isTypical, fault) {
   const [before, after] = feature.unit.includes("{}") ? feature.unit.split("{}") : ["", feature.unit];
   const text = code === null ? "" : feature.is_time ? moment(feature, code) : String(code);
+  const placeholder = isTypical ? text : feature.can_be_missing ? feature.missing : "";
   return h("span", { class: "field" },
     before.trim() && h("span", { class: "unit" }, before.trim()),
     h("input", { id: `value-${feature.name}`, type: !feature.is_time ? "number" : hasHours(feature) ? "datetime-local" : "date",
       step: feature.is_time || feature.any_number ? "any" : String(feature.step),
       value: isTypical ? "" : text,
-      style: { "--digits": String(text.length) },
-      placeholder: isTypical ? text : feature.can_be_missing ? feature.missing : "",
+      style: { "--digits": String(Math.max(text.length, placeholder.length)) },
+      placeholder,
       "aria-invalid": fault ? "true" : null, "aria-describedby": fault ? faultId(feature) : null,
       oninput: (event) => typed(feature, event.target) }),
     after.trim() && h("span", { class: "unit" }, after.trim()));
