@@ -28,7 +28,7 @@ from counterset.serve.quotas import Quotas
 from counterset.serve.served import Served
 from counterset.words.details import Details
 
-__all__ = ["add_command", "read_served", "run_server"]
+__all__ = ["add_command", "read_served", "run_server", "tell_faults"]
 
 #: Of the cases that cannot be read, the first 3 are named.
 MOST_FAULTS = 3
@@ -152,7 +152,7 @@ def run_server(
 
         def tell(learned: Future[None]) -> None:
             if learned.exception() is None:
-                _tell_faults(served)
+                tell_faults(served)
                 sys.stdout.write(f"Serving {served.name} at {address} (Ctrl-C stops it)\n")
                 sys.stdout.flush()
 
@@ -162,7 +162,7 @@ def run_server(
         serve_app(app, listening, quotas, learned)
 
 
-def _tell_faults(served: Served) -> None:
+def tell_faults(served: Served) -> None:
     """Say which cases cannot be picked on the page."""
     faults = served.listed.faults
     if faults:

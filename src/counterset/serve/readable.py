@@ -16,12 +16,14 @@ import pandas as pd
 from counterset._base.arrays import Indices, Labels, Matrix, Vector, to_python
 from counterset.exceptions import CountersetError
 from counterset.models.adapter import ModelAdapter
-from counterset.serve.errors import shortened
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number
 from counterset.tables.table import Table
 
 __all__ = ["Fault", "ReadableRows"]
+
+#: Of a value or of an error, a message repeats the first 100 letters.
+LONGEST = 100
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def _without_faults(read: Callable[[Indices], Any], count: int) -> tuple[Any, di
     parts, faults = [], dict[int, str]()
     for which, found in _halves(read, np.arange(count)):
         if isinstance(found, Exception):
-            faults[int(which[0])] = shortened(str(found))
+            faults[int(which[0])] = _shortened(str(found))
         else:
             parts.append(found)
     return np.concatenate(parts) if parts else np.empty(0), faults
@@ -175,7 +177,11 @@ def _problem(feature: Feature, rows: pd.DataFrame, at: int) -> str:
         return f"{feature.name} is empty"
     if len(cells) > 1:
         return f"{feature.name} has values that the training data does not have"
-    got = shortened(repr(cell))
+    got = _shortened(repr(cell))
     if feature.values is not None:
         return f"{feature.name} is {got}, which the training data does not have"
     return f"{feature.name} is {got}, which is not a value that it can have"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
