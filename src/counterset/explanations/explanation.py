@@ -20,6 +20,7 @@ from counterset.explanations.context import Context
 from counterset.explanations.option import Coded, Option, Probabilities, read_only
 from counterset.explanations.reasons import MOST_REASONS, Reason
 from counterset.explanations.stability import Stability
+from counterset.explanations.survival import Survival
 from counterset.explanations.tidy import Tidy, free_name
 from counterset.tables.frames import row_at, to_pandas
 from counterset.tables.table import Table
@@ -306,6 +307,7 @@ class Explanation:
         outcomes: Mapping[Any, str] | None = None,
         stability: pd.DataFrame | Stability | None = None,
         reasons: bool = False,
+        survival: Survival | None = None,
         templates: Any = None,
         width: int | None = 88,
     ) -> str:
@@ -322,6 +324,10 @@ class Explanation:
             copies differ.
         reasons : bool, default=False
             Whether to say the main :meth:`reasons` too, as the letter to a reviewer does.
+        survival : Survival, default=None
+            What :func:`~counterset.survival` returns for this input: the text says after how many
+            retrainings of the model at least one of the options still works. For one of many
+            explanations, pass ``survival[i]``.
         templates : str or Path, default=None
             The path of the texts in another language, a translated copy of
             ``counterset/words/english.toml``; None: English.
@@ -330,7 +336,9 @@ class Explanation:
         """
         from counterset.words.description import Description  # noqa: PLC0415 - a room above
 
-        description = Description.of(self, templates, outcomes, stability, reasons=reasons)
+        description = Description.of(
+            self, templates, outcomes, stability, reasons=reasons, survival=survival
+        )
         return description.text(width)
 
     def letter(
@@ -400,6 +408,7 @@ class Explanation:
         *,
         outcomes: Mapping[Any, str] | None = None,
         stability: pd.DataFrame | Stability | None = None,
+        survival: Survival | None = None,
         templates: Any = None,
     ) -> str:
         """Write a report: one HTML file with words, reasons, drawings, tables and a record.
@@ -410,7 +419,7 @@ class Explanation:
         ----------
         path : str or Path, default=None
             The file to write; None: none is written.
-        outcomes, stability, templates
+        outcomes, stability, survival, templates
             As for :meth:`describe`.
 
         Returns
@@ -420,7 +429,11 @@ class Explanation:
         """
         from counterset.report.single import report_of_one  # noqa: PLC0415 - a room above
 
-        options: dict[str, Any] = {"stability": stability, "templates": templates}
+        options: dict[str, Any] = {
+            "stability": stability,
+            "survival": survival,
+            "templates": templates,
+        }
         return report_of_one(self, path, outcomes=outcomes, **options)
 
     def __len__(self) -> int:

@@ -16,6 +16,7 @@ from counterset._base.bidi import isolated, to_html
 from counterset.explanations.context import Context, TrainingSummary, versions
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.stability import Stability
+from counterset.explanations.survival import Survival
 from counterset.plots.changes import ChangesDisplay
 from counterset.plots.style import most_changed
 from counterset.report.page import (
@@ -71,6 +72,7 @@ def report_of_one(
     *,
     outcomes: Mapping[Any, str] | None = None,
     stability: pd.DataFrame | Stability | None = None,
+    survival: Survival | None = None,
     templates: TemplatesLike = None,
 ) -> str:
     """Return the report of one explanation as a page of HTML, and write it to a file.
@@ -81,7 +83,7 @@ def report_of_one(
         What to report; it must know its model, see :meth:`Explanation.with_model`.
     path
         The file to write, or None.
-    outcomes, stability, templates
+    outcomes, stability, survival, templates
         As for :meth:`Explanation.describe`.
     """
     wording = Wording(outcomes, templates)
@@ -90,7 +92,8 @@ def report_of_one(
     explanation = explanation.nearest(MOST_OPTIONS)
     if isinstance(stability, Stability):
         stability = stability.of_nearest(MOST_OPTIONS)
-    description = Description.of(explanation, templates, outcomes, stability)
+    survival = survival and survival.of_nearest(MOST_OPTIONS)
+    description = Description.of(explanation, templates, outcomes, stability, survival=survival)
     more = TEXTS["more_options"].format(shown=MOST_OPTIONS, count=f"{count:,}")
     note = f'<p class="note">{escape(more)}</p>' if count > MOST_OPTIONS else ""
     sections = [Section(TEXTS["words"], _words(description) + note), *reasons]
