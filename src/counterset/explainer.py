@@ -25,6 +25,7 @@ from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
 from counterset.models.adapter import warn_of_unused
 from counterset.models.goals import AnyOther, read_goal, set_goal
+from counterset.strategies.anonymity import LEAST_ALIKE
 from counterset.strategies.batch import Requirements
 from counterset.strategies.calls import IfNone, Request, Workload, explain_rows
 from counterset.strategies.diversity import AngleDiversity, Diversity
@@ -33,6 +34,7 @@ from counterset.strategies.nearest import Nearest
 from counterset.strategies.paper import Paper
 from counterset.strategies.ranking import Cutoff, NearestCandidates
 from counterset.strategies.recipes import RecipeBook
+from counterset.strategies.shared import Shared
 from counterset.strategies.strategy import Strategy
 from counterset.strategies.training import TrainingData
 from counterset.tables.codes import warn_of_codes
@@ -99,6 +101,11 @@ class DiverseExplainer(BaseEstimator):
         What may change, see :class:`Constraints`.
     plausibility : NearData, default=None
         :class:`NearData` requires counterfactuals to lie near training rows.
+    anonymity : int, default=None
+        An option may equal a training row, in all features together, only if at least this many
+        training rows are equal. None: 2 with :class:`Nearest` and :class:`Shared`, so that no
+        option is the row of one person alone; 1 with :class:`Paper`, whose candidates are training
+        rows, and with strategies of your own. 1: any option may equal any row.
     max_model_rows : int, default=None
         The most rows to ask the model about for one input; when they are used up, the search ends,
         and a warning says so. Answers stay valid, but may be fewer or farther, and depend on the
@@ -164,6 +171,7 @@ class DiverseExplainer(BaseEstimator):
         schema: Schema | None = None,
         constraints: Constraints | None = None,
         plausibility: NearData | None = None,
+        anonymity: int | None = None,
         max_model_rows: int | None = None,
     ) -> None:
         self.model = model
@@ -175,6 +183,7 @@ class DiverseExplainer(BaseEstimator):
         self.schema = schema
         self.constraints = constraints
         self.plausibility = plausibility
+        self.anonymity = anonymity
         self.max_model_rows = max_model_rows
 
     @classmethod
@@ -370,6 +379,7 @@ class DiverseExplainer(BaseEstimator):
             constraints,
             self.constraints,
             max_rows=self.max_model_rows,
+            anonymity=self._least_alike,
         )
         return self._explain(*self.training_.table.encode_one(x), request)[0]
 
@@ -419,9 +429,8 @@ class DiverseExplainer(BaseEstimator):
         self._check_fitted()
         work = Workload(n_jobs, memory, progress)
         goal = target, target_probability, interval, constraints
-        request = Request(
-            *goal, self.constraints, if_none, skip, self.max_model_rows, workload=work
-        )
+        limits = self.max_model_rows, self._least_alike
+        request = Request(*goal, self.constraints, if_none, skip, *limits, workload=work)
         if is_dask_frame(X):
             raise InvalidInputError(
                 "explain_many takes rows in memory, got a dask DataFrame. Explain its partitions "
@@ -524,6 +533,7 @@ class DiverseExplainer(BaseEstimator):
 
             requirements = Requirements(AnyOther(), None, rules, support, count)
             self.strategy_ = self.strategy.learn(training, recipes, requirements, advance)
+        training.rare(self._least_alike)
         self.training_, self._recipes = training, recipes
         self._fitted_with = {name: getattr(self, name) for name in _USED_BY_FIT}
         self._checked = self._parameters()
@@ -544,10 +554,18 @@ class DiverseExplainer(BaseEstimator):
     def _check_parameters(self) -> None:
         """Check that the parameters are what the explainer can use."""
         check_count(self.max_counterfactuals, "max_counterfactuals")
-        if self.max_model_rows is not None:
-            check_count(self.max_model_rows, "max_model_rows")
+        for name in ("max_model_rows", "anonymity"):
+            if getattr(self, name) is not None:
+                check_count(getattr(self, name), name)
         for name, (kind, allowed) in _ALLOWED.items():
             check_type(name, getattr(self, name), kind, allowed)
+
+    @property
+    def _least_alike(self) -> int:
+        """How many training rows must be equal to one that an option equals."""
+        if self.anonymity is not None:
+            return self.anonymity
+        return LEAST_ALIKE if isinstance(self.strategy, Nearest | Shared) else 1
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "training_"):

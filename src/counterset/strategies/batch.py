@@ -27,6 +27,7 @@ from counterset.constraints.rules import Rules
 from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers
 from counterset.models.goals import Classes, Goal, is_confident
+from counterset.strategies.anonymity import RareRows
 from counterset.tables.space import Embedded, TableDistance
 from counterset.tables.table import changed
 
@@ -62,6 +63,8 @@ class Requirements:
         How many counterfactuals are wanted.
     own_rules
         The explainer's own constraints, for which strategies learn; None: ``rules`` are those.
+    rare
+        The training rows that no option may equal, or None: any may.
     """
 
     goal: Goal
@@ -70,6 +73,7 @@ class Requirements:
     support: DataSupport | None
     count: int = 5
     own_rules: Rules | None = None
+    rare: RareRows | None = None
 
     @property
     def rules_to_learn_for(self) -> Rules:
@@ -138,6 +142,9 @@ class QueryBatch:
         means the same in all.
     quota
         About how many rows the model may be asked, or None: any number.
+    withheld
+        How many options were left out at a time because they equal a rare training row. Parts of a
+        batch share this list.
     """
 
     model: ModelAdapter
@@ -148,6 +155,7 @@ class QueryBatch:
     input_labels: Labels
     unseen: dict[Any, int] = field(default_factory=dict, repr=False)
     quota: RowQuota | None = field(default=None, repr=False)
+    withheld: list[int] = field(default_factory=list, repr=False)
 
     @cached_property
     def embedded(self) -> Embedded:
@@ -180,6 +188,7 @@ class QueryBatch:
             inputs=self.inputs[which],
             input_labels=self.input_labels[which],
             unseen={},
+            withheld=[],
             quota=None if self.quota is None else RowQuota(self.quota.most, len(which)),
         )
 
@@ -245,6 +254,25 @@ class QueryBatch:
         if required.support is not None and possible.any():
             possible[possible] = required.support.has(self.distance.coordinates(rows[possible]))
         return possible
+
+    def without_rare(self, found: Chosen, *, final: bool = False) -> Chosen:
+        """Leave out options that equal a training row that few people share, and note that.
+
+        Parameters
+        ----------
+        final
+            Whether all of them are what would be returned; otherwise those that are settled are.
+        """
+        rare = self.requirements.rare
+        if rare is None or not len(found.rows):
+            return found
+        left_out = rare.has(found.rows)
+        if not final:
+            left_out &= found.settled
+        if not left_out.any():
+            return found
+        self.withheld.append(int(left_out.sum()))
+        return found.take(np.flatnonzero(~left_out))
 
     def within_constraints(self, rows: Matrix, owners: Indices) -> Matrix:
         """Move rows to where the constraints of their inputs hold, as far as that goes."""

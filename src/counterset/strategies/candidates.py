@@ -249,6 +249,7 @@ def asked(found: Chosen, batch: QueryBatch) -> Chosen:
 
 def pick_diverse(selector: Selector, found: Chosen, batch: QueryBatch) -> Chosen:
     """Take step 3 among candidates of each input's own, sorted by distance."""
+    found = batch.without_rare(found)
     nearest = np.full(len(batch.inputs), np.inf)
     np.minimum.at(nearest, found.owners, found.lengths)
     view = selector.view(batch.embedded, found.embedded, nearest)

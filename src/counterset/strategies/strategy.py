@@ -43,6 +43,8 @@ class Found:
         Whether only changes that are needed were looked for.
     cut_short
         For which inputs the model was asked about as many rows as it may be; None: for none.
+    withheld
+        Whether some options were left out because they equal a training row that few people share.
     """
 
     counterfactuals: Chosen
@@ -50,6 +52,7 @@ class Found:
     n_contradicted: int
     sparse: bool = False
     cut_short: Mask | None = None
+    withheld: bool = False
 
 
 @runtime_checkable
@@ -107,6 +110,8 @@ class Strategy(Protocol):
 def verified(chosen: Chosen, batch: QueryBatch, n_chosen: Counts, *, sparse: bool = False) -> Found:
     """Sort options by distance, drop repeats, and ask the model once more about each.
 
+    Options that equal a training row that few people share are left out.
+
     Parameters
     ----------
     n_chosen
@@ -116,9 +121,10 @@ def verified(chosen: Chosen, batch: QueryBatch, n_chosen: Counts, *, sparse: boo
     """
     order = np.lexsort((chosen.lengths, chosen.owners))
     repeats = _repeats(chosen.owners[order], chosen.lengths[order], chosen.rows[order])
-    chosen, n_contradicted = _confirmed(chosen.take(order[~repeats]), batch)
+    distinct = batch.without_rare(chosen.take(order[~repeats]), final=True)
+    chosen, n_contradicted = _confirmed(distinct, batch)
     cut_short = None if batch.quota is None else batch.quota.cut_short
-    return Found(chosen, n_chosen, n_contradicted, sparse, cut_short)
+    return Found(chosen, n_chosen, n_contradicted, sparse, cut_short, bool(batch.withheld))
 
 
 def search_further(
@@ -213,7 +219,8 @@ def join(runs: Sequence[Run]) -> Found:
     for run in runs:
         if run.found.cut_short is not None:
             cut_short[run.members] = run.found.cut_short
-    return Found(joined, n_chosen, contradicted, sparse, cut_short)
+    withheld = any(run.found.withheld for run in runs)
+    return Found(joined, n_chosen, contradicted, sparse, cut_short, withheld)
 
 
 def _joined_radii(
