@@ -156,7 +156,7 @@ VALUES = st.sampled_from([0.0, -0.0, 1.0, float("nan"), -1.0, 1e300, 0.1])
 
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=12), st.integers(2, 4))
 def test_rows_are_counted_as_by_hand(rows: list[tuple[float, float]], least: int) -> None:
-    def equal(a: tuple[float, float], b: tuple[float, float]) -> bool:
+    def equal(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
         return all(x == y or np.isnan([x, y]).all() for x, y in zip(a, b, strict=True))
 
     every = list(itertools.product([0.0, 1.0, float("nan"), 7.0], repeat=2))
