@@ -30,11 +30,12 @@ from counterset.strategies.batch import Requirements
 from counterset.strategies.calls import IfNone, Request, Workload, explain_rows
 from counterset.strategies.diversity import AngleDiversity, Diversity
 from counterset.strategies.line_search import LineSearch, Search
+from counterset.strategies.listing import lists_table
 from counterset.strategies.nearest import Nearest
 from counterset.strategies.paper import Paper
 from counterset.strategies.ranking import Cutoff, NearestCandidates
 from counterset.strategies.recipes import RecipeBook
-from counterset.strategies.shared import Shared
+from counterset.strategies.shared import Shared, SharedFinder
 from counterset.strategies.strategy import Strategy
 from counterset.strategies.training import TrainingData
 from counterset.tables.codes import warn_of_codes
@@ -122,6 +123,8 @@ class DiverseExplainer(BaseEstimator):
         The distance, for rows in the model's own units: pass it to the metrics.
     strategy_ : Finder
         What the strategy learned.
+    lists_ : DataFrame
+        The shared lists as a table, with :class:`Shared` only.
     training_ : TrainingData
         The training rows as the library holds them, for code that extends it.
     n_features_in_, feature_names_in_
@@ -308,6 +311,47 @@ class DiverseExplainer(BaseEstimator):
         check_type("strategy", strategy, *_ALLOWED["strategy"])
         other: Self = clone(self).set_params(strategy=strategy)
         return other._learn(self.training_, self._recipes)
+
+    @property
+    def lists_(self) -> pd.DataFrame:
+        """The shared lists as a table, with ``strategy=Shared()``; made when it is read.
+
+        One row for each option of the list of each class and region, in the order in which people
+        go down the list:
+
+        - ``label``, ``list``: the class of the people who go down it, and the number of the list.
+        - ``rank``, ``option``: what the option asks for. Who has more already keeps it. People are
+          offered it in four strengths, from half the way to twice as far, and take the weakest that
+          works for them.
+        - ``support``: how many training rows have what it asks for.
+        - ``works_for``: the share of the training people of this list for whom it works in some
+          strength, within the explainer's own constraints, counted on 500 people at most.
+        - ``together``: the share for whom it or an option before it works.
+
+        The lists are those for any other class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from counterset import DiverseExplainer, Shared
+        >>> X = np.random.default_rng(0).random((200, 2))
+        >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5, strategy=Shared()).fit(X)
+        >>> explainer.lists_[["label", "rank", "option", "support", "works_for"]].head(2)
+           label  rank             option  support  works_for
+        0  False     1  x0 at least 0.501      113        1.0
+        1  False     2  x0 at least 0.502      113        1.0
+        """
+        self._check_fitted()
+        if not isinstance(self.strategy_, SharedFinder):
+            raise AttributeError(
+                f"Only strategy=Shared() has shared lists, this explainer has {self.strategy!r}. "
+                f"Write explainer.with_strategy(Shared()).lists_."
+            )
+        training, count = self.training_, self.max_counterfactuals
+        rules = training.rules(self.constraints)
+        return lists_table(
+            self.strategy_, Requirements(AnyOther(), None, rules, training.support, count)
+        )
 
     def prepare(
         self,

@@ -12,6 +12,7 @@ it.
 
 from counterset.evaluation.evaluate import evaluate
 from counterset.evaluation.noise import GaussianNoise
+from counterset.evaluation.recourse import few_options, recourse
 from counterset.evaluation.retraining import retrainings
 from counterset.evaluation.robustness import empirical_robustness, weak_robustness
 from counterset.evaluation.stability import stability
@@ -27,6 +28,8 @@ __all__ = [
     "Tuning",
     "empirical_robustness",
     "evaluate",
+    "few_options",
+    "recourse",
     "retrainings",
     "stability",
     "survival",
