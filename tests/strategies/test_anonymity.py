@@ -98,6 +98,20 @@ def test_numbers_are_hardly_ever_equal_so_that_nothing_changes(least: int) -> No
         assert np.array_equal(found.coded.matrix, again.coded.matrix)
 
 
+def test_a_number_goes_a_little_farther_instead() -> None:
+    X = np.random.default_rng(0).random((300, 2)).round(2)  # many of the nearest are somebody's
+    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=2).fit(X)
+    inputs = X[X.sum(axis=1) < 0.9]
+    kept = explainer.explain_many(inputs, if_none="ignore")
+    free = explainer.set_params(anonymity=1).explain_many(inputs, if_none="ignore")
+    assert metrics.disclosure(free, X, fewer_than=2) > 0.02
+    assert metrics.disclosure(kept, X, fewer_than=2) == 0
+    assert kept.counts.tolist() == free.counts.tolist()
+    assert (kept.coded.matrix.sum(axis=1) > 1).all()
+    farther = kept.coded.nearest - free.coded.nearest
+    assert 0 < farther.max() < 0.1  # a few steps of 0.01
+
+
 TWO = pd.DataFrame({"home": ["own"] + ["rent"] * 9})
 
 

@@ -73,11 +73,10 @@ def recourse(
     >>> kept = Constraints(immutable=["home"], max_increase={"income": 0.5})
     >>> explainer = DiverseExplainer(approve, constraints=kept, max_counterfactuals=1).fit(people)
     >>> explained = explainer.explain_many(people, target=True, if_none="ignore")
-    >>> recourse(explained, by="home")[["people", "without"]]
-          people  without
-    home
-    own       72       21
-    rent      80       37
+    >>> recourse(explained, by="home").reset_index()[["home", "people", "without"]]
+       home  people  without
+    0   own      70       21
+    1  rent      85       31
     """
     if not isinstance(explanations, Explanations):
         raise InvalidInputError(
@@ -210,7 +209,7 @@ def few_options(
     >>> explainer = DiverseExplainer(approve, strategy=Shared()).fit(X)
     >>> few_options(explainer, X, target=True)
                 option  people  works_for  together
-    0  x0 at least 0.8     189        1.0       1.0
+    0  x0 at least 0.8     179        1.0       1.0
     """
     finder = getattr(explainer, "strategy_", None)
     if not isinstance(finder, SharedFinder):

@@ -143,8 +143,8 @@ class QueryBatch:
     quota
         About how many rows the model may be asked, or None: any number.
     withheld
-        How many options were left out at a time because they equal a rare training row. Parts of a
-        batch share this list.
+        How many options were left out at a time because they equal a rare training row, see
+        :func:`~counterset.strategies.candidates.without_rare`. Parts of a batch share this list.
     """
 
     model: ModelAdapter
@@ -254,25 +254,6 @@ class QueryBatch:
         if required.support is not None and possible.any():
             possible[possible] = required.support.has(self.distance.coordinates(rows[possible]))
         return possible
-
-    def without_rare(self, found: Chosen, *, final: bool = False) -> Chosen:
-        """Leave out options that equal a training row that few people share, and note that.
-
-        Parameters
-        ----------
-        final
-            Whether all of them are what would be returned; otherwise those that are settled are.
-        """
-        rare = self.requirements.rare
-        if rare is None or not len(found.rows):
-            return found
-        left_out = rare.has(found.rows)
-        if not final:
-            left_out &= found.settled
-        if not left_out.any():
-            return found
-        self.withheld.append(int(left_out.sum()))
-        return found.take(np.flatnonzero(~left_out))
 
     def within_constraints(self, rows: Matrix, owners: Indices) -> Matrix:
         """Move rows to where the constraints of their inputs hold, as far as that goes."""

@@ -15,7 +15,7 @@ import numpy as np
 from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
 from counterset._base.lazy import Lazy
 from counterset.strategies.batch import REFUSED, Chosen, QueryBatch, Requirements
-from counterset.strategies.candidates import pick_diverse
+from counterset.strategies.candidates import pick_diverse, without_rare
 from counterset.strategies.recipes import RecipeBook
 from counterset.strategies.selection import Selector
 from counterset.strategies.training import TrainingData
@@ -110,7 +110,7 @@ class Strategy(Protocol):
 def verified(chosen: Chosen, batch: QueryBatch, n_chosen: Counts, *, sparse: bool = False) -> Found:
     """Sort options by distance, drop repeats, and ask the model once more about each.
 
-    Options that equal a training row that few people share are left out.
+    Options that equal a training row that few people share are moved on or left out.
 
     Parameters
     ----------
@@ -119,10 +119,10 @@ def verified(chosen: Chosen, batch: QueryBatch, n_chosen: Counts, *, sparse: boo
     sparse
         Whether only changes that are needed were looked for.
     """
+    chosen = without_rare(chosen, batch)
     order = np.lexsort((chosen.lengths, chosen.owners))
     repeats = _repeats(chosen.owners[order], chosen.lengths[order], chosen.rows[order])
-    distinct = batch.without_rare(chosen.take(order[~repeats]), final=True)
-    chosen, n_contradicted = _confirmed(distinct, batch)
+    chosen, n_contradicted = _confirmed(chosen.take(order[~repeats]), batch)
     cut_short = None if batch.quota is None else batch.quota.cut_short
     return Found(chosen, n_chosen, n_contradicted, sparse, cut_short, bool(batch.withheld))
 
