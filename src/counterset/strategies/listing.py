@@ -124,9 +124,10 @@ def _texts(options: OptionList, table: Table) -> list[str]:
         items = []
         for i in np.flatnonzero(features).tolist():
             feature, value = table.features[i], float(row[i])
-            name = {1: "listed.at_least", -1: "listed.at_most", 0: "listed.is"}[
-                options.asks(i, value, table)
-            ]
+            asks = options.asks(i, value, table)
+            if feature.seen is not None and value in (feature.low, feature.high):
+                asks = 0  # at the end of its scale
+            name = {1: "listed.at_least", -1: "listed.at_most", 0: "listed.is"}[asks]
             shown = writer.value(feature, value)
             items.append(templates(name, feature=isolated(feature.label), value=shown))
         text = templates.join(items) if items else templates("listed.anything")
