@@ -10,7 +10,7 @@ from counterset._base.row_counts import RowCounts
 __all__ = ["LEAST_ALIKE", "RareRows"]
 
 #: Options of Nearest and Shared equal a training row only if another training row is equal to it
-#: too. With 5 equal rows, up to one of 16 people had no option left on small tables of categories.
+#: too. With 5 equal rows, 6 % of the people had no option left on a small table of categories.
 LEAST_ALIKE = 2
 
 
