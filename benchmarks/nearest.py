@@ -85,7 +85,7 @@ def run(
         explainer.fit(train)
         if method in ("counterset", "rows"):
             found = explainer.explain_many(inputs)
-            return [{"distance": each.distances[0]} for each in found]
+            return [{"distance": each.distances.min()} for each in found]
     if method != "optimum":
         peer = find_peer(method, norm=1)
         peer.fit(model, train)

@@ -175,7 +175,7 @@ def main() -> None:
                 row["calls"] = f"{np.mean([each.model_calls for each in alone]):.1f}"
                 if given.exact:
                     proved = proved or optima(explainer, some[: given.exact])
-                    nearest = [each.distances[0] for each in some[: given.exact]]
+                    nearest = [each.distances.min() for each in some[: given.exact]]
                     row["nearest / exact"] = f"{np.nanmean(np.divide(nearest, proved)):.2f}"
                     row["proved"] = f"{np.isfinite(proved).sum()} of {len(proved)}"
                 print_row(row, heading=heading)

@@ -1,16 +1,19 @@
-"""Draw the pictures of the README and of the guides.
+"""Draw all pictures of the README and of the guides, but for those of the explorer page.
 
-Run as ``python docs/pictures.py docs``; needs matplotlib.
+Run as ``python docs/pictures.py docs``; needs matplotlib. Every picture is drawn twice, for light
+and for dark pages: ``map.png`` and ``map_dark.png``. The site shows the one that suits.
 """
 
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from figure_1 import figure_1
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import make_moons
 from sklearn.ensemble import GradientBoostingClassifier
@@ -37,18 +40,15 @@ from counterset.plots import (
     StabilityDisplay,
     StepsDisplay,
 )
+from counterset.plots.style import Ink, draw_input, draw_number
 
-#: Dots per inch: sharp on a page of 800 pixels, and less than 100 kB each.
+#: Dots per inch: sharp on a page of 800 pixels, and less than 150 kB each.
 DPI = 110
-#: The colours of the library's own plots: of Okabe and Ito.
-BLUE, ORANGE, GREY, INPUT, PAPER, AREA = (
-    "#0072B2",
-    "#D55E00",
-    "#767676",
-    "black",
-    "white",
-    "#E6F0F7",
-)
+#: The background of the site's dark pages.
+SLATE = "#1e2129"
+PAPERS = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
+#: From the endings of the files' names to the styles of matplotlib.
+STYLES: dict[str, Any] = {"": "default", "_dark": ["dark_background", dict.fromkeys(PAPERS, SLATE)]}
 
 
 def main(folder: str) -> None:
@@ -68,9 +68,15 @@ def main(folder: str) -> None:
         "menu": MenuDisplay.from_explanation(explanation),
         "stability": StabilityDisplay.from_explanation(explanation, explainer),
     }
-    figures = {name: display.plot().figure_ for name, display in displays.items()}
-    for name, figure in (figures | {"nearest_steps": nearest_steps()}).items():
-        figure.savefig(Path(folder) / f"{name}.png", dpi=DPI, bbox_inches="tight")
+    draw_nearest_steps = nearest_steps()
+    for ending, style in STYLES.items():
+        with plt.style.context(style):
+            figures = {name: display.plot().figure_ for name, display in displays.items()}
+            figures |= {"nearest_steps": draw_nearest_steps(), "figure_1": figure_1()}
+        for name, figure in figures.items():
+            file = Path(folder) / f"{name}{ending}.png"
+            figure.savefig(file, dpi=DPI, bbox_inches="tight", facecolor=figure.get_facecolor())
+            plt.close(figure)
 
 
 def explain_applicant(*, held_out: bool) -> tuple[Explanation, DiverseExplainer]:
@@ -101,11 +107,11 @@ def steps() -> StepsDisplay:
     return StepsDisplay.from_explanation(explainer.explain([0.5, 0.7]), explainer)
 
 
-def nearest_steps() -> Any:
-    """Draw what the default does, for the input of the paper's four steps."""
+def nearest_steps() -> Callable[[], Any]:
+    """Return what draws the way of the default, for an input with options for two features."""
     X, y = make_moons(300, noise=0.15, random_state=0)
     model = MLPClassifier((20,), max_iter=3000, random_state=0).fit(X, np.array(["a", "b"])[y])
-    x = np.array([0.5, 0.7])
+    x = np.array([-0.5, 0.5])
     own = model.predict(x[None])[0]
     settings: dict[str, Any] = {"schema": Schema(step=0), "scale": "range"}
     explainer = DiverseExplainer(model, max_counterfactuals=3, **settings).fit(X)
@@ -120,7 +126,6 @@ def nearest_steps() -> Any:
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)
         found, chosen = everything.explain(x).values, explainer.explain(x).values
 
-    figure, axes = plt.subplots(1, 4, figsize=(13, 3.6), sharex=True, sharey=True)
     ends = [
         np.linspace(low - 0.3, high + 0.3, 200)
         for low, high in zip(X.min(0), X.max(0), strict=True)
@@ -128,30 +133,41 @@ def nearest_steps() -> Any:
     right, up = np.meshgrid(*ends)
     wanted = model.predict(np.column_stack([right.ravel(), up.ravel()])) != own
     titles = (
-        "what others had to change",
-        "the same, tried on the input",
-        "moved back, needless changes undone",
-        "the nearest that differ",
+        "What others had to change",
+        "The same, tried on the input",
+        "Moved back, needless changes undone",
+        "The nearest that differ",
     )
-    for axis, title in zip(axes, titles, strict=True):
-        axis.contourf(
-            right, up, wanted.reshape(right.shape), levels=[-1, 0.5, 2], colors=[PAPER, AREA]
-        )
-        axis.set_title(title, fontsize=10)
-        axis.set_xticks([])
-        axis.set_yticks([])
-        axis.plot(*x, "o", color=INPUT, markerfacecolor=PAPER, markersize=7, zorder=7)
-    for start, step in zip(others, changes, strict=True):
-        axes[0].annotate("", start + step, start, arrowprops={"arrowstyle": "->", "color": BLUE})
-    axes[1].plot(*moved[~works].T, "x", color=GREY, markersize=5)
-    axes[1].plot(*moved[works].T, "o", color=BLUE, markeredgecolor=PAPER, markersize=6)
-    axes[2].plot(*found.T, "o", color=BLUE, markeredgecolor=PAPER, markersize=6)
-    axes[3].plot(*found.T, "o", color=GREY, markersize=3, alpha=0.6)
-    for option in chosen:
-        axes[3].plot(*zip(x, option, strict=True), ":", color=INPUT)
-        axes[3].plot(*option, "X", color=ORANGE, markeredgecolor=PAPER, markersize=9, zorder=6)
-    figure.tight_layout()
-    return figure
+
+    def draw() -> Any:
+        figure, axes = plt.subplots(1, 4, figsize=(13, 3.6), sharex=True, sharey=True)
+        ink = Ink.of(axes[0])
+        for axis, title in zip(axes, titles, strict=True):
+            axis.contourf(
+                right, up, wanted.reshape(right.shape), levels=[-1, 0.5, 2],
+                colors=[ink.stays, ink.changes],
+            )  # fmt: skip
+            axis.contour(right, up, wanted.astype(float).reshape(right.shape), levels=[0.5],
+                         colors=ink.text, linewidths=1)  # fmt: skip
+            axis.set_title(title, fontsize=10)
+            axis.set_xticks([])
+            axis.set_yticks([])
+            draw_input(axis, x, ink, 7)
+        for start, step in zip(others, changes, strict=True):
+            arrow = {"arrowstyle": "->", "color": ink.colour(1)}
+            axes[0].annotate("", start + step, start, arrowprops=arrow)
+        disc = {"color": ink.colour(1), "markeredgecolor": ink.paper, "markersize": 6}
+        axes[1].plot(*moved[~works].T, "x", color=ink.muted, markersize=5)
+        axes[1].plot(*moved[works].T, "o", **disc)
+        axes[2].plot(*found.T, "o", **disc)
+        axes[3].plot(*found.T, "o", color=ink.muted, markersize=3, alpha=0.6)
+        for rank, option in enumerate(chosen, start=1):
+            axes[3].plot(*zip(x, option, strict=True), ":", color=ink.text)
+            draw_number(axes[3], option, rank, ink)
+        figure.tight_layout()
+        return figure
+
+    return draw
 
 
 if __name__ == "__main__":

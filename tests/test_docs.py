@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import sklearn
@@ -27,14 +28,30 @@ def test_the_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     assert run_page(page, compare=AS_SHOWN) > 0
 
 
-def test_the_pictures_of_the_pages_are_drawn(tmp_path: Path) -> None:
+def test_the_pictures_of_the_pages_are_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
     # A parameter that was gone showed only when somebody drew them again.
     runpy.run_path(str(ROOT / "docs" / "pictures.py"))["main"](str(tmp_path))
     drawn = {file.name for file in tmp_path.iterdir()}
-    # Figure 1 has a script of its own, pictures of the explorer page are taken in a browser, and a
-    # benchmark draws how near options are.
-    others = {"figure_1.png", "explorer.png", "explorer_phone.png", "nearest.png"}
+    # Pictures of the explorer page are taken in a browser, and a benchmark draws how near options
+    # are.
+    others = {"explorer.png", "explorer_phone.png", "nearest.png"}
     assert drawn | others == {file.name for file in (ROOT / "docs").glob("*.png")}
+
+
+def test_pictures_with_a_dark_version_are_shown_where_they_suit() -> None:
+    shown = runpy.run_path(str(ROOT / "scripts" / "site_pages.py"))["on_page_markdown"]
+
+    def page(source: str, markdown: str) -> str:
+        return str(shown(markdown, SimpleNamespace(file=SimpleNamespace(src_uri=source))))
+
+    assert page("plots.md", "![A map](map.png){ width=300 }") == (
+        "![A map](map.png#only-light){ width=300 }![A map](map_dark.png#only-dark){ width=300 }"
+    )
+    for alone in ("![The page](explorer.png)", "[no picture](map.png)"):
+        assert page("plots.md", alone) == alone
 
 
 def test_an_output_that_is_not_printed_is_noticed(tmp_path: Path) -> None:

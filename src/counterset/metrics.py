@@ -151,7 +151,8 @@ def coverage(S1: Any, S2: Any, distance: DistanceLike = "l1") -> float:
     Parameters
     ----------
     S1, S2 : rows
-        The two sets, nearest first, as ``explanation.counterfactuals`` has them.
+        The two sets, nearest first. ``explanation.counterfactuals`` is sorted so, but for options
+        with ``unusual`` changes: they come last.
     distance : str, Distance or callable, default="l1"
         How rows are compared, such as a fitted explainer's ``distance_``.
 

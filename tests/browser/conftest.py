@@ -27,6 +27,12 @@ FLAGS = (
     "--window-size=1000,1400",
 )  # fmt: skip
 
+DETAILS = {
+    "institution": "Example Bank", "address": "1 Main Street\n12345 Example Town",
+    "date": "18 November 2026", "case": "4711",
+    "contact": "Jane Doe, +49 30 123456, review@example.org",
+}  # fmt: skip
+
 
 def start_browser(profile: Path) -> Any:
     """Start a Chromium whose files stand in a folder, and that logs what it asks for."""
@@ -88,16 +94,40 @@ def _write(folder: Path) -> None:
     declined = credit.X[model.predict(credit.X) == "bad"]
     explanation = explainer.explain(declined.iloc[0], target="good")
     stability = evaluate(explainer, declined.iloc[:3], repeats=2)
-    explanation.to_html(folder / "credit.html", stability=stability)
-    mixed()[0].to_html(folder / "mixed.html")
+    explanation.to_html(folder / "credit.html", stability=stability, details=DETAILS)
+    mixed()[0].to_html(folder / "mixed.html", options=[2, 4])
+    _arabic(folder)
     wide()[0].to_html(folder / "wide.html")
     tight = Constraints(immutable=[name for name in credit.X if name != "credit_amount"])
     many = explainer.explain_many(declined.iloc[:60], constraints=tight, if_none="warn")
     many.to_html(folder / "many.html", groups="personal_status", stability=stability)
+    free = explainer.explain_many(declined, target="good", if_none="warn")
+    named: Any = {"title": "Declined loans", "author": "Jane Doe", "date": "18 November 2026"}
+    free.to_html(folder / "annex.html", groups="age", annex=True, **named)
     row = mixed()[0]._table.decode(mixed()[0]._input[None, :])
     (nothing,) = mixed()[1].explain_many(row, target="no", skip=True)
     nothing.to_html(folder / "nothing.html")
     _sixty(folder)
+
+
+def _arabic(folder: Path) -> None:
+    """Names and values from right to left, and a name as long as those of forms."""
+    rng = np.random.default_rng(8)
+    long = "the_answer_to_the_question_whether_anybody_else_in_the_household_has_an_income"
+    X = pd.DataFrame({
+        "الدخل الشهري": rng.gamma(4, 900, 300).round(2),
+        "المدينة": rng.choice(["القاهرة", "Łódź", "Kraków"], 300),
+        long: rng.integers(0, 9, 300),
+    })  # fmt: skip
+
+    def classify(rows: pd.DataFrame) -> Any:
+        town = (rows["المدينة"] == "القاهرة") * 0.5
+        return np.where(rows["الدخل الشهري"] / 3000 + town + rows[long] / 9 > 1.9, "مقبول", "مرفوض")
+
+    explainer = DiverseExplainer(classify).fit(X)
+    declined = X[classify(X) == "مرفوض"]
+    details = {"institution": "بنك المثال", "case": "٤٧١١", "contact": "Anna Żółć"}
+    explainer.explain(declined.iloc[0]).to_html(folder / "arabic.html", details=details)
 
 
 def _sixty(folder: Path) -> None:

@@ -46,6 +46,20 @@ def test_explain_prints_the_words_of_the_library(
     assert "left out columns" in told.err
 
 
+def test_details_stand_in_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    details = tmp_path / "details.toml"
+    details.write_text('institution = "Example Bank"\ncase = 4711\n', encoding="utf-8")
+    base = command(tmp_path, "--options", "1", "--details", str(details))
+    base += ["--row", str(declined(tmp_path))]
+    assert main([*base, "--html", str(tmp_path / "report.html")]) == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Example Bank" in page
+    assert "Case: 4711" in page
+    capsys.readouterr()
+    assert main(base) == 2
+    assert "--details: use it with --html" in capsys.readouterr().err
+
+
 def test_explain_prints_json_and_nothing_else_and_writes_a_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

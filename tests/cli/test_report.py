@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from support.cli_files import write_loans
 
@@ -20,7 +22,7 @@ def test_report_covers_all_rows(tmp_path: Path, capsys: pytest.CaptureFixture[st
     told = capsys.readouterr().out
     assert told.startswith("120 rows: 60 explained, 60 already had")
     assert told.endswith(f"Written to {tmp_path / 'report.html'}\n")
-    assert "120 inputs" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Of 60 people" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_report_of_some_rows_by_group_with_stability(
@@ -37,9 +39,36 @@ def test_report_of_some_rows_by_group_with_stability(
     assert main(command(tmp_path, "--rows", "0", "1", "--groups", "debt", "--options", "1")) == 0
 
 
+def test_only_rows_where_an_expression_holds_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["--where", "decision == 'declined' and town == 'Ulm'", "--rows", *map(str, range(40))]
+    more = ["--target", "approved", "--options", "1", "--annex", "--outcomes", "approved=a yes"]
+    named = ["--title", "Declined in Ulm", "--author", "Jane Doe", "--date", "2 May 2027"]
+    assert main(command(tmp_path, *where, *more, *named)) == 0
+    rows = pd.read_csv(tmp_path / "data.csv").head(40)
+    expected = rows.index[(rows["decision"] == "declined") & (rows["town"] == "Ulm")]
+    assert capsys.readouterr().out.startswith(f"{len(expected)} rows: {len(expected)} explained")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    annex = page[page.index("Annex: the cases") :]
+    cases = re.findall(r'<tr><th scope="row">(\d+)</th>', annex)
+    assert list(map(int, cases)) == expected.tolist()
+    for text in ("Declined in Ulm", "Author: Jane Doe", "Date: 2 May 2027", "leads to a yes"):
+        assert text in page
+
+
+def test_a_row_that_is_named_twice_is_counted_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command(tmp_path, "--rows", "0", "0", "--options", "1")) == 0
+    assert capsys.readouterr().out.startswith("1 row: ")
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
+        (["--where", "income > 500"], "--where 'income > 500' holds for none of the 120 rows"),
+        (["--where", "town = "], "cannot be evaluated"),
         (["--rows", "3", "200"], "There is no row 200 in "),
         (["--groups", "sex"], "--groups: there is no column "),
         (["--target", "refunded"], "No training row is predicted 'refunded'"),

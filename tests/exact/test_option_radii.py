@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from support.made_recipes import recipes_of
 from support.mixed_toys import FRAME, explain, lend
 from support.settings import explainer_by_steps
 
@@ -25,7 +26,6 @@ from counterset.exact import Box, Grid
 from counterset.exact.certify import option_radii
 from counterset.exact.query import DistanceQuery
 from counterset.exceptions import UnsupportedDistanceError
-from counterset.strategies.recipes import Recipes
 from counterset.strategies.shared import OptionList
 from counterset.tables.table import Table
 
@@ -217,7 +217,7 @@ def test_options_of_a_list_work_for_all_within_the_radius(seed: int) -> None:
     model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(rows, random.random(40) > 0.5)
     table, _ = Table.learn(rows)
     features = random.random((6, 3)) < 0.6
-    recipes = Recipes(features, np.where(features, random.random((6, 3)), 0.0), np.zeros(6, int))
+    recipes = recipes_of(features, np.where(features, random.random((6, 3)), 0.0))
     options = OptionList(recipes, random.random(3))
     x = random.random(3)
     query = DistanceQuery.of(model, "l1", Box(0, 1))

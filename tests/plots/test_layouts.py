@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from support.displays import mixed, plane, special, wide
 
 from counterset import DiverseExplainer
 from counterset._base.arrays import Matrix
-from counterset.plots.map import Fan, Layout, Plane, map_of
+from counterset.plots.layouts import Fan, Layout, Plane
+from counterset.plots.map import map_of
 from counterset.strategies.line_search import Paths
 
 
@@ -70,22 +72,52 @@ def test_on_the_lines_of_a_fan_the_rows_are_those_that_step_4_searches(which: st
     paths = Paths(distance, starts, ends, coordinates, rules)
     for share in (0.25, 0.5, 0.8):
         points = paths.starts + share * (paths.ends - paths.starts)
-        expected = paths.rows(points, np.arange(len(ends)))
-        same(here.rows(share * here.options), expected)
+        same(here.rows(share * here.options), paths.between(points, np.arange(len(ends))))
 
 
-def test_beyond_an_option_its_own_row_is_asked() -> None:
-    here = layout("mixed")
-    same(here.rows(1.2 * here.options), mixed()[0].coded.matrix)
+def test_beyond_an_option_its_numbers_move_on_within_the_training_range() -> None:
+    explanation, _ = mixed()
+    here, table = layout("mixed"), explanation.coded.table
+    x, options = explanation.coded.input, explanation.coded.matrix
+    moves = np.array([not feature.is_category for feature in table.features])
+    for share in (1.1, 5.0):
+        rows = here.rows(share * here.options)
+        for j in np.flatnonzero(moves & ~np.isnan(x)):
+            expected = x[j] + share * (options[:, j] - x[j])
+            expected = expected.clip(table.features[j].low, table.features[j].high)
+            same(rows[:, j], expected)
+        same(rows[:, ~moves], options[:, ~moves])
 
 
-def test_the_mesh_of_a_fan_holds_the_lines() -> None:
-    here = layout("mixed")
-    right, up = here.mesh()
-    angles = np.arctan2(up[1], right[1])
-    for option in here.options:
-        turn = np.angle(np.exp(1j * (angles - np.arctan2(option[1], option[0]))))
-        assert np.abs(turn).min() < 1e-9
+def test_between_two_lines_their_changes_are_added() -> None:
+    explanation, _ = wide()
+    here, x = layout("wide"), explanation.coded.input
+    order = np.argsort(np.arctan2(*here.options.T[::-1]) % (2 * np.pi))
+    first, second = order[:2]
+    middle = 0.3 * here.options[first] + 0.4 * here.options[second]
+    moved = explanation.coded.matrix - x
+    same(here.rows(middle[None, :])[0], x + 0.3 * moved[first] + 0.4 * moved[second])
+
+
+def test_two_features_that_change_are_the_axes() -> None:
+    explanation, explainer = plane()
+    here = layout("plane")
+    assert isinstance(here, Plane)
+    assert here.features == (0, 1)
+    x, factor = explanation.coded.input, explainer.distance_.space.factor
+    same(here.at(0, np.array([x[0], 1.0])), np.array([0.0, (1.0 - x[0]) * factor[0]]))
+
+
+def test_beside_a_category_that_stays_numbers_make_a_plane_too() -> None:
+    X = pd.DataFrame(np.random.default_rng(0).random((200, 2)), columns=["a", "b"])
+    X["home"] = np.where(X["a"] > 0.5, "own", "rent")
+    explainer = DiverseExplainer(lambda rows: rows["a"] + rows["b"] > 1).fit(X)
+    row = pd.DataFrame({"a": [0.2], "b": [0.3], "home": ["rent"]})
+    (explanation,) = explainer.explain_many(row, if_none="ignore")
+    assert not explanation.changed[:, 2].any()
+    here = map_of(explanation, explainer)
+    assert isinstance(here, Plane)
+    same(here.rows(here.options), explanation.coded.matrix)
 
 
 def test_rows_in_no_direction_of_an_option_have_no_place() -> None:
@@ -114,4 +146,4 @@ def test_one_option_and_one_number_make_a_map_too() -> None:
     explanation = explainer.explain([0.2])
     here = map_of(explanation, explainer)
     same(here.rows(here.options), explanation.coded.matrix)
-    assert np.isfinite(np.concatenate(here.mesh())).all()
+    assert np.isfinite(here.limits()).all()

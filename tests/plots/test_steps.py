@@ -8,11 +8,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from support.displays import few_changes, mixed, plane, special, wide
+from support.displays import at_cell, depth_at, few_changes, mixed, plane, special, wide
 
 from counterset import Constraints, DiverseExplainer, InvalidInputError
 from counterset.plots import StepsDisplay
-from counterset.plots.map import map_of
+from counterset.plots.map import VISIBLE, map_of
 
 
 def test_each_step_keeps_part_of_the_last() -> None:
@@ -50,9 +50,12 @@ def test_four_panels_are_drawn_and_sparse_options_are_told() -> None:
     titles = [ax.get_title()[:2] for ax in display.ax_]
     assert titles == ["1.", "2.", "3.", "4."]
     assert not display.on_lines
-    assert "change less" in display.ax_[3].get_xlabel()
-    # Dropped and kept candidates and the input; in the last, a way, a disc and a cross an option.
-    assert [len(ax.lines) for ax in display.ax_] == [3, 3, 3, 3 + 3 * len(explanation)]
+    assert "change less" in display.ax_[3].texts[-1].get_text()
+    # Dropped and kept candidates and the input; in the last, a line and a disc an option.
+    assert [len(ax.lines) for ax in display.ax_] == [3, 3, 3, 3 + 2 * len(explanation)]
+    numbers = [text.get_text() for text in display.ax_[3].texts[:-1]]
+    assert numbers == [str(option.rank) for option in explanation.options]
+    assert display.figure_.get_suptitle().startswith("Classified as no: 4 options lead to yes")
     plt.close(display.figure_)
 
 
@@ -83,11 +86,8 @@ def test_every_option_stands_where_the_model_decides_as_wanted(toy: Any) -> None
     # rows, often in the area of the input's decision.
     explanation, explainer = toy()
     display = StepsDisplay.from_explanation(explanation, explainer)
-    background = display.background
-    points = np.column_stack([background.right.ravel(), background.up.ravel()])
-    apart = np.linalg.norm(points - display.options[:, None], axis=2)
-    assert (apart.min(axis=1) < 1e-9).all()
-    assert background.reached.ravel()[apart.argmin(axis=1)].all()
+    assert (depth_at(display.background, display.options) > -VISIBLE - 1e-9).all()
+    assert all(at_cell(display.background, position).any() for position in display.options)
 
 
 def test_the_lines_lead_through_the_options_to_the_rows_they_come_from() -> None:

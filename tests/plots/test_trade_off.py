@@ -50,3 +50,12 @@ def test_all_settings_are_drawn_and_the_recommended_one_is_marked(tuning: Tuning
         expected = tuning.recommended[["k_distance", metric]].to_numpy(dtype=float)
         np.testing.assert_array_equal(best.get_offsets()[0], expected)
     plt.close(figure)
+
+
+def test_the_title_says_what_is_recommended(tuning: Tuning) -> None:
+    best = tuning.recommended
+    display = TradeOffDisplay.from_tuning(tuning).plot()
+    said = f"Recommended: filter {best['filter']}, beta {best['beta']:g}, gamma {best['gamma']:g}"
+    assert display.ax_[0].get_title(loc="left") == said
+    assert display.ax_[0].get_legend() is None
+    plt.close(display.figure_)

@@ -15,18 +15,19 @@ from counterset.report.page import (
     listed,
     make_page,
     paragraphs,
+    plain_table,
     read_record,
     seal_holds,
     write_page,
 )
+from counterset.words.templates import Templates
 
 NASTY = '</script><script>alert("1")</script><b>&amp;'
 
 
 def page(record: dict[str, object] | None = None, title: str = "A title") -> str:
-    return make_page(
-        title, "What it says.", [Section("One", "<p>1</p>")], record or {"a": 1}, "9.9"
-    )
+    sections = [Section("One", "<p>1</p>"), Section("Two", "<p>2</p>", on_new_page=True)]
+    return make_page(title, sections, record or {"a": 1}, Templates.read(), lead="What it says.")
 
 
 def test_a_page_holds_its_record() -> None:
@@ -43,7 +44,18 @@ def test_texts_cannot_become_html() -> None:
 
 
 def test_a_page_has_one_heading_of_each_level_in_order() -> None:
-    assert re.findall(r"<h(\d)", page()) == ["1", "2"]
+    assert re.findall(r"<h(\d)", page()) == ["1", "2", "2"]
+
+
+def test_what_begins_a_new_page_of_paper_is_marked() -> None:
+    assert page().count('<section class="new-page">') == 1
+
+
+def test_the_head_stands_above_the_title() -> None:
+    head = [("Example Bank <b>", "1 Main Street"), ("Case: 4711",)]
+    made = make_page("A title", [], {}, Templates.read(), head=head)
+    assert made.index("Example Bank &lt;b&gt;") < made.index("Case: 4711") < made.index("<h1>")
+    assert "<header>" not in page()
 
 
 def test_nothing_is_loaded_from_anywhere() -> None:
@@ -98,3 +110,10 @@ def test_a_folder_that_may_not_be_written_to_is_told(
     monkeypatch.setattr(Path, "write_text", refuse)  # root may write everywhere
     with pytest.raises(InvalidInputError, match="you may not write"):
         write_page(page(), tmp_path / "a.html")
+
+
+def test_plain_tables_are_escaped() -> None:
+    table = plain_table("A & b", ["x", "n"], [["<i>", "3"]], 1)
+    assert "A &amp; b" in table
+    assert '<th scope="row">&lt;i&gt;</th>' in table
+    assert '<td class="number" data-heading="n">3</td>' in table

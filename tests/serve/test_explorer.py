@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -196,6 +197,20 @@ def test_the_report_is_a_file_to_save(client: TestClient) -> None:
     assert answer.headers["content-disposition"] == 'attachment; filename="explanation.html"'
     assert "counterset-record" in answer.text
     assert "150 (edited)" in answer.text
+
+
+def test_the_report_shows_the_options_that_are_kept_under_their_numbers(
+    client: TestClient,
+) -> None:
+    options = client.post("/explorer/explain", json=ASKED).json()["explanation"]["options"]
+    assert len(options) > 1
+    kept = {change["name"]: change["after"] for change in options[1]["changes"]}
+    page = client.post("/explorer/report", json=ASKED | {"kept": [kept]}).text
+    assert f"Option 2 of {len(options)} is shown" in page
+    assert f"2. {options[1]['sentence']} (" in html.unescape(page)
+    assert f"1. {options[0]['sentence']} (" not in html.unescape(page)
+    elsewhere = ASKED | {"kept": [{}]}
+    assert "is shown" not in client.post("/explorer/report", json=elsewhere).text
 
 
 @pytest.mark.parametrize(

@@ -43,4 +43,4 @@ def test_categories_are_drawn_around_the_case(served: Served) -> None:
     drawn = draw_map(Explained(served.explainer, explanation), served)
     lengths = [np.hypot(*at) for at in drawn["places"]]
     np.testing.assert_allclose(lengths, explanation.distances, rtol=1e-3)
-    assert "Between the lines" in drawn["note"]
+    assert "Between two lines" in drawn["note"]

@@ -168,6 +168,8 @@ class TestRowLimit:
         stuck = Constraints(immutable=[f"x{i}" for i in range(5)], ranges={"x5": (0, 0.1)})
         with pytest.raises(NoCounterfactualError, match=r"ended at max_model_rows=40\. Allow"):
             explainer.explain(x, constraints=stuck)
+        found = explainer.explain_many(x[None, :], constraints=stuck, if_none="ignore")
+        assert found.why_none[0].cause == "stopped"
 
     def test_a_limit_that_is_not_reached_changes_nothing(self) -> None:
         free, limited = self.explainer()[0], self.explainer(max_model_rows=10**6)[0]
@@ -224,9 +226,14 @@ def test_taking_sorting_and_joining_keep_candidates_whole() -> None:
     both = Chosen.joined([first, second], np.array([7, 7, 7]), np.zeros(3))
     assert both.owners.tolist() == [0, 0, 0, 1, 2]
     assert both.counts.tolist() == [3, 1, 1]
-    for found in (first, both, both.take(np.array([4, 0])), both.nearest_first(np.arange(99))):
+    for found in (
+        first,
+        both,
+        both.take(np.array([4, 0])),
+        both.nearest_first(batch, np.arange(99)),
+    ):
         check_whole(found, batch)
-    lengths = both.nearest_first(np.arange(99)).lengths[:3]
+    lengths = both.nearest_first(batch, np.arange(99)).lengths[:3]
     assert (np.diff(lengths) >= 0).all()
 
 
@@ -236,7 +243,21 @@ def test_equally_far_candidates_are_sorted_by_training_row() -> None:
     found = chosen(batch, [0, 0, 0], [[0.5, 0.0], [0.25, 0.5], [0.0, 1.0]])
     training_index = np.array([8, 0, 6, 0, 0, 7])
     assert found.pool_index.tolist() == [5, 2, 0]
-    assert found.nearest_first(training_index).pool_index.tolist() == [2, 5, 0]
+    assert found.nearest_first(batch, training_index).pool_index.tolist() == [2, 5, 0]
+
+
+def test_candidates_against_the_more_frequent_direction_count_as_farther() -> None:
+    batch = batch_of(EXPLAINER, np.full((1, 2), 0.5))
+    # At distances of 0.4, 0.42 and 0.52.
+    found = chosen(batch, [0, 0, 0], [[0.7, 0.5], [0.29, 0.5], [0.5, 1.02]])
+    assert found.nearest_first(batch).lengths.round(2).tolist() == [0.4, 0.42, 0.52]
+    down = batch.with_directions(np.array([[-1, 0]], dtype=np.int8))
+    assert found.nearest_first(down).lengths.round(2).tolist() == [0.42, 0.4, 0.52]
+    usually_down = batch.with_directions(np.array([[-2, 0]], dtype=np.int8))
+    assert found.nearest_first(usually_down).lengths.round(2).tolist() == [0.42, 0.4, 0.52]
+    assert not batch.unusual(found.rows, found.owners).any()
+    assert not down.unusual(found.rows, found.owners).any()
+    assert usually_down.unusual(found.rows, found.owners)[:, 0].tolist() == [True, False, False]
 
 
 def test_other_rows_bring_their_own_distances() -> None:

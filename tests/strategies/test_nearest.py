@@ -22,6 +22,7 @@ from counterset import (
     FewerCounterfactualsWarning,
     LineSearch,
     NearData,
+    Nearest,
     NoCounterfactualError,
     Schema,
 )
@@ -52,7 +53,8 @@ class LiteralChoice:
     """The nearest different recipes that work for one input, one row at a time.
 
     Numbers only, without constraints, a cutoff or a search: each recipe on each rung, the nearest
-    for each set of features, what is not needed undone, then greedily by distance.
+    for each set of raised and of lowered features, what is not needed undone, then greedily: first
+    what keeps to the usual directions, by distance, and nothing that contradicts another option.
     """
 
     def __init__(self, accepts: Any, spread: Any, low: Any, high: Any, ways: int) -> None:
@@ -99,16 +101,45 @@ class LiteralChoice:
     def back(self, x: Any, row: Any, features: list[int]) -> tuple[float, ...]:
         return tuple(float(x[i] if i in features else row[i]) for i in range(len(x)))
 
+    def moves(self, x: Any, row: tuple[float, ...]) -> tuple[int, ...]:
+        return tuple(int(b > a) - int(b < a) for a, b in zip(x, row, strict=True))
+
+    def is_unusual(self, x: Any, row: tuple[float, ...], recipes: Recipes) -> bool:
+        for move, up, down in zip(self.moves(x, row), recipes.raised, recipes.lowered, strict=True):
+            against, along = (up, down) if move < 0 else (down, up)
+            if move and against >= 10 and against >= 4 * along:
+                return True
+        return False
+
+    def goes_against(self, x: Any, row: tuple[float, ...], recipes: Recipes) -> bool:
+        return any(
+            ((move > 0 and up < down) or (move < 0 and down < up)) and up + down >= 10
+            for move, up, down in zip(
+                self.moves(x, row), recipes.raised, recipes.lowered, strict=True
+            )
+        )
+
+    def rank(self, x: Any, row: tuple[float, ...], recipes: Recipes) -> tuple[bool, float]:
+        farther = 1.25 if self.goes_against(x, row, recipes) else 1.0
+        return self.is_unusual(x, row, recipes), farther * self.distance(x, row)
+
     def choose(self, x: Any, recipes: Recipes, limit: int) -> list[tuple[float, ...]]:
-        nearest: dict[tuple[bool, ...], tuple[float, ...]] = {}
-        for _, _, row in self.rows(x, recipes):
-            nearest.setdefault(tuple(a != b for a, b in zip(x, row, strict=True)), row)
+        nearest: dict[tuple[int, ...], tuple[float, ...]] = {}
+        for _, _, row in sorted(
+            self.rows(x, recipes), key=lambda each: self.is_unusual(x, each[2], recipes)
+        ):
+            nearest.setdefault(self.moves(x, row), row)
         ways = [self.undone(x, row) for row in list(nearest.values())[: self.ways]]
         kept: list[tuple[float, ...]] = []
-        for row in sorted(ways, key=lambda row: self.distance(x, row)):
+        for row in sorted(ways, key=lambda row: self.rank(x, row, recipes)):
             own, *others = ({i for i in range(len(x)) if each[i] != x[i]} for each in (row, *ways))
             taken = [{i for i in range(len(x)) if each[i] != x[i]} for each in kept]
-            if own not in taken and not any(other < own for other in others):
+            contradicts = any(
+                move * other < 0
+                for each in kept
+                for move, other in zip(self.moves(x, row), self.moves(x, each), strict=True)
+            )
+            if own not in taken and not contradicts and not any(other < own for other in others):
                 kept.append(row)
         return kept[:limit]
 
@@ -225,9 +256,11 @@ def test_recipes_bring_options_nearer_than_training_rows_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # What used to be: only what lies on the way to one of 55 training rows was found.
-    found = explain(sparse(), FRAME.head(40))
+    strategy = Nearest(search=LineSearch(0.01), both_ways=True)
+    explainer = DiverseExplainer(lend, strategy=strategy).fit(FRAME)
+    found = explain(explainer, FRAME.head(40))
     monkeypatch.setattr(NearestFinder, "_options", lambda self, batch: Chosen.empty(batch))
-    from_rows = explain(sparse(), FRAME.head(40))
+    from_rows = explain(explainer, FRAME.head(40))
     assert found.counts.sum() >= from_rows.counts.sum()
     means = [np.mean([each.distances[0] for each in some]) for some in (found, from_rows)]
     assert means[0] < means[1]

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.made_recipes import recipes_of
 from support.mixed_toys import FRAME, lend
 from support.settings import explainer_by_steps
 
@@ -43,7 +44,7 @@ def table() -> Table:
 def test_equal_recipes_are_kept_once_with_the_row_they_were_first_learned_from() -> None:
     starts = np.array([[1.0, 2.0], [5.0, 2.0], [1.0, 2.0]])
     ends = np.array([[1.0, 7.0], [5.0, 7.0], [3.0, 7.0]])
-    recipes = Recipes.distinct(starts, ends, np.array([4, 5, 6]))
+    recipes = Recipes.distinct(starts, ends, np.array([4, 5, 6]), np.sign(ends - starts))
     assert recipes.features.tolist() == [[False, True], [True, True]]
     assert recipes.values.tolist() == [[0.0, 7.0], [3.0, 7.0]]
     assert recipes.pool_index.tolist() == [4, 6]
@@ -55,15 +56,13 @@ def test_of_too_many_recipes_every_set_of_features_keeps_some(
     monkeypatch.setattr(recipe, "MOST", 3)
     starts = np.zeros((5, 2))
     ends = np.array([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [4.0, 0.0], [0.0, 1.0]])
-    recipes = Recipes.distinct(starts, ends, np.arange(5))
+    recipes = Recipes.distinct(starts, ends, np.arange(5), np.sign(ends - starts))
     assert recipes.pool_index.tolist() == [0, 1, 4]
 
 
 def test_a_recipe_sets_its_features_and_a_number_also_twice_as_far() -> None:
-    recipes = Recipes(
-        np.array([[True, False, False], [False, True, False]]),
-        np.array([[30.0, 0.0, 0.0], [0.0, 2.0, 0.0]]),
-        np.array([0, 1]),
+    recipes = recipes_of(
+        [[True, False, False], [False, True, False]], [[30.0, 0.0, 0.0], [0.0, 2.0, 0.0]]
     )
     rows, owners, which = recipes.apply(np.array([[40.0, 0.0, 1.0]]), table())
     assert rows.tolist() == [[30.0, 0.0, 1.0], [40.0, 2.0, 1.0], [20.0, 0.0, 1.0]]
@@ -72,13 +71,13 @@ def test_a_recipe_sets_its_features_and_a_number_also_twice_as_far() -> None:
 
 
 def test_nothing_is_set_beyond_the_training_range() -> None:
-    recipes = Recipes(np.array([[True, False, False]]), np.array([[60.0, 0, 0]]), np.array([0]))
+    recipes = recipes_of([[True, False, False]], [[60.0, 0, 0]])
     rows, _, _ = recipes.apply(np.array([[30.0, 0.0, 1.0]]), table())
     assert rows[:, 0].tolist() == [60.0, 60.0]
 
 
 def test_a_missing_number_is_filled_in_on_every_rung() -> None:
-    recipes = Recipes(np.array([[True, False, False]]), np.array([[50.0, 0, 0]]), np.array([0]))
+    recipes = recipes_of([[True, False, False]], [[50.0, 0, 0]])
     rows, _, _ = recipes.apply(np.array([[np.nan, 0.0, 1.0]]), table())
     assert rows[:, 0].tolist() == [50.0, 50.0]
 
@@ -98,7 +97,7 @@ def test_applying_follows_the_literal_definition(
     features = np.array([[a, h, False] for a, h, _, _ in plans])
     values = np.array([[age * a, float(home) * h, 0.0] for a, h, age, home in plans])
     x = np.array(people, dtype=float)
-    rows, owners, which = Recipes(features, values, np.arange(len(plans))).apply(x, table())
+    rows, owners, which = recipes_of(features, values).apply(x, table())
     expected = set()
     for person, (age, home, debt) in enumerate(people):
         for number, (sets_age, sets_home, new_age, new_home) in enumerate(plans):
@@ -120,15 +119,14 @@ def test_rows_with_the_same_missing_values_are_equal_and_zero_has_no_sign() -> N
     assert first_of_equal(rows[:0]).tolist() == []
 
 
-def test_the_trend_is_how_much_more_often_a_number_was_raised() -> None:
-    starts = np.array([[1.0, 5.0, np.nan], [2.0, 5.0, 1.0], [3.0, 5.0, 1.0], [4.0, 5.0, 1.0]])
-    ends = np.array([[2.0, 5.0, 1.0], [3.0, 5.0, 1.0], [4.0, 4.0, 1.0], [3.0, 5.0, 1.0]])
-    recipes = Recipes.distinct(starts, ends, np.arange(4))
-    assert recipes.trend is not None
-    assert recipes.trend.tolist() == [0.5, -1.0, 0.0]
-    part = recipes.take(np.array([0])).trend
-    assert part is not None
-    assert part.tolist() == recipes.trend.tolist()
+def test_it_is_counted_how_often_each_feature_was_raised_and_lowered() -> None:
+    starts = np.array([[20.0, 0, 5], [30.0, 1, 5], [40.0, 0, 5], [50.0, 0, 5]])
+    ends = np.array([[30.0, 0, 5], [40.0, 0, 5], [50.0, 0, 5], [40.0, 1, 5]])
+    recipes = Recipes.distinct(starts, ends, np.arange(4), table().moves(starts, ends))
+    assert recipes.raised.tolist() == [3, 0, 0]
+    assert recipes.lowered.tolist() == [1, 0, 0]
+    part = recipes.take(np.array([0]))
+    assert part.raised.tolist() == [3, 0, 0]
 
 
 def test_inputs_are_looked_at_in_parts_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from support.batches import batch_of, selector_of
+from support.made_recipes import recipes_of
 from support.mixed_toys import FRAME, explain, lend
 from support.settings import explainer_by_steps, paper_by_steps
 from support.toys import Recorder, X, approve, fitted
@@ -713,7 +714,7 @@ def table() -> Table:
 
 
 def one(features: list[bool], values: list[float]) -> Recipes:
-    return Recipes(np.array([features]), np.array([values]), np.array([3]))
+    return recipes_of([features], [values], [3])
 
 
 def test_a_number_above_the_median_is_asked_for_at_least_one_below_at_most() -> None:

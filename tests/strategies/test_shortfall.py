@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -14,12 +15,14 @@ from support.toys import Recorder
 from counterset import (
     Constraints,
     DiverseExplainer,
+    Explanations,
     FewerCounterfactualsWarning,
     InvalidInputError,
     NearestCandidates,
     NoCounterfactualError,
     evaluate,
 )
+from counterset.explanations.why_none import WhyNone
 from counterset.strategies.shortfall import INPUTS_AT_ONCE, MOST_ASKED
 
 FRAME = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [0.0, 3.0, 1.0, 2.0]})
@@ -173,6 +176,25 @@ def test_reasons_ask_about_few_rows_and_only_for_inputs_that_are_shown() -> None
     assert set(found.why_none.values()) == {found.why_none[3]}
     assert model.rows <= 50 * first
     assert len(model.asked) <= 3 * 3 * len(found.why_none) / INPUTS_AT_ONCE
+
+
+def test_a_reason_knows_its_cause_and_the_constraints_that_are_enough() -> None:
+    frame = pd.DataFrame({"a": [0.0, 0.0, 9.0, 9.0], "b": [0.0, 9.0, 0.0, 9.0]})
+    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 5, max_counterfactuals=1)
+    explainer = explainer.fit(frame)
+
+    def why(**given: Any) -> WhyNone:
+        found = explainer.explain_many(frame.head(1), if_none="ignore", **given)
+        again: Explanations = pickle.loads(pickle.dumps(found))
+        return again.why_none[0]
+
+    either = why(constraints=Constraints(ranges={"a": (0, 1)}, immutable=["b"]))
+    assert (either.cause, either.constraints) == ("constraint", ("ranges['a']", "immutable 'b'"))
+    both = why(constraints=Constraints(ranges={"a": (0, 1)}, immutable=["a", "b"]))
+    assert (both.cause, both.constraints) == ("constraint", ("immutable 'b'",))
+    twice = Constraints(max_increase={"a": 1, "b": 1}, immutable=["a", "b"])
+    assert why(constraints=twice).cause == "several"
+    assert why(target="maybe").cause == "no_example"
 
 
 @pytest.mark.parametrize("if_none", ["warn", "ignore"])

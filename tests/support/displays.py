@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.interpolate import RegularGridInterpolator
 
 from counterset import Constraints, DiverseExplainer, Explanation, NearestCandidates, Schema
+from counterset._base.arrays import Mask, Matrix
+from counterset.plots.map import Background
 
 LONG = "monthly_income_after_all_taxes_and_social_contributions"
 
@@ -95,3 +98,16 @@ def special() -> tuple[Explanation, DiverseExplainer]:
     schema = Schema(special={"late": [-9]})
     explainer = DiverseExplainer(trust, schema=schema, max_counterfactuals=1).fit(X)
     return explainer.explain(X[late == -9].iloc[0]), explainer
+
+
+def depth_at(background: Background, points: Matrix) -> Any:
+    """Interpolate how deep points lie between the middles of the cells, as the drawing does."""
+    axes = background.up[:, 0], background.right[0]
+    return RegularGridInterpolator(axes, background.depth)(points[:, ::-1])
+
+
+def at_cell(background: Background, position: Matrix) -> Mask:
+    """Return what the cell of a point says; of several cells, if it lies between them."""
+    apart = np.maximum(np.abs(background.right - position[0]), np.abs(background.up - position[1]))
+    here: Mask = background.reached[apart <= apart.min() + 1e-9]
+    return here

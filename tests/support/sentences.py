@@ -102,10 +102,12 @@ class Reader:
         """Return the changes of each option of ``letter(width=None)``."""
         found: list[list[Change]] = []
         for line in letter.splitlines():
-            if many := re.fullmatch(r"  (\d+)\. With these \d+ changes:", line):
+            if many := re.fullmatch(r"  (\d+)\. With these \d+ changes(?: \(.*\))?:", line):
                 assert int(many[1]) == len(found) + 1
                 found.append([])
-            elif one := re.fullmatch(r"  (\d+)\. With (.*)\.", line):
+            elif one := re.fullmatch(
+                r"  (\d+)\. With (.*?)(?: \(unusual for this model\))?\.", line
+            ):
                 assert int(one[1]) == len(found) + 1
                 found.append(self.instead(one[2]))
             elif item := re.fullmatch(r"     - (.*)", line):

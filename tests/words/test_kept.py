@@ -6,11 +6,16 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from support.worded import by_hand
+from support.worded import MATRIX, TABLE, by_hand
 
 from counterset import Constraints
 from counterset.explanations.context import as_written
-from counterset.words.description import constraints_kept, what_stays
+from counterset.words.description import (
+    constraint_sentences,
+    constraints_kept,
+    costs_of_changes,
+    what_stays,
+)
 from counterset.words.templates import Templates
 
 ENGLISH = Templates.read()
@@ -124,3 +129,52 @@ def test_every_other_limit_is_a_sentence(constraints: Constraints, sentence: str
 
 def test_a_range_that_is_open_at_both_ends_limits_nothing() -> None:
     assert limits(Constraints(ranges={"duration": (None, None)})) == []
+
+
+def test_each_constraint_that_a_message_names_has_its_sentence() -> None:
+    constraints = Constraints(
+        immutable=["late", "savings"],
+        increase_only=["credit_amount", "start"],
+        decrease_only=["duration"],
+        ranges={"duration": (6, 48)},
+        max_increase={"credit_amount": 500, "x1": 1},
+        max_decrease={"credit_amount": 100, "duration": 3},
+        allowed={"purpose": ["business", "used car"]},
+        relations=["duration <= score"],
+        together=[["duration", "x1"]],
+        forbidden_changes={"purpose": [("business", "used car"), (None, "bed, table")]},
+        conditions=["if purpose == 'business' then duration <= 12"],
+    )
+    context = by_hand(constraints=as_written(constraints)).context
+    names = [rule.text for rule in constraints.compile(TABLE, MATRIX).rules]
+    sentences = constraint_sentences(context, ENGLISH, names)
+    assert "Another constraint." not in sentences
+    assert len(set(sentences)) == len(set(names))
+    told = dict(zip(names, sentences, strict=True))
+    assert told == told | {
+        "known values stay known": "What is known may not become missing.",
+        "immutable 'savings'": "The savings may not change.",
+        "increase_only 'start'": "The start may only become later.",
+        "max_increase['credit_amount'] and max_decrease['credit_amount']": (
+            "The credit amount may rise by at most 500 DM. The credit amount may fall by at most "
+            "100 DM."
+        ),
+        "max_decrease['duration']": "The duration may fall by at most 3 months.",
+        "forbidden_changes['purpose']": (
+            "The purpose may not change from business to used car. The purpose may not change to "
+            '"bed, table".'
+        ),
+    }
+
+
+def test_a_constraint_that_nobody_wrote_is_another_one() -> None:
+    context = by_hand().context
+    assert constraint_sentences(context, ENGLISH, ["immutable 'x'"]) == ["Another constraint."]
+
+
+def test_costs_are_sentences_and_what_stays_is_none_of_them() -> None:
+    costs = {"duration": 2.5, "x1": 1.0, "score": float("inf")}
+    assert costs_of_changes(by_hand(costs=costs).context, ENGLISH) == [
+        "A change of the duration counts 2.5 times.",
+        "A change of x1 counts once.",
+    ]

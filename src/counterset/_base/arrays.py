@@ -19,6 +19,7 @@ __all__ = [
     "Labels",
     "Mask",
     "Matrix",
+    "Moves",
     "Stack",
     "Vector",
     "row_blocks",
@@ -42,6 +43,8 @@ Counts: TypeAlias = NDArray[np.intp]
 Codes: TypeAlias = NDArray[np.intp]
 #: True or False for each element.
 Mask: TypeAlias = NDArray[np.bool_]
+#: For each feature: 1 where it is raised, -1 where it is lowered, 0 where neither is so.
+Moves: TypeAlias = NDArray[np.int8]
 #: What a model predicts: numbers, text or booleans.
 Labels: TypeAlias = NDArray[Any]
 

@@ -16,6 +16,7 @@ __all__ = [
     "check_at_least",
     "check_between",
     "check_count",
+    "check_flag",
     "check_list",
     "check_mapping",
     "check_number",
@@ -35,6 +36,12 @@ def check_count(value: object, name: str, least: int = 1) -> None:
         raise InvalidInputError(
             f"{name} must be a whole number of at least {least}, got {value!r}."
         )
+
+
+def check_flag(value: object, name: str) -> None:
+    """Check that a value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInputError(f"{name} must be True or False, got {value!r}.")
 
 
 def check_type(name: str, value: object, kind: Any, allowed: str) -> None:

@@ -10,7 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,7 @@ from counterset.exceptions import FewerCounterfactualsWarning, InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.explanations.tidy import free_name
 from counterset.models.adapter import ModelAdapter
+from counterset.words.details import Details
 
 __all__ = ["INCOMPLETE", "Where", "add_command", "count_by_status", "explain_file"]
 
@@ -77,7 +78,7 @@ INCOMPLETE = 3
 DECISION = "decision"
 #: The arguments that have an effect only with another.
 ONLY = {
-    "--row": ("html", "json", "outcomes"),
+    "--row": ("html", "json", "outcomes", "details"),
     "--out": ("where", "keep", "safe_csv", "jobs", "scheduler", "quiet"),
 }
 
@@ -104,6 +105,9 @@ def add_command(commands: Commands) -> None:
     add_settings(group)
     add_outcomes(group)
     group.add_argument("--html", type=Path, metavar="FILE", help="with --row: also write a report")
+    group.add_argument(
+        "--details", type=Path, metavar="FILE", help="with --html: who writes; .json or .toml"
+    )
     group.add_argument("--json", action="store_true", help="with --row: print JSON, not words")
     group.add_argument("--where", metavar="EXPR", help="with --out: only rows where this is true")
     group.add_argument(
@@ -140,7 +144,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _explain_row(arguments: argparse.Namespace) -> int:
+    if arguments.details is not None and arguments.html is None:
+        raise InvalidInputError("--details: use it with --html, the report that shows them.")
     check_files(arguments, "html")
+    details = asdict(Details.read(arguments.details or {}))
     case = read_case(arguments)
     row = find_rows(case.rows, [arguments.row], arguments.data)
     with warnings.catch_warnings():
@@ -160,7 +167,7 @@ def _explain_row(arguments: argparse.Namespace) -> int:
     )
     sys.stdout.write(f"{text}\n")
     if arguments.html is not None:
-        explanation.to_html(arguments.html, outcomes=outcomes)
+        explanation.to_html(arguments.html, outcomes=outcomes, details=details)
         if not arguments.json:  # another program expects nothing but JSON
             sys.stdout.write(f"\nWritten to {arguments.html}\n")
     return 0

@@ -9,12 +9,20 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from counterset.cli.explain import count_by_status
-from counterset.cli.files import Case, check_files, find_rows, listed, read_case
+from counterset.cli.explain import Where, count_by_status
+from counterset.cli.files import (
+    Case,
+    check_files,
+    find_outcomes,
+    find_rows,
+    listed,
+    read_case,
+)
 from counterset.cli.parsing import (
     Commands,
     add_goal,
     add_model_and_data,
+    add_outcomes,
     add_parser,
     add_repeats,
     add_rows,
@@ -39,11 +47,17 @@ def add_command(commands: Commands) -> None:
     add_model_and_data(group, "a CSV or parquet file with the rows to explain")
     group.add_argument("--html", type=Path, required=True, metavar="FILE", help="the file to write")
     add_rows(group, "the rows to explain; the first is 0 (default: all)")
+    group.add_argument("--where", metavar="EXPR", help="only rows where this is true")
     add_training(group)
     add_goal(group)
     add_settings(group)
-    group.add_argument("--groups", metavar="COLUMN", help="show figures for each value of a column")
+    add_outcomes(group)
+    group.add_argument("--groups", metavar="COLUMN", help="show figures by the values of a column")
     add_repeats(group, 0, "noisy copies of each row, for stability")
+    group.add_argument("--annex", action="store_true", help="list the cases and their options")
+    group.add_argument("--title", metavar="TEXT", help="what stands above the report")
+    group.add_argument("--author", metavar="NAME", help="who writes it")
+    group.add_argument("--date", metavar="DATE", help="its date (default: none)")
     parser.set_defaults(run=_run)
 
 
@@ -51,7 +65,8 @@ def _run(arguments: argparse.Namespace) -> int:
     check_files(arguments, "html")
     case = read_case(arguments)
     case.explainer.check_goal(case.goal["target"], case.goal["interval"])
-    numbers = list(range(len(case.rows))) if arguments.rows is None else arguments.rows
+    outcomes = find_outcomes(arguments, case.explainer)
+    numbers = _numbers(case, arguments)
     rows = find_rows(case.rows, numbers, arguments.data)
     groups = _groups(case, arguments, numbers)
     stability = None
@@ -60,10 +75,33 @@ def _run(arguments: argparse.Namespace) -> int:
         explanations = case.explainer.explain_many(rows, **case.goal, if_none="warn", skip=True)
         if arguments.repeats:
             stability = evaluate(case.explainer, rows, **case.goal, repeats=arguments.repeats)
-    explanations.to_html(arguments.html, groups=groups, stability=stability)
+    explanations.to_html(
+        arguments.html,
+        groups=groups,
+        stability=stability,
+        annex=arguments.annex,
+        outcomes=outcomes,
+        title=arguments.title,
+        author=arguments.author,
+        date=arguments.date,
+    )
     sys.stdout.write(f"{count_by_status(Counter(explanations.status))}\n")
     sys.stdout.write(f"Written to {arguments.html}\n")
     return 0
+
+
+def _numbers(case: Case, arguments: argparse.Namespace) -> list[int]:
+    """Return the numbers of the rows to explain, each once."""
+    named = range(len(case.rows)) if arguments.rows is None else arguments.rows
+    numbers = list(dict.fromkeys(named))
+    rows = find_rows(case.data, numbers, arguments.data)
+    holds = Where(arguments.where, case.explainer).mask(rows)
+    if not holds.any():
+        raise InvalidInputError(
+            f"--where {arguments.where!r} holds for none of the {len(rows)} rows, so there is "
+            f"nothing to report."
+        )
+    return [number for number, is_there in zip(numbers, holds.tolist(), strict=True) if is_there]
 
 
 def _groups(case: Case, arguments: argparse.Namespace, numbers: list[int]) -> Any:

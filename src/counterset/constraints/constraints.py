@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -44,6 +44,19 @@ __all__ = [
     "group_rows",
     "is_per_row",
 ]
+
+
+class HasDirections(Protocol):
+    """An explainer that knows in which direction features usually help."""
+
+    @property
+    def constraints(self) -> Constraints | None:
+        """The explainer's own constraints."""
+        ...
+
+    def directions(self, target: Any = None) -> pd.DataFrame:
+        """Return one row for each feature, with ``direction`` and ``supported``."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -131,6 +144,44 @@ class Constraints:
         given = ((each.name, getattr(self, each.name)) for each in fields(self))
         shown = (f"{name}={value!r}" for name, value in given if len(value))
         return f"Constraints({', '.join(shown)})"
+
+    @classmethod
+    def suggest(cls, explainer: HasDirections, target: Any = None) -> Constraints:
+        """Return the one-way constraints that model and data support; print it, and paste the line.
+
+        A feature is named if people usually had to move it in one direction to get the wanted
+        result, and if training rows with that result differ from the others in the same direction:
+        see :meth:`DiverseExplainer.directions`. Features that the explainer's own constraints name
+        already are left out. Whether such a line is right is for people to say: a model can have
+        learned a direction that makes no sense, or one that nobody can take.
+
+        Parameters
+        ----------
+        explainer : DiverseExplainer
+            A fitted explainer.
+        target : label or list of labels
+            The wanted class.
+
+        Examples
+        --------
+        >>> from counterset import DiverseExplainer
+        >>> X = np.random.default_rng(0).random((300, 2))
+        >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5).fit(X)
+        >>> Constraints.suggest(explainer, target=True)
+        Constraints(increase_only=['x0'])
+        """
+        found = explainer.directions(target=target)
+        own = explainer.constraints or cls()
+        known = {*own.immutable, *own.increase_only, *own.decrease_only}
+        up, down = (
+            [
+                name
+                for name in found.index[found["supported"] & (found["direction"] == direction)]
+                if name not in known
+            ]
+            for direction in ("up", "down")
+        )
+        return cls(increase_only=up, decrease_only=down)
 
     def compile(self, table: Table, matrix: Matrix) -> Rules:
         """Turn the constraints into rules about the columns of a matrix.

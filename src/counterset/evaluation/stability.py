@@ -173,7 +173,8 @@ def compare_with_copies(
     for i, (copy, answer) in enumerate(zip(copies, answers, strict=True)):
         offered = option_keys(copy, answer.coded.matrix, table)
         kept_by[:, i] = [key in offered for key in own]
-        same[i], covered[i] = set(offered) == set(own), bool(set(offered[:1]) & set(own))
+        same[i] = set(offered) == set(own)
+        covered[i] = bool(len(answer)) and offered[answer.distances.argmin()] in own
     differences = judge.numeric_columns.differences(x, copies)
     moved = judge.distance.pairwise(x, copies)[0]
     return CopiesCompared(kept_by, same, covered, moved, differences)

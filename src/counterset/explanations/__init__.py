@@ -13,6 +13,7 @@ from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
 from counterset.explanations.option import Change, Option
 from counterset.explanations.reasons import Reason
+from counterset.explanations.why_none import WhyNone
 
 __all__ = [
     "Certificate",
@@ -22,4 +23,5 @@ __all__ = [
     "Explanations",
     "Option",
     "Reason",
+    "WhyNone",
 ]

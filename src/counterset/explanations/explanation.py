@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +33,10 @@ Status: TypeAlias = Literal["explained", "none_found", "already_reached"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """A set of counterfactuals for one input, nearest first.
+    """A set of counterfactuals for one input.
+
+    The nearest come first. Those that move a feature against the direction in which it usually
+    helps come after the others.
 
     Made by an explainer, through :func:`~counterset.explanations.explanations.make_explanations`.
     Everything is read-only.
@@ -45,7 +48,8 @@ class Explanation:
     labels : ndarray of shape (n,)
         The model's label of each counterfactual.
     distances : ndarray of shape (n,)
-        The distance from the input to each, ascending.
+        The distance from the input to each: ascending, first of those without and then of those
+        with ``unusual`` changes.
     examples : ndarray of shape (n,)
         For each, the position of the training row it was searched towards; -1: of no single one.
     plausibility : ndarray of shape (n,) or None
@@ -81,6 +85,7 @@ class Explanation:
     _input: Vector
     _matrix: Matrix
     _probabilities: Probabilities
+    _unusual: Mask | None = None
     _known_reasons: tuple[Reason, ...] | None = None
 
     def with_model(self, model: Any) -> Explanation:
@@ -114,6 +119,7 @@ class Explanation:
             plausibility=None if far is None else far[:count],
             _certificate=Lazy(lambda: certificate.value and certificate.value.of_nearest(count)),
             _matrix=self._matrix[:count],
+            _unusual=None if self._unusual is None else self._unusual[:count],
             _probabilities=self._probabilities.take(np.arange(count + 1)),
         )
 
@@ -145,7 +151,11 @@ class Explanation:
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """The counterfactuals as people see them, nearest first."""
+        """The counterfactuals as people see them.
+
+        The nearest come first. Options that move a feature against the direction in which it
+        usually helps come after the others.
+        """
         far = self.plausibility
         return tuple(
             Option(
@@ -154,12 +164,18 @@ class Explanation:
                 distance=float(self.distances[i]),
                 example=int(self.examples[i]),
                 plausibility=None if far is None else float(far[i]),
+                unusual=self._unusual_features(i),
                 _coded=self.coded,
                 _certificate=self._certificate,
                 _probabilities=self._probabilities,
             )
             for i, label in enumerate(self.labels)
         )
+
+    def _unusual_features(self, i: int) -> tuple[Any, ...]:
+        if self._unusual is None:
+            return ()
+        return tuple(self._table.features[at].name for at in np.flatnonzero(self._unusual[i]))
 
     @property
     def probability(self) -> float | None:
@@ -406,12 +422,14 @@ class Explanation:
         self,
         path: str | Path | None = None,
         *,
+        options: Collection[int] | None = None,
+        details: Mapping[str, Any] | str | Path | None = None,
         outcomes: Mapping[Any, str] | None = None,
         stability: pd.DataFrame | Stability | None = None,
         survival: Survival | None = None,
         templates: Any = None,
     ) -> str:
-        """Write a report: one HTML file with words, reasons, drawings, tables and a record.
+        """Write a report: one HTML file with reasons, options, a technical part and a record.
 
         It needs no network and no matplotlib. ``counterset verify`` checks it again later.
 
@@ -419,6 +437,12 @@ class Explanation:
         ----------
         path : str or Path, default=None
             The file to write; None: none is written.
+        options : collection of int, default=None
+            The numbers of the options to show, such as those that a person keeps. They stand under
+            the numbers that they have among all, and the record holds all. None: the first 7.
+        details : mapping, str or Path, default=None
+            As for :meth:`letter`. Institution, address, date, case, contact and deadline stand in
+            the head of the report; a report has no signature.
         outcomes, stability, survival, templates
             As for :meth:`describe`.
 
@@ -426,15 +450,28 @@ class Explanation:
         -------
         str
             The page.
+
+        Examples
+        --------
+        >>> from counterset import DiverseExplainer
+        >>> X = np.random.default_rng(0).random((200, 2)).round(2)
+        >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5, max_counterfactuals=1)
+        >>> page = explainer.fit(X).explain([0.25, 0.5]).to_html(details={"case": "4711"})
+        >>> "Raise x0 from 0.25 to 0.51" in page, "Case: 4711" in page
+        (True, True)
         """
         from counterset.report.single import report_of_one  # noqa: PLC0415 - a room above
 
-        options: dict[str, Any] = {
-            "stability": stability,
-            "survival": survival,
-            "templates": templates,
-        }
-        return report_of_one(self, path, outcomes=outcomes, **options)
+        return report_of_one(
+            self,
+            path,
+            options=options,
+            details=details,
+            outcomes=outcomes,
+            stability=stability,
+            survival=survival,
+            templates=templates,
+        )
 
     def __len__(self) -> int:
         return len(self._matrix)

@@ -21,6 +21,7 @@ from counterset.explanations.explanation import Explanation, Status
 from counterset.explanations.option import CodedBatch, Probabilities, read_only
 from counterset.explanations.reasons import MOST_REASONS, Contributions, Reason
 from counterset.explanations.tidy import Tidy
+from counterset.explanations.why_none import WhyNone
 from counterset.tables.table import Table
 
 __all__ = ["Explanations", "make_explanations"]
@@ -79,9 +80,10 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
     _stable_radius: Lazy[Vector] | None
     _list_radius: Lazy[Vector] | None
     _from_list: Mask | None
+    _unusual: Mask | None
     _probabilities: Probabilities
     _constraints: tuple[Any, ...] | None = None
-    _why_none: Mapping[int, str] = field(default_factory=dict)
+    _why_none: Mapping[int, WhyNone] = field(default_factory=dict)
     _certificates: tuple[Certificate | None, ...] | None = None
     _known_reasons: tuple[tuple[Reason, ...] | None, ...] | None = None
 
@@ -102,8 +104,12 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
         return replace(self, context=context, _probabilities=probabilities)
 
     @property
-    def why_none(self) -> Mapping[int, str]:
-        """Why inputs have no counterfactual, by their positions; found out when first asked for."""
+    def why_none(self) -> Mapping[int, WhyNone]:
+        """Why inputs have no counterfactual, by their positions; found out when first asked for.
+
+        Each is a text, with the cause as ``cause``, and as ``constraints`` those of which each,
+        lifted alone, opens an option.
+        """
         return self._why_none
 
     @overload
@@ -129,6 +135,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             _table=self._table,
             _input=self._inputs[i],
             _matrix=self._matrix[part],
+            _unusual=None if self._unusual is None else self._unusual[part],
             _probabilities=self._probabilities.take(
                 np.r_[i, len(self) + np.arange(part.start, part.stop)]
             ),
@@ -282,29 +289,66 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
         *,
         groups: Any = None,
         stability: pd.DataFrame | None = None,
+        annex: bool = False,
+        outcomes: Mapping[Any, str] | None = None,
+        title: str | None = None,
+        author: str | None = None,
+        date: Any = None,
     ) -> str:
         """Write a report on all inputs: one HTML file, without the rows of people.
 
-        It shows which features change most, how many options people have, who has none and for
-        what reason, and figures by group.
+        It shows how many options people have, who has none and which constraint stands in the way,
+        which features change most, figures by group, and how stable the options are.
+        ``counterset verify`` checks it again later, also each decision if the rows are passed.
 
         Parameters
         ----------
         path : str or Path, default=None
             The file to write; None: none is written.
         groups : str or sequence, default=None
-            The name of a feature, such as ``"sex"``, or the group of each input.
+            The name of a feature, such as ``"sex"``, or the group of each input. Numbers with more
+            than six values are shown in four bands of about equally many people. No figures are
+            shown of a group of fewer than 10 people.
         stability : DataFrame, default=None
             What :func:`~counterset.evaluate` returned for some of the inputs.
+        annex : bool, default=False
+            Whether to list the cases: each decision, and the first option with the values that it
+            changes, or what stands in the way of one.
+        outcomes : mapping, default=None
+            From labels to how people call them, such as ``{"good": "approved"}``.
+        title, author : str, default=None
+            What stands above the report, and who wrote it.
+        date : str or date, default=None
+            The date of the report; None: it has none.
 
         Returns
         -------
         str
             The page.
+
+        Examples
+        --------
+        >>> from counterset import DiverseExplainer
+        >>> X = np.random.default_rng(0).random((200, 2)).round(2)
+        >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5, max_counterfactuals=1)
+        >>> explanations = explainer.fit(X).explain_many(X[X[:, 0] < 0.4])
+        >>> page = explanations.to_html(title="Declined in 2026", author="Jane Doe")
+        >>> "Declined in 2026" in page, "Author: Jane Doe" in page
+        (True, True)
         """
         from counterset.report.many import report_of_many  # noqa: PLC0415 - a room above
 
-        return report_of_many(self, path, groups=groups, stability=stability)
+        return report_of_many(
+            self,
+            path,
+            groups=groups,
+            stability=stability,
+            annex=annex,
+            outcomes=outcomes,
+            title=title,
+            author=author,
+            date=date,
+        )
 
     def _take(self, which: Indices) -> Explanations:
         firsts = self.counts.cumsum() - self.counts
@@ -326,6 +370,7 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             _stable_radius=None if stable is None else Lazy(lambda: stable.value[which]),
             _list_radius=None if listed is None else Lazy(lambda: listed.value[which]),
             _from_list=None if self._from_list is None else self._from_list[rows],
+            _unusual=None if self._unusual is None else self._unusual[rows],
             _probabilities=self._probabilities.take(np.r_[which, len(self) + rows]),
             _why_none=_Renumbered(self._why_none, which),
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
@@ -385,10 +430,11 @@ def make_explanations(
     stable_radius: Lazy[Vector] | None = None,
     list_radius: Lazy[Vector] | None = None,
     from_list: Mask | None = None,
+    unusual: Mask | None = None,
     asked: tuple[int, int] = (0, 0),
     context: Context,
     constraints: Sequence[Any] | None = None,
-    why_none: Mapping[int, str] | None = None,
+    why_none: Mapping[int, WhyNone] | None = None,
     status: Sequence[Status] | None = None,
     certificates: Sequence[Certificate | None] | None = None,
     probabilities: Vector | None = None,
@@ -408,7 +454,8 @@ def make_explanations(
     owners
         The input that each counterfactual belongs to, counted among those, ascending.
     rows, row_labels, distances
-        The counterfactuals, nearest first for each input, with their labels and distances.
+        The counterfactuals in the order in which they are offered to each input, with their labels
+        and distances.
     examples
         The training row that each was searched towards; None: there are none, marked by -1.
     plausibility
@@ -419,6 +466,9 @@ def make_explanations(
         For each of those inputs, within what distance the same list is offered, if that is known.
     from_list
         Which counterfactuals come from that list; None: all, or there is none.
+    unusual
+        Which features each counterfactual moves against the direction that usually helps; None:
+        there are no such directions.
     asked
         How many calls the model was asked in, and about how many rows.
     context
@@ -460,6 +510,7 @@ def make_explanations(
         _stable_radius=_spread(stable_radius, explained, len(inputs)),
         _list_radius=_spread(list_radius, explained, len(inputs)),
         _from_list=from_list,
+        _unusual=unusual,
         _probabilities=Probabilities.of(context.model, table, (inputs, rows), (labels, row_labels))
         if probabilities is None
         else Probabilities.known(probabilities),
@@ -470,10 +521,10 @@ def make_explanations(
     )
 
 
-class _Renumbered(Mapping[int, str]):
+class _Renumbered(Mapping[int, WhyNone]):
     """Reasons by their positions among the inputs that were taken; each is read when asked for."""
 
-    def __init__(self, values: Mapping[int, str], which: Indices) -> None:
+    def __init__(self, values: Mapping[int, WhyNone], which: Indices) -> None:
         self._values = values
         self._old = {i: old for i, old in enumerate(which.tolist()) if old in values}
 
@@ -483,7 +534,7 @@ class _Renumbered(Mapping[int, str]):
     def __iter__(self) -> Iterator[int]:
         return iter(self._old)
 
-    def __getitem__(self, position: int) -> str:
+    def __getitem__(self, position: int) -> WhyNone:
         return self._values[self._old[position]]
 
     def __reduce__(self) -> Any:

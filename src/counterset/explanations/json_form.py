@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Labels, Vector
+from counterset._base.arrays import Labels, Mask, Vector
 from counterset._base.lazy import Lazy
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.certificate import Certificate, DistanceBounds
@@ -176,6 +176,7 @@ def _read(data: list[Mapping[str, Any]], index: Callable[[list[Any]], pd.Index])
     options = [option for each in data for option in each["options"]]
     rows = [row_from_json(table, each["values"]) for each in options]
     far = [each["plausibility"] for each in options]
+    unusual = [[table.position(name) for name in each.get("unusual", [])] for each in options]
     probabilities = np.array([from_json_number(each["probability"]) for each in (*data, *options)])
     return make_explanations(
         table,
@@ -187,6 +188,7 @@ def _read(data: list[Mapping[str, Any]], index: Callable[[list[Any]], pd.Index])
         row_labels=_array([each["label"] for each in options]),
         distances=np.array([from_json_number(each["distance"]) for each in options]),
         examples=np.array([each["example"] for each in options], dtype=np.intp),
+        unusual=_marked(unusual, len(table.features)),
         plausibility=None if None in far or not far else np.array(far, dtype=np.float64),
         context=context,
         constraints=[from_json_tree(each["constraints"]) for each in data],
@@ -195,6 +197,13 @@ def _read(data: list[Mapping[str, Any]], index: Callable[[list[Any]], pd.Index])
         probabilities=None if np.isnan(probabilities).all() else probabilities,
         reasons=[_reasons_from_json(table, each["reasons"]) for each in data],
     )
+
+
+def _marked(positions: list[list[int]], count: int) -> Mask | None:
+    """Return which features are named in each list of positions; None if none is."""
+    if not any(positions):
+        return None
+    return np.array([np.isin(np.arange(count), each) for each in positions])
 
 
 def _context_from_json(data: Mapping[str, Any]) -> Context:

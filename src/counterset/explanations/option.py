@@ -113,10 +113,9 @@ class CodedBatch:
     @property
     def nearest(self) -> Vector:
         """The distance of each input's nearest counterfactual; NaN if it has none, ``(n,)``."""
-        nearest = np.full(len(self.counts), np.nan)
-        has = self.counts > 0
-        nearest[has] = self.distances[(self.counts.cumsum() - self.counts)[has]]
-        return nearest
+        nearest = np.full(len(self.counts), np.inf)
+        np.minimum.at(nearest, self.owners, self.distances)
+        return np.where(self.counts > 0, nearest, np.nan)
 
 
 class Probabilities:
@@ -229,8 +228,9 @@ class Change:
 class Option:
     """One option: a counterfactual as people see it.
 
-    ``explanation.options`` holds them, nearest first. Everything is read-only. What takes time,
-    such as texts, probabilities and proofs, is computed when first read.
+    ``explanation.options`` holds them in the order in which they are offered. Everything is
+    read-only. What takes time, such as texts, probabilities and proofs, is computed when first
+    read.
 
     Attributes
     ----------
@@ -244,6 +244,9 @@ class Option:
         The position of the training row that it was searched towards; -1 if there is none.
     plausibility : float or None
         How far it is from training rows, if the explainer looks at that.
+    unusual : tuple of str
+        The names of the features that it moves against the direction in which they usually help:
+        see :meth:`DiverseExplainer.directions`. Such options come last.
 
     Examples
     --------
@@ -261,6 +264,7 @@ class Option:
     distance: float
     example: int
     plausibility: float | None
+    unusual: tuple[Any, ...]
     _coded: Coded
     _certificate: Lazy[Certificate | None]
     _probabilities: Probabilities
@@ -342,6 +346,15 @@ class Option:
         return tuple(self._writer.clauses(self._coded.input, self.codes))
 
     @property
+    def unusual_text(self) -> str | None:
+        """What usually helps in place of what the option does, in English; None if it is usual."""
+        if not self.unusual:
+            return None
+        directions, texts = self._writer.usual(self._coded.input, self), self._writer.templates
+        sentence: str = texts("unusual.one", rank=self.rank, directions=directions)
+        return sentence
+
+    @property
     def _writer(self) -> Any:
         from counterset.words.changes import ChangeWriter  # noqa: PLC0415 - a room above
         from counterset.words.templates import Templates  # noqa: PLC0415 - a room above
@@ -371,6 +384,8 @@ class Option:
                 for at, change in zip(changed_at, self.changes, strict=True)
             ],
             "values": row_to_json(table, self.codes),
+            "unusual": list(self.unusual),
+            "unusual_text": self.unusual_text,
             "example": self.example,
             "plausibility": to_json_number(self.plausibility),
             "shared": self.shared,

@@ -2,9 +2,9 @@
 
 A class per plot: ``from_explanation``, ``from_evaluation`` or ``from_tuning`` prepares it, and
 ``plot(ax)`` draws it into axes of yours or into a new figure. Begin with
-:mod:`counterset.plots.changes`. Colours, shapes and the import of matplotlib are in
-:mod:`counterset.plots.style`; where things stand in a map, in :mod:`counterset.plots.map`. May
-import ``evaluation`` and what lies below it.
+:mod:`counterset.plots.changes`. Colours, titles, numbers as marks and the import of matplotlib are
+in :mod:`counterset.plots.style`; where things stand in a map, in :mod:`counterset.plots.layouts`.
+May import ``evaluation`` and what lies below it.
 """
 
 from counterset.plots.changes import ChangesDisplay

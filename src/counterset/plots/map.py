@@ -1,346 +1,91 @@
-"""Layouts: where inputs, options and training rows stand in a map, and what row a point is.
+"""The map of a set: what the model says around an input and its options, and where they stand.
 
-Two layouts share one interface:
-
-- :class:`Plane`, for numbers without gaps whose options span at most two directions. The map is a
-  true plane of the scaled space: positions are exact, and so is the row that each point stands for,
-  up to the steps of the features.
-- :class:`Fan`, for everything else: more than two directions do not fit into a plane, and
-  categories have nothing between two values. The input stands in the middle, every option at its
-  true distance from it, and the directions are spread evenly. On the line from the input to an
-  option, the rows are those that step 4 searches. Between two lines, a row is a mixture of theirs:
-  numbers are interpolated, and everything else is as on the nearer line. Training rows stand at
-  their true distance, towards the options whose direction they share.
-
-Lines can go on behind the options, to the rows that step 4 searched towards.
+Where rows stand, and what row a point stands for, is in :mod:`counterset.plots.layouts`. The model
+is asked about the middles of the cells of a grid, about the input and the options as what they are,
+and on between two middles that differ, to find where the boundary crosses.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
+from scipy.ndimage import binary_dilation, distance_transform_edt, map_coordinates
+from scipy.spatial import KDTree
 
 from counterset._base.arrays import Indices, Labels, Mask, Matrix, Vector
 from counterset.constraints.constraints import Constraints
-from counterset.constraints.rules import Rules
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.explanations.explanation import Explanation
 from counterset.models.adapter import ModelAdapter
-from counterset.plots.style import GREY, INPUT, PAPER, axes_or_new, check_one, option_style
-from counterset.strategies.line_search import Paths
-from counterset.tables.space import TableDistance
+from counterset.plots.layouts import Layout, is_number, lay_out
+from counterset.plots.style import (
+    Ink,
+    axes_or_new,
+    check_one,
+    draw_input,
+    draw_note,
+    draw_number,
+    draw_title,
+    name_of,
+    title_of,
+    without_signs,
+    wrapped,
+)
 from counterset.words.outcomes import Outcomes
 from counterset.words.templates import Templates
 
 __all__ = [
     "Background",
-    "Fan",
-    "Layout",
     "MapDisplay",
-    "Plane",
     "ask_background",
     "draw_background",
     "is_reached_as",
-    "lay_out",
     "map_of",
+    "name_areas",
     "sides_of",
 ]
 
-#: The model is asked about some 81 x 81 points of a map, in one call.
-POINTS = 81
-#: A map ends 25 % beyond the farthest option.
-MARGIN = 0.25
-#: Singular values below this share of the largest are rounding, and no direction.
-NEGLIGIBLE = 1e-9
-
-
-class Layout(Protocol):
-    """Where rows stand in a map, and which row a point of it stands for."""
-
-    is_exact: bool
-
-    @property
-    def options(self) -> Matrix:
-        """The positions of the options, ``(n, 2)``; the input stands at (0, 0)."""
-        ...
-
-    @property
-    def ends(self) -> Matrix:
-        """The positions of the rows where the lines end, ``(n, 2)``: the options, or beyond."""
-        ...
-
-    def place(self, matrix: Matrix) -> Matrix:
-        """Return the positions of rows, ``(m, 2)``; NaN for a row that has none."""
-        ...
-
-    def rows(self, points: Matrix) -> Matrix:
-        """Return the row that each point stands for."""
-        ...
-
-    def mesh(self) -> tuple[Matrix, Matrix]:
-        """Return the points to ask the model about: two coordinates, each ``(n, m)``.
-
-        The input, the options and the ends of the lines are among them, up to rounding.
-        """
-        ...
-
-    def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return how far the map reaches, to the right and upwards."""
-        ...
-
-
-def lay_out(
-    distance: TableDistance,
-    x: Vector,
-    options: Matrix,
-    rules: Rules,
-    beyond: Matrix | None = None,
-) -> Layout:
-    """Return the layout that suits an explanation.
-
-    Parameters
-    ----------
-    distance
-        How rows are compared; it holds the table.
-    x, options
-        The input, ``(d,)``, and at least one option, ``(n, d)``.
-    rules
-        The constraints: values that belong together switch together.
-    beyond
-        The rows behind the options where the lines end, ``(n, d)``; None: at the options.
-    """
-    ends = options if beyond is None else beyond
-    origin = distance.embed(x[None, :]).directions
-    near, far = (distance.embed(rows).directions - origin for rows in (options, ends))
-    offsets = np.vstack([near, far])
-    lengths = np.linalg.norm(offsets, axis=1, keepdims=True)
-    main, shares = _main_directions(offsets / np.where(lengths > 0, lengths, 1.0))
-    if distance.table.is_numeric and distance.space.is_plain and shares[2:].sum() < NEGLIGIBLE:
-        return Plane(distance, x, main, near @ main.T, far @ main.T)
-    return Fan(distance, x, options, ends, far @ main.T, rules)
-
-
-def _main_directions(directions: Matrix) -> tuple[Matrix, Vector]:
-    """Return two orthonormal main directions, ``(2, k)``, and the share of each direction.
-
-    They are the principal components through the input, each turned towards the nearest option
-    that has a part in it, so that the same explanation gives the same map.
-    """
-    _, sizes, axes = np.linalg.svd(directions, full_matrices=True)
-    if len(axes) == 1:  # one number: the other axis of the map stands for nothing
-        axes = np.vstack([axes, np.zeros_like(axes)])
-    main = axes[:2].copy()
-    parts = directions @ main.T
-    first = (np.abs(parts) > NEGLIGIBLE).argmax(axis=0)
-    main *= np.where(parts[first, [0, 1]] < 0, -1.0, 1.0)[:, None]
-    return main, sizes**2 / max(float((sizes**2).sum()), NEGLIGIBLE)
-
-
-@dataclass(frozen=True)
-class Plane:
-    """A true plane of the scaled space through the input.
-
-    Attributes
-    ----------
-    axes
-        Two orthonormal directions, ``(2, d)``.
-    """
-
-    distance: TableDistance
-    x: Vector
-    axes: Matrix
-    options: Matrix
-    ends: Matrix
-
-    is_exact = True
-
-    def place(self, matrix: Matrix) -> Matrix:
-        """Return the positions of rows: the nearest points of the plane."""
-        origin = self.distance.embed(self.x[None, :]).directions
-        placed: Matrix = (self.distance.embed(matrix).directions - origin) @ self.axes.T
-        return placed
-
-    def rows(self, points: Matrix) -> Matrix:
-        """Return the row that each point stands for: the scaling backwards."""
-        factor = self.distance.space.factor
-        moves = points @ self.axes
-        return self.distance.table.snap(self.x + np.where(factor > 0, moves / _or_1(factor), 0.0))
-
-    def mesh(self) -> tuple[Matrix, Matrix]:
-        """Return a grid of points."""
-        marks = np.vstack([self.options, self.ends, np.zeros(2)])
-        right, up = (
-            np.unique([*np.linspace(*limits, POINTS), *marks[:, axis]])
-            for axis, limits in enumerate(self.limits())
-        )
-        grid = np.meshgrid(right, up)
-        return grid[0], grid[1]
-
-    def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the ends of a square around the input and the options."""
-        marks = np.vstack([self.options, self.ends, np.zeros(2)])
-        middle = (marks.min(axis=0) + marks.max(axis=0)) / 2
-        half = (0.5 + MARGIN) * np.ptp(marks, axis=0).max()
-        (left, low), (right, high) = middle - half, middle + half
-        return (left, right), (low, high)
-
-
-class Fan:
-    """The options around the input, each at its true distance.
-
-    Parameters
-    ----------
-    options, ends
-        The options, and the rows where the lines through them end: the same, or beyond.
-    projected
-        The ends in the plane of their main directions, ``(n, 2)``: that is the order in which
-        they stand around the input, so that options in similar directions are neighbours.
-    """
-
-    is_exact = False
-
-    def __init__(
-        self,
-        distance: TableDistance,
-        x: Vector,
-        options: Matrix,
-        ends: Matrix,
-        projected: Matrix,
-        rules: Rules,
-    ) -> None:
-        self._distance, self._x, self._ends = distance, x, ends
-        starts = np.repeat(x[None, :], len(ends), axis=0)
-        self._to_options = _paths(distance, starts, options, rules)
-        self._to_ends = _paths(distance, options, ends, rules)
-        self._radii = distance.pairwise(x[None, :], options)[0]
-        #: How far the lines reach: an end that is nearer than its option is passed by.
-        self._reach = np.maximum(self._radii, distance.pairwise(x[None, :], ends)[0])
-        order = np.argsort(np.arctan2(projected[:, 1], projected[:, 0]), kind="stable")
-        #: The options by their angle, beginning with the nearest, which points to the right.
-        self._order: Indices = np.roll(order, -int(np.flatnonzero(order == 0)[0]))
-        angles = np.empty(len(ends))
-        angles[self._order] = np.arange(len(ends)) * self._gap
-        directions = np.column_stack([np.cos(angles), np.sin(angles)])
-        self.options: Matrix = self._radii[:, None] * directions
-        self.ends: Matrix = self._reach[:, None] * directions
-
-    @property
-    def _gap(self) -> float:
-        """The angle between neighbours."""
-        return 2 * np.pi / len(self._ends)
-
-    def place(self, matrix: Matrix) -> Matrix:
-        """Return the positions of rows; a row that shares no option's direction has none."""
-        origin = self._distance.embed(self._x[None, :]).directions
-        own, theirs = (self._distance.embed(r).directions - origin for r in (self._ends, matrix))
-        cosines = np.clip(_unit(theirs) @ _unit(own).T, 0.0, 1.0)[:, self._order]
-        which = np.arange(len(matrix))
-        best = cosines.argmax(axis=1)
-        left, right = cosines[which, best - 1], cosines[which, (best + 1) % len(own)]
-        top, beside = cosines[which, best], np.maximum(left, right)
-        # Towards the better neighbour, in proportion to the angles from the two.
-        near, far = np.arccos(top), np.arccos(beside)
-        share = np.where(far > 0, near / np.where(far > 0, near + far, 1.0), 0.0)
-        if len(own) == 1:
-            share = np.zeros_like(top)
-        angle = (best + np.where(right >= left, share, -share)) * self._gap
-        radius = self._distance.pairwise(self._x[None, :], matrix)[0]
-        placed = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-        return np.where(top[:, None] > 0, placed, np.nan)
-
-    def rows(self, points: Matrix) -> Matrix:
-        """Return the row that each point stands for, see the module."""
-        radius = np.hypot(points[:, 0], points[:, 1])
-        turns = np.arctan2(points[:, 1], points[:, 0]) % (2 * np.pi) / self._gap
-        first = np.floor(turns).astype(np.intp) % len(self._ends)
-        # Rounding must not put a point on a line just beside it.
-        share = np.round(turns - np.floor(turns), 9)[:, None]
-        here = self._order[first]
-        there = self._order[(first + 1) % len(self._ends)]
-        a, b = self._on_line(here, radius), self._on_line(there, radius)
-        nearer = np.where(share < 0.5, a, b)
-        # Rounding must not move a value that both lines have, which may be off the steps.
-        mixed = np.where(a == b, a, (1 - share) * a + share * b)
-        moves = np.array([not each.is_category for each in self._distance.table.features])
-        known = ~np.isnan(self._distance.table.without_special(a))
-        known &= ~np.isnan(self._distance.table.without_special(b))
-        return self._distance.table.snap(np.where(moves & known, mixed, nearer), a, b)
-
-    def mesh(self) -> tuple[Matrix, Matrix]:
-        """Return points on circles around the input and on lines, those to the options too."""
-        around = np.arange(len(self._ends) * -(-POINTS // len(self._ends)) + 1)
-        angles = around * (self._gap / -(-POINTS // len(self._ends)))
-        # The corners of the map are farther than its sides.
-        evenly = np.linspace(0, np.sqrt(2) * self.limits()[0][1], POINTS)
-        radii = np.unique([*evenly, *self._radii, *self._reach])[:, None]
-        return radii * np.cos(angles), radii * np.sin(angles)
-
-    def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the ends of a square with the input in the middle."""
-        reach = (1 + MARGIN) * float(self._reach.max())
-        return (-reach, reach), (-reach, reach)
-
-    def _on_line(self, which: Indices, radius: Vector) -> Matrix:
-        """Return the rows on the lines, at most their ends."""
-        near, far = self._radii[which], self._reach[which]
-        rows = _on_paths(self._to_options, which, _share(radius, near))
-        behind = (radius > near) & (far > near)
-        if behind.any():
-            share = _share(radius - near, far - near)[behind]
-            rows[behind] = _on_paths(self._to_ends, which[behind], share)
-        return rows
-
-
-def _paths(distance: TableDistance, starts: Matrix, ends: Matrix, rules: Rules) -> Paths:
-    coordinates = distance.coordinates(starts), distance.coordinates(ends)
-    return Paths(distance, starts, ends, coordinates, rules)
-
-
-def _share(part: Vector, whole: Vector) -> Vector:
-    """Return what share of the whole a part is, at most 1."""
-    return np.minimum(part / _or_1(whole), 1.0)
-
-
-def _on_paths(paths: Paths, which: Indices, share: Vector) -> Matrix:
-    """Return the rows at shares of some paths."""
-    starts, ends = paths.starts[which], paths.ends[which]
-    with np.errstate(invalid="ignore"):
-        points = np.where(share[:, None] == 1, ends, starts + share[:, None] * (ends - starts))
-    return paths.rows(points, which)
-
-
-def _unit(directions: Matrix) -> Matrix:
-    lengths = np.linalg.norm(directions, axis=1, keepdims=True)
-    unit: Matrix = directions / np.where(lengths > 0, lengths, 1.0)
-    return unit
-
-
-def _or_1(factor: Vector) -> Vector:
-    return np.where(factor > 0, factor, 1.0)
-
-
+#: The width of the disc of an option, as a share of the map's.
+DISC = 0.045
+#: The name of an area needs so much room above and below its middle, as a share of the map.
+ROOM = 0.035
 #: At most 500 training rows are drawn: more hide the boundary.
 MOST_DOTS = 500
-#: Where the decision stays, and where it is another: both light, the second hatched too.
-STAYS, CHANGES = "#FFF3D6", "#D6EAF6"
-HATCH, LINES = "///", "#9DBDD1"
+#: How the area is hatched where the decision is what was asked for.
+HATCH = "///"
+#: The model is asked about the middles of 81 x 81 cells of a map.
+CELLS = 81
+#: Five halvings find where an edge between two middles crosses the boundary, to 1/32 of a cell.
+HALVINGS = 5
+#: A step of a whole number that is up to 8 cells wide is smoothed: its corners are no part of the
+#: boundary. Wider ones are shown as they are.
+WIDEST_STEP = 8
+#: At most 3 whole numbers are smoothed, those with the widest steps: each takes 3 times the rows.
+MOST_SMOOTHED = 3
+#: Cells are not told apart by how far they are from the boundary beyond 2 of them.
+DEEPEST = 2.0
 
 
 @dataclass(frozen=True)
 class Background:
-    """What the model says at points of a map.
+    """What the model says at the cells of a map.
 
     Attributes
     ----------
     right, up
-        The coordinates of the points, ``(n, m)``.
+        The middles of the cells, ``(n, n)``.
     reached
-        Where the decision is what was asked for, as the options have it, of the same shape.
+        Where the decision is what was asked for, as the options have it, of the same shape. The
+        cell of an option has the option's decision, and that of the input the input's.
+    depth
+        How many cells each middle is from the boundary, at most 2: above 0 where the decision is
+        what was asked for. The boundary is where this, interpolated, is 0.
     labels
         The classes on the two sides: where it is not what was asked for, and where it is; none for
         predicted numbers.
@@ -351,6 +96,7 @@ class Background:
     right: Matrix
     up: Matrix
     reached: Mask
+    depth: Matrix
     labels: tuple[tuple[Any, ...], tuple[Any, ...]]
     limits: tuple[tuple[float, float], tuple[float, float]]
 
@@ -365,12 +111,13 @@ class MapDisplay:
     """The set as a map: the input, the lines to its options, and the decision boundary.
 
     Where the options span a plane of numbers, the map is that plane of the scaled space, and every
-    position in it is exact. Otherwise the input stands in the middle and each option at its true
-    distance; between the lines to the options, a row is a mixture of theirs. ``is_exact`` and the
-    note below the map say which. See :mod:`counterset.plots.map`.
+    position in it is exact; if they change two features, these are the axes, over their usual
+    ranges. Otherwise the input stands in the middle and each option at its true distance; between
+    two lines, the changes of both options are added up. ``is_exact`` and the note below the map say
+    which. See :mod:`counterset.plots.map`.
 
-    The model is asked about the input, the options and a grid of points; between two points that
-    differ, the boundary is drawn in the middle.
+    The model is asked about the input, the options and a grid of points, and on between two
+    points that differ, to find the boundary between them. Steps of whole numbers are smoothed.
 
     Parameters
     ----------
@@ -384,6 +131,10 @@ class MapDisplay:
         The decisions on both sides, as text: all that are not what was asked for, and all that are.
     is_exact
         Whether the map is a true plane.
+    title
+        The decision and how many options there are.
+    axes
+        For each axis that is a feature: its name, and where which values stand; else empty.
 
     Attributes
     ----------
@@ -400,7 +151,7 @@ class MapDisplay:
     (True, (2, 2))
     """
 
-    size = (6.0, 5.4)
+    size = (5.8, 7.1)
 
     def __init__(
         self,
@@ -410,7 +161,11 @@ class MapDisplay:
         labels: tuple[str, str],
         *,
         is_exact: bool,
+        title: str = "",
+        axes: tuple[tuple[str, list[tuple[float, str]]], ...] = (),
     ) -> None:
+        self.title = title
+        self.axes = axes
         self.options = options
         self.dots = dots
         self.background = background
@@ -418,8 +173,14 @@ class MapDisplay:
         self.is_exact = is_exact
 
     @classmethod
-    def from_explanation(cls, explanation: Explanation, explainer: DiverseExplainer) -> Self:
-        """Prepare the map of one explanation; the model is asked about a grid of points, once.
+    def from_explanation(
+        cls,
+        explanation: Explanation,
+        explainer: DiverseExplainer,
+        *,
+        outcomes: Mapping[Any, str] | None = None,
+    ) -> Self:
+        """Prepare the map of one explanation; the model is asked about a grid of points.
 
         Parameters
         ----------
@@ -427,6 +188,8 @@ class MapDisplay:
             An explanation with at least one option.
         explainer
             The fitted explainer that made it.
+        outcomes
+            From labels to how people call them, for the title and the areas.
         """
         check_one(explanation)
         layout = map_of(explanation, explainer)
@@ -434,45 +197,76 @@ class MapDisplay:
         dots = layout.place(explainer.training_.pool.matrix)
         dots = dots[background.holds(dots)]
         step = max(1, -(-len(dots) // MOST_DOTS))
+        features = explanation.coded.table.features
+        names = Outcomes(explanation, Templates.read(), outcomes or {}, quoted=False)
         return cls(
             layout.options,
             dots[::step],
             background,
-            sides_of(explanation, background),
+            sides_of(explanation, background, names.text),
             is_exact=layout.is_exact,
+            title=title_of(explanation, outcomes),
+            axes=tuple(
+                (name_of(features[i]), layout.ticks(axis)) for axis, i in enumerate(layout.features)
+            ),
         )
 
     def plot(self, ax: Any = None) -> Self:
         """Draw into axes, or into a new figure."""
         (self.ax_,) = axes_or_new(ax, self.size)
         self.figure_ = self.ax_.figure
-        sides = draw_background(self.ax_, self.background, self.labels)
-        self.ax_.plot(*self.dots.T, ".", color=GREY, markersize=2.5, alpha=0.6, zorder=2)
+        ink = Ink.of(self.ax_)
+        draw_background(self.ax_, self.background, ink)
+        self.ax_.plot(*self.dots.T, ".", color=ink.muted, markersize=2.5, alpha=0.6, zorder=2)
         for i, option in enumerate(self.options):
-            style = option_style(i)
-            self.ax_.plot(*zip((0, 0), option, strict=True), color=style["color"], zorder=3)
-            self.ax_.plot(
-                *option, linestyle="", markersize=9, markeredgecolor=PAPER, zorder=4,
-                label=f"option {i + 1}", **style,
-            )  # fmt: skip
-        self.ax_.plot(
-            0, 0, "o", color=INPUT, markerfacecolor=PAPER, markersize=9, markeredgewidth=2,
-            zorder=5, label="input",
-        )  # fmt: skip
-        how = "distances from the input are true;\nbetween the lines, rows are mixtures of theirs"
-        if self.is_exact:
-            how = f"a plane of the scaled space,\nasked at {self.background.right.size:,} points"
-        self.ax_.set_xlabel(how, fontsize=8)
-        marks, _ = self.ax_.get_legend_handles_labels()
-        self.ax_.legend(
-            handles=[*marks[-1:], *marks[:-1], *sides],
-            loc="upper left",
-            bbox_to_anchor=(1.01, 1),
-            frameon=False,
-            fontsize=8.5,
-            borderaxespad=0,
-        )
+            colour = ink.colour(i + 1)
+            self.ax_.plot(*zip((0, 0), option, strict=True), color=colour, linewidth=2, zorder=3)
+        draw_input(self.ax_, (0, 0), ink, 9)
+        # The nearest on top.
+        for i, at in reversed(list(enumerate(self._discs()))):
+            if (at != self.options[i]).any():
+                line = zip(self.options[i], at, strict=True)
+                self.ax_.plot(*line, color=ink.text, linewidth=0.8, zorder=4)
+                self.ax_.plot(*self.options[i], ".", color=ink.text, markersize=5, zorder=4)
+            draw_number(self.ax_, at, i + 1, ink, 13)
+        unnamed = name_areas(self.ax_, self.background, self.labels, ink, self.options)
+        self._name_axes()
+        draw_title(self.ax_, self.title, 52)
+        draw_note(self.ax_, self._note(unnamed), 46 if self.axes else 8)
         return self
+
+    def _discs(self) -> Matrix:
+        """Return where the numbers stand: at the options, or beside others if these are near."""
+        (left, right), (low, high) = self.background.limits
+        size = np.array([right - left, high - low])
+        placed: list[Vector] = []
+        for option in self.options:
+            at = option
+            outwards = option / (np.linalg.norm(option / size) or 1.0)
+            for step in range(1, len(self.options) + 1):
+                if all(np.linalg.norm((at - other) / size) >= DISC for other in placed):
+                    break
+                at = option + step * DISC * outwards
+            placed.append(at)
+        return np.array(placed)
+
+    def _name_axes(self) -> None:
+        axes = (self.ax_.xaxis, self.ax_.yaxis)
+        for axis, (name, ticks) in zip(axes, self.axes, strict=False):
+            axis.set_ticks([at for at, _ in ticks], [text for _, text in ticks], fontsize=8)
+            axis.set_label_text(wrapped(name, 44))
+
+    def _note(self, unnamed: list[str]) -> str:
+        marks = "Ring: the input. Numbers: its options."
+        if len(self.dots):
+            marks += " Dots: training rows."
+        how = (
+            "Their distances from the input are true. Between two lines, the area says what the\n"
+            "model decides if the changes of both options are added up."
+        )
+        if self.is_exact:
+            how = "The area says what the model decides there, with all else as in the input."
+        return "\n".join([marks, how, *unnamed])
 
 
 def map_of(
@@ -495,26 +289,64 @@ def map_of(
     return lay_out(explainer.distance_, coded.input, coded.matrix, rules, beyond)
 
 
-def draw_background(ax: Any, background: Background, labels: tuple[str, str]) -> list[Any]:
-    """Draw where the decision is another one, with a line between; return handles for a legend."""
-    at, reached = (background.right, background.up), background.reached.astype(float)
-    ax.contourf(*at, reached, levels=[-0.5, 0.5, 1.5], colors=[STAYS, CHANGES], zorder=0)
+def draw_background(ax: Any, background: Background, ink: Ink) -> None:
+    """Draw where the decision is what was asked for, with a line around it."""
+    at, depth = (background.right, background.up), background.depth
+    levels = (-2 * DEEPEST, 0.0, 2 * DEEPEST)
+    ax.contourf(*at, depth, levels=levels, colors=[ink.stays, ink.changes], zorder=0)
     # Clear of the fill, lines at an angle show the other side in grey too.
-    if 0 < reached.mean() < 1:
-        lines = ax.contourf(
-            *at, reached, levels=[0.5, 1.5], colors="none", hatches=[HATCH], zorder=0
-        )
-        lines.set_edgecolor(LINES)
+    if depth.min() < 0 < depth.max():
+        lines = ax.contourf(*at, depth, levels=levels[1:], colors="none", hatches=[HATCH], zorder=0)
+        lines.set_edgecolor(ink.hatch)
         lines.set_linewidth(0)
-        ax.contour(*at, reached, levels=[0.5], colors=INPUT, linewidths=1, zorder=1)
-    ax.set(xlim=background.limits[0], ylim=background.limits[1], aspect="equal")
-    ax.set(xticks=[], yticks=[])
-    from matplotlib.patches import Patch  # noqa: PLC0415 - an extra
+        ax.contour(*at, depth, levels=[0.0], colors=ink.text, linewidths=1, zorder=1)
+    (left, right), (low, high) = background.limits
+    ax.set(xlim=(left, right), ylim=(low, high), xticks=[], yticks=[])
+    ax.set_aspect((right - left) / (high - low), adjustable="box")
+    ax.grid(visible=False)
 
-    return [
-        Patch(facecolor=colour, hatch=hatch, edgecolor=LINES, label=textwrap.fill(label, 24))
-        for colour, hatch, label in zip((STAYS, CHANGES), ("", HATCH), labels, strict=True)
-    ]
+
+def name_areas(
+    ax: Any, background: Background, labels: tuple[str, str], ink: Ink, options: Matrix
+) -> list[str]:
+    """Write the decisions into their areas; return a sentence for each that has no room.
+
+    Parameters
+    ----------
+    options
+        Where something stands that is not to be written over; so does the input.
+    """
+    unnamed = []
+    cells = len(background.reached)
+    kinds = ("The plain area", "The hatched area")
+    for side, (label, kind) in enumerate(zip(labels, kinds, strict=True)):
+        free = background.reached == bool(side)
+        if not label or not free.any():
+            continue
+        for share in np.linspace(0, 1, cells):
+            for column, row in _cells_of(share * options, background):
+                free[row, column] = False
+        # Texts are wider than high, so that there has to be more room beside them.
+        room = distance_transform_edt(np.pad(free, 1), sampling=(1.0, 0.4))[1:-1, 1:-1]
+        row, column = np.unravel_index(room.argmax(), room.shape)
+        if room[row, column] < ROOM * cells:
+            unnamed.append(f"{kind}: {label}.")
+            continue
+        at = background.right[row, column], background.up[row, column]
+        ax.annotate(
+            without_signs(textwrap.fill(label, 18)), at, ha="center", va="center", fontsize=10,
+            fontweight="bold", color=ink.text, zorder=4,
+            bbox={"boxstyle": "round,pad=0.25", "facecolor": ink.paper, "edgecolor": "none"},
+        )  # fmt: skip
+    return unnamed
+
+
+def _cells_of(points: Matrix, background: Background) -> Indices:
+    """Return the column and the row of the cell of each point."""
+    (left, right), (low, high) = background.limits
+    size = np.array([right - left, high - low]) / len(background.reached)
+    found: Indices = ((points - (left, low)) / size).astype(np.intp)
+    return np.clip(found, 0, len(background.reached) - 1)
 
 
 def is_reached_as(explanation: Explanation, labels: Labels) -> Mask:
@@ -524,35 +356,170 @@ def is_reached_as(explanation: Explanation, labels: Labels) -> Mask:
 
 
 def ask_background(
-    layout: Layout,
-    explanation: Explanation,
-    explainer: DiverseExplainer,
-    mesh: tuple[Matrix, Matrix] | None = None,
+    layout: Layout, explanation: Explanation, explainer: DiverseExplainer, cells: int = CELLS
 ) -> Background:
-    """Ask the model about the points of a map, in one call.
-
-    The point nearest to an option, and that nearest to the input, are asked about as what they are:
-    an option may be so near to the boundary that a point beside it lies on the other side.
+    """Ask the model about the cells of a map, and find the boundary between them.
 
     Parameters
     ----------
-    mesh
-        The points to ask about: two coordinates, each ``(n, m)``; None: those of the layout.
+    cells
+        How many cells a side of the map has.
     """
-    right, up = layout.mesh() if mesh is None else mesh
-    points = np.column_stack([right.ravel(), up.ravel()])
-    rows = layout.rows(points)
-    # The input last: it counts where an option is nearest to the same point.
+    limits = layout.limits()
+    middles = [low + (high - low) * (np.arange(cells) + 0.5) / cells for low, high in limits]
+    right, up = np.meshgrid(*middles)
     coded = explanation.coded
-    marks = [*zip(layout.options, coded.matrix, strict=True), (0.0, coded.input)]
-    for position, row in marks:
-        rows[np.square(points - position).sum(axis=1).argmin()] = row
-    labels = ModelAdapter(explainer.model, coded.table).labels(rows)
+    asked = _Asked(layout, ModelAdapter(explainer.model, coded.table), explanation, cells)
+    marks = np.vstack([layout.options, np.zeros(2)])  # the input last: it counts in its cell
+    rows = np.vstack([asked.rows, coded.matrix, coded.input])
+    labels = asked.adapter.labels(rows)
     reached = is_reached_as(explanation, labels)
     sides: tuple[tuple[Any, ...], tuple[Any, ...]] = (), ()  # predicted numbers are no classes
     if not explanation.context.is_regression:
         sides = _distinct(labels[~reached], explainer), _distinct(labels[reached], explainer)
-    return Background(right, up, reached.reshape(right.shape), sides, layout.limits())
+    inside = asked.smoothed(reached[: cells**2].reshape(cells, cells))
+    depth = asked.depth(inside)
+    here = asked.cells_at(marks)
+    _show_marks(depth, here, reached[cells**2 :])
+    for (i, j), mark in zip(np.rint(here).astype(int), reached[cells**2 :], strict=True):
+        inside[i, j] = mark
+    return Background(right, up, inside, depth, sides, limits)
+
+
+class _Asked:
+    """What the model says at points of a map.
+
+    Points are counted in cells: ``(i, j)`` is the middle of cell ``j`` of row ``i``, from below.
+    """
+
+    def __init__(
+        self, layout: Layout, adapter: ModelAdapter, explanation: Explanation, cells: int
+    ) -> None:
+        self.adapter, self.cells = adapter, cells
+        self._layout, self._explanation = layout, explanation
+        self._start = np.array([low for low, _ in layout.limits()][::-1])
+        self._size = np.array([high - low for low, high in layout.limits()][::-1]) / cells
+
+    @cached_property
+    def rows(self) -> Matrix:
+        """The rows at the middles of all cells."""
+        return self._held(
+            self._values(np.indices((self.cells, self.cells), float).reshape(2, -1).T)
+        )
+
+    def _values(self, at: Matrix) -> Matrix:
+        """Return the rows at points, before rounding."""
+        points = ((at + 0.5) * self._size + self._start)[:, ::-1]
+        return self._layout.rows(points)
+
+    def _held(self, rows: Matrix) -> Matrix:
+        coded = self._explanation.coded
+        return coded.table.hold(rows, np.broadcast_to(coded.input, rows.shape))
+
+    def cells_at(self, points: Matrix) -> Matrix:
+        """Return in which cells points lie, with fractions, within the map."""
+        at = (points[:, ::-1] - self._start) / self._size - 0.5
+        clipped: Matrix = np.clip(at, 0, self.cells - 1)
+        return clipped
+
+    @cached_property
+    def _coarse(self) -> list[tuple[int, float]]:
+        """The features to smooth, and the step of each."""
+        table = self._explanation.coded.table
+        low, high = np.fmin.reduce(self.rows), np.fmax.reduce(self.rows)
+        found = []
+        for i in np.argsort(high - low, kind="stable"):
+            step = table.features[i].resolution if is_number(table.features[i]) else 0.0
+            width = self.cells * step / (high[i] - low[i]) if high[i] > low[i] else 0.0
+            if 1 / 2 < width < WIDEST_STEP:
+                found.append((width, int(i), step))
+        return [(i, step) for _, i, step in sorted(found)[-MOST_SMOOTHED:]]
+
+    def _reached(self, at: Matrix) -> Mask:
+        """Whether the decision at points is what was asked for, with steps smoothed.
+
+        Between whole numbers, it is that of most of the rows around, weighted as a quadratic
+        spline weighs them.
+        """
+        table, values = self._explanation.coded.table, self._values(at)
+        held = self._held(values)
+        parts = [(held, np.ones(len(at)))]
+        for i, step in self._coarse:
+            moves = self._explanation.coded.input[i] != values[:, i]
+            off = np.where(moves, (values[:, i] - held[:, i]) / step, 0.0)
+            weights = (0.5 - off) ** 2 / 2, 0.75 - off**2, (0.5 + off) ** 2 / 2
+            least, most = table.features[i].dtype_range
+            parts = [
+                (_with(rows, i, np.clip(rows[:, i] + moves * side * step, least, most)), w * share)
+                for rows, w in parts
+                for side, share in zip((-1, 0, 1), weights, strict=True)
+            ]
+        labels = self.adapter.labels(np.vstack([rows for rows, _ in parts]))
+        says = is_reached_as(self._explanation, labels).reshape(len(parts), len(at))
+        share = np.where(says, [weight for _, weight in parts], 0.0).sum(axis=0)
+        return np.asarray(share >= 0.5)
+
+    def smoothed(self, reached: Mask) -> Mask:
+        """Return which middles are on which side, without the corners of small steps."""
+        if not self._coarse:
+            return reached.copy()
+        near = binary_dilation(_edges(reached), iterations=WIDEST_STEP)
+        smooth = reached.copy()
+        smooth[near] = self._reached(np.argwhere(near).astype(float))
+        return smooth
+
+    def depth(self, inside: Mask) -> Matrix:
+        """Return how many cells each middle is from the boundary, below 0 if not inside."""
+        up = np.argwhere(inside[:-1] != inside[1:])
+        right = np.argwhere(inside[:, :-1] != inside[:, 1:])
+        starts = np.concatenate([up, right])
+        far = np.full(inside.shape, DEEPEST)
+        if len(starts):
+            first = inside[tuple(starts.T)]
+            low = starts.astype(float)
+            high = low + np.repeat([[1, 0], [0, 1]], [len(up), len(right)], axis=0)
+            for _ in range(HALVINGS):
+                middle = (low + high) / 2
+                same = (self._reached(middle) == first)[:, None]
+                low, high = np.where(same, middle, low), np.where(same, high, middle)
+            every = np.indices(inside.shape).reshape(2, -1).T
+            apart, _ = KDTree((low + high) / 2).query(every)
+            far = np.minimum(apart.reshape(inside.shape), DEEPEST)
+        return np.where(inside, far, -far)
+
+
+def _with(rows: Matrix, i: int, codes: Vector) -> Matrix:
+    changed = rows.copy()
+    changed[:, i] = codes
+    return changed
+
+
+def _edges(inside: Mask) -> Mask:
+    """Return the cells that have a neighbour on the other side."""
+    found = np.zeros_like(inside)
+    for axis in (0, 1):
+        differ = np.diff(inside, axis=axis)
+        found |= np.pad(differ, [(0, 1), (0, 0)] if axis == 0 else [(0, 0), (0, 1)])
+        found |= np.pad(differ, [(1, 0), (0, 0)] if axis == 0 else [(0, 0), (1, 0)])
+    return found
+
+
+#: A mark that lies this far on the wrong side, in cells, gets an island of its own side around it.
+VISIBLE = 0.1
+
+
+def _show_marks(depth: Matrix, at: Matrix, sides: Mask) -> None:
+    """Make the area around each mark the colour of the mark's decision, where it is not yet.
+
+    An area may be narrower than a cell, so that no middle lies in it.
+    """
+    for position, side in zip(at, sides, strict=True):
+        sign = 1.0 if side else -1.0
+        shown = float(map_coordinates(depth, position[:, None], order=1)[0])
+        if sign * shown < -VISIBLE:
+            nearest = tuple(np.rint(position).astype(int))
+            weight = float(np.prod(1 - np.abs(position - nearest)))
+            depth[nearest] += (sign * VISIBLE - shown) / weight
 
 
 def _distinct(labels: Labels, explainer: DiverseExplainer) -> tuple[Any, ...]:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 
 from counterset._base.arrays import Mask
+from counterset._base.bidi import isolated
 from counterset.explanations.explanation import Explanation
 from counterset.plots.style import (
-    GREY,
+    Ink,
     axes_or_new,
     check_one,
+    draw_note,
+    draw_number,
+    draw_title,
+    more_features,
     most_changed,
     name_of,
-    option_style,
+    title_of,
     value_text,
+    without_signs,
     wrapped,
 )
 
@@ -40,9 +47,11 @@ class MenuDisplay:
     texts
         What each cell shows, of the same shape.
     headings
-        The heading of each option.
+        What stands below the number of each option.
     n_more
         How many features change that are not shown.
+    title
+        The decision and how many options there are.
 
     Attributes
     ----------
@@ -67,7 +76,10 @@ class MenuDisplay:
         texts: list[list[str]],
         headings: list[str],
         n_more: int = 0,
+        *,
+        title: str = "",
     ) -> None:
+        self.title = title
         self.names = names
         self.uses = uses
         self.texts = texts
@@ -75,11 +87,19 @@ class MenuDisplay:
         self.n_more = n_more
 
     @classmethod
-    def from_explanation(cls, explanation: Explanation, *, max_features: int = LISTED) -> Self:
+    def from_explanation(
+        cls,
+        explanation: Explanation,
+        *,
+        outcomes: Mapping[Any, str] | None = None,
+        max_features: int = LISTED,
+    ) -> Self:
         """Prepare the plot of one explanation.
 
         Parameters
         ----------
+        outcomes
+            From labels to how people call them, for the title.
         max_features
             How many features to show; those that change most often come first.
         """
@@ -97,7 +117,7 @@ class MenuDisplay:
                 not feature.is_category and feature.is_known(np.array([own]))[0]
             )
             texts.append([
-                f"{_sign(own, code, has_order)} {value_text(feature, code, 15, [own])}"
+                f"{_sign(own, code, has_order)} {isolated(value_text(feature, code, 15, [own]))}"
                 if change
                 else ""
                 for code, change, has_order in zip(cells, changed[:, i], ordered, strict=True)
@@ -106,14 +126,15 @@ class MenuDisplay:
             [name_of(features[i]) for i in shown],
             changed[:, shown].T,
             texts,
-            [f"option {each.rank}\n{each.distance:.3g} away" for each in explanation.options],
+            [f"{each.distance:.3g} away" for each in explanation.options],
             len(order) - len(shown),
+            title=title_of(explanation, outcomes),
         )
 
     @property
     def size(self) -> tuple[float, float]:
         """The width and the height that suit the plot, in inches."""
-        return 2.6 + 1.35 * len(self.headings), 0.9 + 0.4 * len(self.names)
+        return max(5.0, 2.6 + 1.35 * len(self.headings)), 1.7 + 0.4 * len(self.names)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw into axes, or into a new figure."""
@@ -121,28 +142,36 @@ class MenuDisplay:
         self.figure_ = self.ax_.figure
         from matplotlib.patches import Rectangle  # noqa: PLC0415 - an extra
 
+        ink = Ink.of(self.ax_)
         for i, j in np.ndindex(self.uses.shape):
             if self.uses[i, j]:
-                colour = option_style(j)["color"]
+                colour = ink.colour(j + 1)
                 self.ax_.add_patch(
-                    Rectangle((j - 0.46, i - 0.4), 0.92, 0.8, facecolor=f"{colour}26",
+                    Rectangle((j - 0.46, i - 0.4), 0.92, 0.8, facecolor=ink.area(colour),
                               edgecolor=colour, linewidth=1.2)
                 )  # fmt: skip
-                self.ax_.text(j, i, self.texts[i][j], ha="center", va="center", fontsize=8.5)
+                text = without_signs(self.texts[i][j])
+                self.ax_.text(j, i, text, ha="center", va="center", fontsize=8.5, color=ink.text)
             else:
-                self.ax_.text(j, i, "·", ha="center", va="center", color=GREY)
-        self.ax_.set_xticks(range(len(self.headings)), self.headings, fontsize=8.5)
-        self.ax_.set_yticks(range(len(self.names)), [wrapped(name, 24) for name in self.names])
-        self.ax_.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
+                self.ax_.text(j, i, "·", ha="center", va="center", color=ink.muted)
+        for j in range(len(self.headings)):
+            draw_number(self.ax_, (j, -1.1), j + 1, ink, 13)
+        names = [wrapped(name, 24) for name in self.names]
+        for j, heading in enumerate(self.headings):
+            self.ax_.text(j, -0.66, heading, ha="center", va="center", fontsize=8, color=ink.text)
+        self.ax_.set_yticks(range(len(names)), names)
+        self.ax_.set_xticks([])
+        self.ax_.tick_params(length=0)
+        self.ax_.grid(visible=False)
         self.ax_.set(
             xlim=(-0.5, max(len(self.headings), 1) - 0.5),
-            ylim=(max(len(self.names), 1) - 0.5, -0.5),
+            ylim=(max(len(self.names), 1) - 0.5, -1.45),
         )
         self.ax_.spines[:].set_visible(False)
-        if self.n_more:
-            self.ax_.set_xlabel(
-                f"and {self.n_more} more feature{'s' if self.n_more > 1 else ''}", loc="left"
-            )
+        draw_title(self.ax_, self.title, int(9 * self.size[0]))
+        if self.names:
+            signs = "▲ more, ▼ less, ≠ something else, · as it is."
+            draw_note(self.ax_, f"{signs} {more_features(self.n_more)}".strip(), 4)
         return self
 
 

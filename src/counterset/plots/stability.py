@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,14 @@ from counterset.evaluation.stability import asked_for
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.explanations.explanation import Explanation
-from counterset.plots.style import COLOURS, GREY, INPUT, axes_or_new, check_one
+from counterset.plots.style import (
+    Ink,
+    axes_or_new,
+    check_one,
+    draw_note,
+    draw_title,
+    title_of,
+)
 
 __all__ = ["StabilityDisplay"]
 
@@ -31,6 +39,9 @@ class StabilityDisplay:
     ----------
     table
         One row per (input, copy), as :func:`counterset.evaluate` returns it.
+    title
+        What was found: for how many copies the set changes less than the input. For one
+        explanation, the decision too.
 
     Attributes
     ----------
@@ -47,26 +58,17 @@ class StabilityDisplay:
     10
     """
 
-    size = (5.6, 4.2)
+    size = (5.8, 5.2)
 
-    def __init__(self, table: pd.DataFrame) -> None:
+    def __init__(self, table: pd.DataFrame, *, title: str = "") -> None:
+        self.title = title
         self.table = table
 
     @classmethod
     def from_evaluation(cls, table: pd.DataFrame) -> Self:
         """Prepare the plot of what :func:`counterset.evaluate` returned."""
-        missing = [name for name in NEEDED if name not in table]
-        if missing:
-            raise InvalidInputError(
-                f"The table has no columns {missing}. Pass what counterset.evaluate returned."
-            )
-        known = table[list(NEEDED)].notna().all(axis=1)
-        if not known.any():
-            raise InvalidInputError(
-                "The table holds no input with a set for itself and for a copy of it, so there is "
-                "nothing to draw. Evaluate other inputs."
-            )
-        return cls(table[known])
+        known = _known(table)
+        return cls(known, title=_found(known, ""))
 
     @classmethod
     def from_explanation(
@@ -76,6 +78,7 @@ class StabilityDisplay:
         *,
         repeats: int = COPIES,
         random_state: int = 0,
+        outcomes: Mapping[Any, str] | None = None,
     ) -> Self:
         """Explain noisy copies of an input, asked for the same, and prepare the plot.
 
@@ -85,46 +88,75 @@ class StabilityDisplay:
             The fitted explainer that made the explanation.
         repeats, random_state
             How many copies, and the seed of the noise, as in :func:`counterset.evaluate`.
+        outcomes
+            From labels to how people call them, for the title.
         """
         check_one(explanation)
         coded = explanation.coded
         row = coded.table.decode(coded.input[None, :], pd.Index([explanation.index]))
         asked = asked_for(explanation.context)
-        return cls.from_evaluation(
+        known = _known(
             evaluate(explainer, row, repeats=repeats, random_state=random_state, **asked)
         )
+        return cls(known, title=_found(known, f"{title_of(explanation, outcomes)}. "))
 
     def plot(self, ax: Any = None) -> Self:
         """Draw into axes, or into a new figure."""
         (self.ax_,) = axes_or_new(ax, self.size)
         self.figure_ = self.ax_.figure
+        ink = Ink.of(self.ax_)
         moved = self.table["input_distance"].to_numpy()
         far = float(np.max(self.table[list(NEEDED)].to_numpy()))
         end = far or 1.0
         for low, high, x in zip(
             self.table["set_distance_mean"], self.table["set_distance_max"], moved, strict=True
         ):
-            self.ax_.plot([x, x], [low, high], color=GREY, linewidth=0.8, alpha=0.6, zorder=1)
+            self.ax_.plot([x, x], [low, high], color=ink.muted, linewidth=0.8, alpha=0.6, zorder=1)
         self.ax_.scatter(
             moved, self.table["set_distance_max"], marker="^", facecolor="none",
-            edgecolor=COLOURS[1], label="largest", zorder=3,
+            edgecolor=ink.colour(2), zorder=3,
         )  # fmt: skip
         self.ax_.scatter(
-            moved, self.table["set_distance_mean"], marker="o", color=COLOURS[0], s=18,
-            label="mean", zorder=3,
+            moved, self.table["set_distance_mean"], marker="o", color=ink.colour(1), s=18,
+            zorder=3,
         )  # fmt: skip
-        self.ax_.plot(
-            [0, end], [0, end], color=INPUT, linestyle="--", linewidth=1,
-            label="as much as the input", zorder=2,
-        )  # fmt: skip
+        self.ax_.plot([0, end], [0, end], color=ink.text, linestyle="--", linewidth=1, zorder=2)
         self.ax_.set(
             xlabel="how far the input was moved",
-            ylabel="how far its set moved (set-distance)",
+            ylabel="how far its options moved (set-distance)",
             xlim=(0, 1.08 * float(moved.max()) or 1.0),
             ylim=(-0.02 * end, 1.08 * end),
         )
         self.ax_.spines[["top", "right"]].set_visible(False)
-        self.ax_.legend(
-            loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize=8.5
+        draw_title(self.ax_, self.title, 58)
+        note = (
+            "Each copy: a dot for the mean, a triangle for the largest distance of its options.\n"
+            "On the dashed line, the options change as much as the input."
         )
+        draw_note(self.ax_, note, 46)
         return self
+
+
+def _known(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of an evaluation in which both sets are known; it is an error if none is."""
+    missing = [name for name in NEEDED if name not in table]
+    if missing:
+        raise InvalidInputError(
+            f"The table has no columns {missing}. Pass what counterset.evaluate returned."
+        )
+    known = table[list(NEEDED)].notna().all(axis=1)
+    if not known.any():
+        raise InvalidInputError(
+            "The table holds no input with a set for itself and for a copy of it, so there is "
+            "nothing to draw. Evaluate other inputs."
+        )
+    return table[known]
+
+
+def _found(table: pd.DataFrame, decision: str) -> str:
+    """Return for how many copies the set changes less than the input, as a sentence."""
+    less = int((table["set_distance_mean"] < table["input_distance"]).sum())
+    return (
+        f"{decision}For {less:,} of {len(table):,} slightly changed copies, the options change "
+        f"less than the input"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,30 +12,47 @@ from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.explanations.explanation import Explanation
 from counterset.plots.map import (
-    CHANGES,
     Background,
     ask_background,
     draw_background,
     is_reached_as,
     map_of,
+    name_areas,
     sides_of,
 )
-from counterset.plots.style import COLOURS, GREY, INPUT, PAPER, axes_or_new, check_one
+from counterset.plots.style import (
+    Ink,
+    axes_or_new,
+    check_one,
+    draw_input,
+    draw_note,
+    draw_number,
+    title_of,
+    without_signs,
+)
 from counterset.strategies.paper import Paper
 from counterset.strategies.ranking import Ranking
 from counterset.tables.table import changed
+from counterset.words.outcomes import Outcomes
+from counterset.words.templates import Templates
 
 __all__ = ["StepsDisplay"]
 
-TITLES = ("1. candidates", "2. the nearest", "3. diverse ones", "4. line search")
+TITLES = (
+    "1. All with another decision",
+    "2. The nearest of them",
+    "3. In different directions",
+    "4. Moved to the boundary",
+)
 
 
 class StepsDisplay:
     """The four steps as a strip of four maps, as Figure 2 of the paper draws them.
 
     Step 1: all training rows with another decision. Step 2: those that are left after the cut-off.
-    Step 3: the diverse ones that were chosen. Step 4: the lines to them, and the options, crosses,
-    where the line search stopped. What a step drops is grey.
+    Step 3: the diverse ones that were chosen. Step 4: the lines to them, and the options, numbers,
+    where the line search stopped. What a step drops is a grey cross. A new figure has the decision
+    above the panels.
 
     With constraints or few changes, candidates are moved before step 3. They are drawn where the
     training data has them, and the options at their true distance: the lines lead from the input to
@@ -55,6 +73,8 @@ class StepsDisplay:
     on_lines
         Whether the options change the same features as these rows, so that they lie on the lines
         to them; the panel of step 4 says so if they do not.
+    title
+        The decision and how many options there are.
 
     Attributes
     ----------
@@ -71,7 +91,7 @@ class StepsDisplay:
     (True, 2)
     """
 
-    size = (13.0, 3.6)
+    size = (13.0, 4.25)
 
     def __init__(
         self,
@@ -84,7 +104,9 @@ class StepsDisplay:
         examples: Matrix,
         *,
         on_lines: bool = True,
+        title: str = "",
     ) -> None:
+        self.title = title
         self.background = background
         self.sides = sides
         self.options = options
@@ -95,13 +117,21 @@ class StepsDisplay:
         self.on_lines = on_lines
 
     @classmethod
-    def from_explanation(cls, explanation: Explanation, explainer: DiverseExplainer) -> Self:
+    def from_explanation(
+        cls,
+        explanation: Explanation,
+        explainer: DiverseExplainer,
+        *,
+        outcomes: Mapping[Any, str] | None = None,
+    ) -> Self:
         """Prepare the strip of one explanation; steps 1 and 2 are taken again.
 
         Parameters
         ----------
         explainer
             The fitted explainer that made the explanation.
+        outcomes
+            From labels to how people call them, for the title and the areas.
         """
         check_one(explanation)
         pool = explainer.training_.pool
@@ -127,14 +157,16 @@ class StepsDisplay:
             explainer.strategy.candidates.cut(ranking)
         kept = np.zeros(len(at), dtype=bool)
         kept[ranking.left()[1]] = True
+        names = Outcomes(explanation, Templates.read(), outcomes or {}, quoted=False)
         return cls(
             background,
-            sides_of(explanation, background),
+            sides_of(explanation, background, names.text),
             layout.options,
             layout.place(pool.matrix[at]),
             kept,
             np.isin(rows, explanation.examples),
             layout.ends,
+            title=title_of(explanation, outcomes),
             on_lines=bool(
                 (explanation.changed == changed(explanation.coded.input, examples)).all()
             ),
@@ -145,25 +177,30 @@ class StepsDisplay:
         self.ax_ = axes_or_new(ax, self.size, len(TITLES))
         self.figure_ = self.ax_[0].figure
         alive = (np.ones_like(self.kept), self.kept, self.chosen, self.chosen)
+        if ax is None:
+            self.figure_.suptitle(without_signs(self.title), fontsize=11)
+        ink = Ink.of(self.ax_[0])
         for axis, title, now in zip(self.ax_, TITLES, alive, strict=True):
-            draw_background(axis, self.background, self.sides)
+            draw_background(axis, self.background, ink)
             axis.set_title(title, fontsize=10)
-            self._draw_candidates(axis, now)
-            axis.plot(0, 0, "o", color=INPUT, markerfacecolor=PAPER, markersize=7, zorder=7)
-        for option, example in zip(self.options, self.examples, strict=True):
-            self.ax_[3].plot(*zip((0, 0), example, strict=True), ":", color=INPUT, zorder=3)
-            # On the colour of its own decision: the area that shares it may be narrower.
-            self.ax_[3].plot(*option, "o", color=CHANGES, markeredgecolor=INPUT, markersize=11,
-                             zorder=5)  # fmt: skip
-            self.ax_[3].plot(*option, "X", color=COLOURS[1], markeredgecolor=PAPER, markersize=8,
-                             zorder=6)  # fmt: skip
+            self._draw_candidates(axis, now, ink)
+            draw_input(axis, (0, 0), ink, 7)
+        taken = np.vstack([self.candidates[self.chosen], self.options])
+        unnamed = name_areas(self.ax_[2], self.background, self.sides, ink, taken)
+        notes = [*unnamed]
+        last = self.ax_[3]
+        for i, (option, example) in enumerate(zip(self.options, self.examples, strict=True)):
+            last.plot(*zip((0, 0), example, strict=True), ":", color=ink.text, zorder=3)
+            draw_number(last, option, i + 1, ink)
         if not self.on_lines:
-            self.ax_[3].set_xlabel("options change less than the rows they come from", fontsize=8)
+            notes.append("They change less than the rows they come from.")
+        draw_note(self.ax_[0], "Ring: the input. Dots: training rows.\nCrosses: what is left out.")
+        draw_note(last, "\n".join(["Numbers: the options.", *notes]))
         return self
 
-    def _draw_candidates(self, axis: Any, now: Mask) -> None:
-        axis.plot(*self.candidates[~now].T, "x", color=GREY, markersize=3, alpha=0.5, zorder=2)
+    def _draw_candidates(self, axis: Any, now: Mask, ink: Ink) -> None:
+        axis.plot(*self.candidates[~now].T, "x", color=ink.muted, markersize=3, alpha=0.5, zorder=2)
         axis.plot(
-            *self.candidates[now].T, "o", color=COLOURS[0], markeredgecolor=PAPER, markersize=6,
-            zorder=4,
+            *self.candidates[now].T, "o", color=ink.colour(1), markeredgecolor=ink.paper,
+            markersize=6, zorder=4,
         )  # fmt: skip

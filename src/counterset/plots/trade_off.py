@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from counterset.evaluation.tuning import Tuning
-from counterset.plots.style import COLOURS, GREY, axes_or_new, save
+from counterset.plots.style import Ink, axes_or_new, draw_note, draw_title, save
 
 __all__ = ["TradeOffDisplay", "draw_trade_off"]
 
@@ -33,7 +35,7 @@ class TradeOffDisplay:
         Where it was drawn last: two Axes, and their figure.
     """
 
-    size = (10.0, 4.2)
+    size = (10.0, 4.8)
 
     def __init__(self, tuning: Tuning) -> None:
         self.tuning = tuning
@@ -47,25 +49,37 @@ class TradeOffDisplay:
         """Draw into two axes, or into a new figure."""
         self.ax_ = axes_or_new(ax, self.size, len(PANELS))
         self.figure_ = self.ax_[0].figure
+        ink = Ink.of(self.ax_[0])
+        draw_title(self.ax_[0], self.title)
         table, best = self.tuning.table, self.tuning.recommended
         front = table["pareto"].to_numpy(dtype=bool)
         for axis, (metric, heading) in zip(self.ax_, PANELS.items(), strict=True):
             axis.scatter(
-                table["k_distance"][~front], table[metric][~front], marker="x", color=GREY,
-                label="dominated",
+                table["k_distance"][~front], table[metric][~front], marker="x", color=ink.muted
             )  # fmt: skip
             axis.scatter(
-                table["k_distance"][front], table[metric][front], marker="o", color=COLOURS[0],
-                label="Pareto-optimal",
+                table["k_distance"][front], table[metric][front], marker="o", color=ink.colour(1)
             )  # fmt: skip
             axis.scatter(
-                best["k_distance"], best[metric], s=160, facecolor="none", edgecolor=COLOURS[1],
-                linewidth=2, label="recommended",
+                best["k_distance"], best[metric], s=160, facecolor="none", edgecolor=ink.colour(2),
+                linewidth=2,
             )  # fmt: skip
             axis.set(xlabel="k-distance (less is better)", ylabel=heading)
+            axis.locator_params(nbins=5)
             axis.spines[["top", "right"]].set_visible(False)
-        self.ax_[0].legend(frameon=False)
+        note = (
+            "Ring: the recommended setting. Dots: no other setting is better in everything.\n"
+            "Crosses: another one is."
+        )
+        draw_note(self.ax_[0], note, 42)
         return self
+
+    @property
+    def title(self) -> str:
+        """The recommended setting."""
+        best = self.tuning.recommended
+        gamma = "no line search" if np.isnan(best["gamma"]) else f"gamma {best['gamma']:g}"
+        return f"Recommended: filter {best['filter']}, beta {best['beta']:g}, {gamma}"
 
 
 def draw_trade_off(tuning: Tuning, file: str | Path) -> None:

@@ -3,38 +3,50 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from counterset._base.arrays import Labels, to_python
-from counterset.exceptions import InvalidInputError
-from counterset.explanations.context import versions
+from counterset._base.arrays import Mask, to_python
+from counterset._base.bidi import isolated
 from counterset.explanations.explanations import Explanations
+from counterset.explanations.why_none import WhyNone
 from counterset.plots.stability import StabilityDisplay
-from counterset.plots.style import name_of, shortened
-from counterset.report.page import Section, bars_svg, make_page, paragraphs, plain_table, write_page
-from counterset.report.single import check_section, making_section
+from counterset.plots.style import name_of
+from counterset.report.drawings import bars
+from counterset.report.groups import LEAST, figures_of, group_people
+from counterset.report.page import Section, make_page, note, paragraphs, plain_table, write_page
+from counterset.report.technical import technical_sections
 from counterset.report.texts import TEXTS, counted
 from counterset.report.verify import record_of_many
-from counterset.tables.table import Table
+from counterset.words.changes import ChangeWriter
+from counterset.words.description import (
+    constraint_sentences,
+    constraints_kept,
+    costs_of_changes,
+    is_in_usual_ranges,
+    what_stays,
+)
+from counterset.words.details import one_line
+from counterset.words.outcomes import Outcomes, rounded, wanted_text
 from counterset.words.templates import Templates
 from counterset.words.values import Writer, percent
 
-__all__ = ["group_figures", "report_of_many"]
+__all__ = ["report_of_many"]
 
-#: The 15 features that change most are drawn.
-MOST_FEATURES = 15
-#: The first 8 inputs with the same reason are named.
-MOST_INPUTS = 8
-#: The reasons of the first 100 inputs without an option are found out: each takes about as long as
-#: an explanation.
+#: The 15 features that change most are drawn, and as many constraints are listed.
+MOST_ROWS = 15
+#: What stands in the way of the first 100 inputs without an option is found out: each takes about
+#: as long as an explanation.
 MOST_REASONS = 100
-#: What is told of noisy copies, as means over all of them.
+#: Up to 10 groups with too few people are named; of more, it is said how many there are.
+MOST_SMALL = 10
+#: What is written of noisy copies, as means over all of them.
 MEASURED = ("input_distance", "covered", "kept", "set_distance_mean")
 
 
@@ -44,6 +56,11 @@ def report_of_many(
     *,
     groups: Any = None,
     stability: pd.DataFrame | None = None,
+    annex: bool = False,
+    outcomes: Mapping[Any, str] | None = None,
+    title: str | None = None,
+    author: str | None = None,
+    date: Any = None,
 ) -> str:
     """Return the report of many explanations as a page of HTML, and write it to a file.
 
@@ -53,179 +70,287 @@ def report_of_many(
         What to report.
     path
         The file to write, or None.
-    groups
-        The name of a feature, or one value for each input: figures are shown for each group.
-    stability
-        What :func:`counterset.evaluate` returned for some of the inputs.
+    groups, stability, annex, outcomes, title, author, date
+        As for :meth:`Explanations.to_html`.
     """
-    figures = _figures(explanations)
-    sections = [
-        _features(explanations, figures),
-        _options(explanations, figures),
-        _without_options(explanations, figures),
-    ]
+    writer = _Writer(explanations, outcomes or {})
+    context, texts = explanations.context, writer.texts
+    sections = [writer.options(), writer.without_options(), writer.features()]
     if groups is not None:
-        name, values = _groups(explanations, groups)
-        figures["groups"] = {"by": name, "figures": group_figures(explanations, values)}
-        sections.append(_by_group(name, figures["groups"]["figures"]))
-    if stability is not None:
-        sections.append(_stability(stability, figures, explanations.context.table))
-    record = record_of_many(explanations, figures)
-    sections += [making_section(explanations.context, record), check_section()]
-    status = Counter(explanations.status)
-    lead = TEXTS["many_lead"].format(
-        inputs=counted(len(explanations), "input"),
-        **{each: f"{status[each]:,}" for each in ("explained", "none_found", "already_reached")},
+        sections.append(writer.by_group(groups))
+    sections.append(writer.stability(stability))
+    technical, check = technical_sections(
+        context,
+        texts,
+        label_text=writer.label_text,
+        wanted=writer.wanted,
+        constraints=writer.constraints(),
+        command=TEXTS["command"],
     )
-    version = versions()["counterset"]
-    return write_page(make_page(TEXTS["many_title"], lead, sections, record, version), path)
+    check = Section(check.heading, check.body + note(TEXTS["check_many"]))
+    sections += [technical, check, *([writer.annex()] if annex else [])]
+    people = counted(len(explanations), "person", "people")
+    heading = one_line("title", title) or TEXTS["many_title"].format(people=people)
+    author, date = one_line("author", author), one_line("date", date)
+    about = [
+        *([TEXTS["author"].format(author=isolated(author))] if author else []),
+        *([texts("letter.date", date=isolated(date))] if date else []),
+    ]
+    page = make_page(
+        isolated(heading),
+        sections,
+        record_of_many(explanations, writer.figures),
+        texts,
+        head=[about] if about else [],
+        lead=writer.lead(),
+    )
+    return write_page(page, path)
 
 
-def group_figures(explanations: Explanations, values: Labels) -> dict[str, dict[str, Any]]:
-    """Return figures for each group, of the inputs that were to be explained.
+@dataclass(frozen=True)
+class _Writer:
+    """Write the parts of a report, and collect the figures that they show.
 
-    Parameters
+    Attributes
     ----------
-    values
-        The group of each input.
+    explanations
+        What is reported.
+    outcomes
+        From labels to how people call them.
+    figures
+        What the parts show, as values of JSON.
     """
-    open_ = np.array([status != "already_reached" for status in explanations.status])
-    cost = explanations.coded.nearest
-    figures = {}
-    for value in sorted(set(values.tolist()), key=str):
-        mine = (values == value) & open_
-        if not mine.any():
-            continue
-        known = cost[mine & ~np.isnan(cost)]
-        figures[str(value)] = {
-            "inputs": int(mine.sum()),
-            "with_an_option": float((explanations.counts[mine] > 0).mean()),
-            "mean_options": float(explanations.counts[mine].mean()),
-            "median_cost": float(np.median(known)) if len(known) else None,
+
+    explanations: Explanations
+    outcomes: Mapping[Any, str]
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.explanations):  # a wrong outcome is an error
+            _ = self._labels
+
+    @property
+    def texts(self) -> Templates:
+        """The English texts."""
+        return Templates.read()
+
+    @property
+    def wanted(self) -> str:
+        """What the options lead to."""
+        return wanted_text(self.explanations.context, self.texts, self.outcomes)
+
+    @cached_property
+    def _labels(self) -> Outcomes:
+        return Outcomes(self.explanations[0], self.texts, self.outcomes)
+
+    def label_text(self, label: Any) -> str:
+        """Return how a label is called."""
+        return self._labels.text(label) if len(self.explanations) else repr(to_python(label))
+
+    @cached_property
+    def _open(self) -> Mask:
+        """Who was to be explained."""
+        status = self.explanations.status
+        return np.array([each != "already_reached" for each in status], dtype=bool)
+
+    @property
+    def _people(self) -> str:
+        return counted(int(self._open.sum()), "person", "people")
+
+    def constraints(self) -> list[str]:
+        """Return the constraints and the costs that were kept, a sentence each."""
+        context, texts = self.explanations.context, self.texts
+        if len({repr(each.context.constraints) for each in self.explanations}) > 1:
+            return [TEXTS["constraints_differ"], *costs_of_changes(context, texts)]
+        context = self.explanations[0].context if len(self.explanations) else context
+        stays = what_stays(context, texts)
+        kept = (*([stays] if stays else []), *constraints_kept(context, texts))
+        return [*kept, *costs_of_changes(context, texts)]
+
+    def lead(self) -> str:
+        """Return how many people have options."""
+        status = Counter(self.explanations.status)
+        with_options, reached = status["explained"], status["already_reached"]
+        sentences = [TEXTS["nobody_left"]]
+        if self._open.any():
+            name = "many_lead_one" if with_options == 1 else "many_lead"
+            if with_options == self._open.sum():
+                name = "many_lead_all"
+            sentences = [
+                TEXTS[name].format(
+                    some=f"{with_options:,}", people=self._people, wanted=self.wanted
+                )
+            ]
+        if reached:
+            people = counted(reached, "person", "people")
+            sentences.append(TEXTS["reached"].format(people=people))
+        return " ".join(sentences)
+
+    def options(self) -> Section:
+        """Return how many people have how many options."""
+        counts = Counter(self.explanations.counts[self._open].tolist())
+        self.figures["options"] = {str(count): n for count, n in sorted(counts.items())}
+        most = max(counts.values(), default=1)
+        rows = [(f"{count:,}", n / most, f"{n:,}") for count, n in sorted(counts.items())]
+        caption = TEXTS["options_caption"].format(people=self._people)
+        body = bars(rows, caption, (TEXTS["number"], TEXTS["people"])) if rows else ""
+        return Section(TEXTS["options"], body or paragraphs(TEXTS["nobody_left"]))
+
+    def features(self) -> Section:
+        """Return which features change most."""
+        coded = self.explanations.coded
+        moved = coded.changed
+        shares = moved.mean(axis=0) if len(moved) else np.zeros(moved.shape[1])
+        names = coded.table.names
+        self.figures["features"] = {
+            name: float(share) for name, share in zip(names, shares, strict=True)
         }
-    return figures
+        order = np.argsort(-shares, kind="stable")
+        order = order[shares[order] > 0]
+        rows = [
+            (
+                name_of(coded.table.features[i]),
+                float(shares[i] / shares[order[0]]),
+                percent(float(shares[i]), self.texts),
+            )
+            for i in order[:MOST_ROWS]
+        ]
+        if not rows:
+            return Section(TEXTS["features"], paragraphs(self.texts("letter.nothing")))
+        more = len(order) - MOST_ROWS
+        text = TEXTS["more_features"].format(count=counted(more, "more feature"))
+        drawn = bars(rows, TEXTS["features_caption"], (TEXTS["feature"], TEXTS["share"]))
+        return Section(TEXTS["features"], drawn + note(text if more > 0 else ""))
 
+    @cached_property
+    def _blocked(self) -> dict[int, WhyNone | None]:
+        """Why people have no option, by their positions; None if it was not looked into."""
+        why, status = self.explanations.why_none, self.explanations.status
+        without = [i for i, each in enumerate(status) if each == "none_found"]
+        return {
+            i: why[i] if rank < MOST_REASONS and i in why else None
+            for rank, i in enumerate(without)
+        }
 
-def _figures(explanations: Explanations) -> dict[str, Any]:
-    """Return what is counted: by feature, by number of options, and by reason for having none."""
-    moved = explanations.coded.changed
-    shares = moved.mean(axis=0) if len(moved) else np.zeros(moved.shape[1])
-    names = explanations.coded.table.names
-    open_ = [s != "already_reached" for s in explanations.status]
-    counts, why = Counter(explanations.counts[open_].tolist()), explanations.why_none
-    blocked: dict[str, list[str]] = {}
-    without = [i for i, status in enumerate(explanations.status) if status == "none_found"]
-    for rank, i in enumerate(without):
-        known = rank < MOST_REASONS and i in why
-        reason = why[i] if known else TEXTS["unknown_reason"]
-        blocked.setdefault(reason, []).append(str(to_python(explanations.index[i])))
-    return {
-        "features": {name: float(share) for name, share in zip(names, shares, strict=True)},
-        "options": {str(count): n for count, n in sorted(counts.items())},
-        "blocked": blocked,
-    }
+    def _obstacles(self, position: int) -> list[str]:
+        """Return what stands in the way of a person, in words."""
+        why = self._blocked[position]
+        if why is None:
+            return []
+        if why.cause == "constraint":
+            context = self.explanations[position].context
+            return list(dict.fromkeys(constraint_sentences(context, self.texts, why.constraints)))
+        return [TEXTS[why.cause]]
 
+    def without_options(self) -> Section:
+        """Return how many people have no option, and what stands in the way."""
+        found = Counter(text for i in self._blocked for text in self._obstacles(i))
+        self.figures["without"] = {"people": len(self._blocked), "obstacles": dict(found)}
+        if not self._blocked:
+            nobody = "without_none" if self._open.any() else "nobody_left"
+            return Section(TEXTS["without"], paragraphs(TEXTS[nobody]))
+        rows = [(text, f"{count:,}") for text, count in found.most_common(MOST_ROWS)]
+        more = counted(len(found) - len(rows), "more constraint")
+        headings = (TEXTS["constraint"], TEXTS["people"])
+        body = [
+            paragraphs(self._without_lead()),
+            plain_table(TEXTS["without_caption"], headings, rows, 1) if rows else "",
+            note(TEXTS["more_constraints"].format(count=more) if len(found) > len(rows) else ""),
+        ]
+        return Section(TEXTS["without"], "".join(body))
 
-def _features(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
-    shares = np.array(list(figures["features"].values()))
-    order = np.argsort(-shares, kind="stable")
-    order = order[shares[order] > 0][:MOST_FEATURES]
-    labels = [name_of(explanations.coded.table.features[i]) for i in order]
-    top = shares[order[0]] if len(order) else 1.0
-    bars = [
-        (shortened(label, 24), share / top, percent(share, Templates.read()))
-        for label, share in zip(labels, shares[order], strict=True)
-    ]
-    text = ", ".join(f"{label} {bar[2]}" for label, bar in zip(labels, bars, strict=True))
-    drawing = bars_svg(bars, TEXTS["features_alt"].format(bars=text))
-    return _drawn(TEXTS["features"], drawing, TEXTS["features_caption"])
+    def _without_lead(self) -> str:
+        """Return how many people have no option, and of how many it is known why."""
+        count, known = len(self._blocked), len([*filter(None, self._blocked.values())])
+        name = "without_one" if count == 1 else "without_lead"
+        text = TEXTS[name].format(people=counted(count, "person", "people"))
+        if known == count:
+            return text
+        rest = TEXTS["part_known" if known else "none_known"].format(count=known)
+        return f"{text} {rest}"
 
+    def by_group(self, groups: Any) -> Section:
+        """Return figures of groups."""
+        name, members = group_people(self.explanations, groups, self._open)
+        found = {each.text: figures_of(self.explanations, each, self._open) for each in members}
+        self.figures["groups"] = {"by": name, "least": LEAST, "figures": found}
+        small = [text for text, each in found.items() if each is None]
+        few = "few"
+        if len(small) > MOST_SMALL:
+            small, few = [TEXTS["small_groups"].format(count=f"{len(small):,}")], "few_each"
+        shown = [(text, each) for text, each in found.items() if each is not None or text in small]
+        rows = [
+            (text, TEXTS[few].format(least=LEAST), "", "", "")
+            if each is None
+            else (text, *_cells(each, self.texts))
+            for text, each in (*shown, *((text, None) for text in small if text not in found))
+        ]
+        headings = (
+            isolated(name), TEXTS["people"], TEXTS["share_with"], TEXTS["mean_options"],
+            TEXTS["median_distance"],
+        )  # fmt: skip
+        notes = [TEXTS["groups_distance"]]
+        if is_in_usual_ranges(self.explanations.context):
+            notes.append(TEXTS["groups_usual"])
+        table = plain_table(TEXTS["groups_caption"].format(least=LEAST), headings, rows, 4)
+        heading = TEXTS["groups"].format(name=isolated(name))
+        return Section(heading, table + note(" ".join(notes)))
 
-def _options(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
-    counts: dict[str, int] = figures["options"]
-    most = max(counts.values(), default=1)
-    bars = [(counted(int(k), "option"), n / most, f"{n:,}") for k, n in counts.items()]
-    text = ", ".join(f"{name}: {value}" for name, _, value in bars)
-    drawing = bars_svg(bars, TEXTS["options_alt"].format(bars=text))
-    return _drawn(TEXTS["options"], drawing, TEXTS["options_caption"])
-
-
-def _without_options(explanations: Explanations, figures: Mapping[str, Any]) -> Section:
-    blocked: dict[str, list[str]] = figures["blocked"]
-    if not blocked:
-        return Section(TEXTS["without"], paragraphs(TEXTS["without_none"]))
-    rows = [
-        (
-            reason,
-            ", ".join(who[:MOST_INPUTS]) + (", …" if len(who) > MOST_INPUTS else ""),
-            f"{len(who):,}",
+    def stability(self, table: pd.DataFrame | None) -> Section:
+        """Return how much the options of noisy copies differ."""
+        if table is None:
+            return Section(TEXTS["stability"], paragraphs(TEXTS["stability_none"]))
+        known = StabilityDisplay.from_evaluation(table).table
+        count = int(known["input"].nunique()) if "input" in known else len(known)
+        measured = {name: float(known[name].mean()) for name in MEASURED}
+        tail = float(known["set_distance_mean"].quantile(0.95))
+        self.figures["stability"] = {
+            "copies": len(known), "inputs": count, **measured,
+            "set_distance_mean_95th_percentile": tail,
+            "set_distance_max": float(known["set_distance_max"].max()),
+        }  # fmt: skip
+        text = TEXTS["stability_text"].format(
+            copies=counted(len(known), "slightly different copy", "slightly different copies"),
+            people=counted(count, "person", "people"),
+            covered=percent(measured["covered"], self.texts),
+            kept=percent(measured["kept"], self.texts),
         )
-        for reason, who in sorted(blocked.items(), key=lambda item: -len(item[1]))
-    ]
-    headings = (TEXTS["reason"], TEXTS["which"], TEXTS["inputs"])
-    return Section(TEXTS["without"], plain_table(TEXTS["without_caption"], headings, rows, 1))
-
-
-def _groups(explanations: Explanations, groups: Any) -> tuple[str, Labels]:
-    """Return the name of the groups, and the group of each input, as text."""
-    table = explanations.coded.table
-    if isinstance(groups, str) or (np.ndim(groups) == 0):
-        at = table.position(groups)
-        feature = table.features[at]
-        codes = explanations.coded.inputs[:, at]
-        return feature.label, np.array([feature.text_of(code) for code in codes], dtype=object)
-    if len(groups) != len(explanations):
-        raise InvalidInputError(
-            f"groups holds {len(groups)} values for {len(explanations)} inputs. Pass one for each, "
-            f"or the name of a feature."
+        differences = Writer(self.texts).differences(
+            table.attrs.get("differences", {}), self.explanations.context.table
         )
-    name = str(getattr(groups, "name", None) or "group")
-    return name, np.array([str(to_python(each)) for each in groups], dtype=object)
+        slightly = TEXTS["stability_differences"].format(differences=differences)
+        mean, most = rounded(measured["set_distance_mean"], 2), rounded(tail, 2)
+        far = TEXTS["stability_far"].format(mean=mean, tail=most)
+        body = paragraphs(text, slightly if differences else "", far)
+        return Section(TEXTS["stability"], body)
+
+    def annex(self) -> Section:
+        """Return the list of cases."""
+        found, coded = self.explanations, self.explanations.coded
+        firsts = found.counts.cumsum() - found.counts
+        changes = ChangeWriter(coded.table, self.texts)
+        rows = []
+        for i, status in enumerate(found.status):
+            if status == "explained":
+                text = f"{changes.headline(coded.inputs[i], coded.matrix[firsts[i]])}."
+            elif status == "already_reached":
+                text = TEXTS["has_result"]
+            else:
+                text = " ".join([TEXTS["no_option"], *self._obstacles(i)])
+            decision = self.label_text(found.labels[i])
+            case = isolated(str(to_python(found.index[i])))
+            rows.append((case, decision, f"{found.counts[i]}", text))
+        headings = (TEXTS["case"], TEXTS["decision"], TEXTS["number"], TEXTS["first"])
+        table = plain_table(TEXTS["annex_caption"], headings, rows)
+        return Section(TEXTS["annex"], table, on_new_page=True)
 
 
-def _by_group(name: str, figures: Mapping[str, Mapping[str, Any]]) -> Section:
-    rows = [
-        (
-            value,
-            f"{each['inputs']:,}",
-            percent(each["with_an_option"], Templates.read()),
-            f"{each['mean_options']:.2f}",
-            "-" if each["median_cost"] is None else f"{each['median_cost']:.3g}",
-        )
-        for value, each in figures.items()
-    ]
-    headings = (
-        name, TEXTS["inputs"], TEXTS["share_with"], TEXTS["mean_options"], TEXTS["median_cost"],
-    )  # fmt: skip
-    table = plain_table(TEXTS["groups_caption"], headings, rows, 4)
-    return Section(TEXTS["groups"].format(name=name), table)
-
-
-def _stability(table: pd.DataFrame, figures: dict[str, Any], columns: Table) -> Section:
-    known = StabilityDisplay.from_evaluation(table).table
-    count = int(known["input"].nunique()) if "input" in known else len(known)
-    measured = {name: float(known[name].mean()) for name in MEASURED}
-    tail = float(known["set_distance_mean"].quantile(0.95))
-    figures["stability"] = {
-        "copies": len(known), "inputs": count, **measured,
-        "set_distance_mean_95th_percentile": tail,
-        "set_distance_max": float(known["set_distance_max"].max()),
-    }  # fmt: skip
-    templates = Templates.read()
-    text = TEXTS["stability_text"].format(
-        copies=f"{len(known):,}", count=f"{count:,}",
-        covered=percent(measured["covered"], templates), kept=percent(measured["kept"], templates),
-        moved=f"{measured['input_distance']:.3g}", mean=f"{measured['set_distance_mean']:.3g}",
-        tail=f"{tail:.3g}",
-    )  # fmt: skip
-    differences = Writer(Templates.read(None)).differences(
-        table.attrs.get("differences", {}), columns
+def _cells(figures: Mapping[str, Any], texts: Templates) -> Sequence[str]:
+    """Return the figures of a group as text."""
+    distance = figures["median_distance"]
+    return (
+        f"{figures['people']:,}",
+        percent(figures["with_an_option"], texts),
+        f"{figures['mean_options']:.1f}",
+        "-" if distance is None else rounded(distance, 2),
     )
-    if differences:
-        text += TEXTS["stability_differences"].format(differences=differences)
-    return Section(TEXTS["stability"], paragraphs(text))
-
-
-def _drawn(heading: str, drawing: str, caption: str) -> Section:
-    caption = f"<figcaption>{escape(caption)}</figcaption>"
-    return Section(heading, f"<figure>{drawing}{caption}</figure>")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from counterset._base.arrays import to_python
+from counterset._base.checks import check_count
 from counterset.exceptions import CountersetError, InvalidInputError, ModelError
 from counterset.explanations.context import Context, Fingerprint, versions
 from counterset.explanations.explanation import Explanation
@@ -21,6 +22,7 @@ from counterset.explanations.json_values import (
     to_json_value,
 )
 from counterset.models.adapter import ModelAdapter
+from counterset.report.cases import Cases, Check, cases_of
 from counterset.report.page import read_record, seal_holds
 from counterset.report.texts import TEXTS, counted
 from counterset.tables.table import Table
@@ -40,7 +42,7 @@ def record_of(explanation: Explanation) -> dict[str, Any]:
 
 
 def record_of_many(explanations: Explanations, figures: dict[str, Any]) -> dict[str, Any]:
-    """Return the record of many explanations: figures, and no row of any person.
+    """Return the record of many explanations: figures and decisions, and no row of any person.
 
     Parameters
     ----------
@@ -58,6 +60,7 @@ def record_of_many(explanations: Explanations, figures: dict[str, Any]) -> dict[
         "training": None if training is None else {"rows": training.rows, "hash": training.hash},
         "table": table_to_json(context.table),
         "versions": versions(),
+        "cases": cases_of(explanations),
     }
 
 
@@ -71,22 +74,6 @@ def _head(kind: str, context: Context) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Check:
-    """One thing that was checked.
-
-    Attributes
-    ----------
-    holds
-        Whether it is as the report says.
-    text
-        What was found, in one line.
-    """
-
-    holds: bool
-    text: str
-
-
-@dataclass(frozen=True)
 class Verification:
     """What was found about a report.
 
@@ -94,10 +81,15 @@ class Verification:
     ----------
     checks
         One each: that the file is as it was written; for the report of one input, that the model
-        gives the recorded decisions; and that it gives the recorded answers about fixed rows.
+        gives the recorded decisions; that it gives the recorded answers about fixed rows; for the
+        report of many with their data, that these are the recorded rows, and that the model gives
+        the recorded decisions on them and on their options.
+    not_checked
+        What could not be checked with what was passed; empty if nothing.
     """
 
     checks: tuple[Check, ...]
+    not_checked: str = ""
 
     @property
     def holds(self) -> bool:
@@ -106,15 +98,21 @@ class Verification:
 
     def __str__(self) -> str:
         marks = {True: TEXTS["check_holds"], False: TEXTS["check_fails"]}
-        return "\n".join(f"{marks[check.holds]} {check.text}" for check in self.checks)
+        lines = [f"{marks[check.holds]} {check.text}" for check in self.checks]
+        if self.not_checked:
+            lines.append(f"{TEXTS['not_checked']} {self.not_checked}")
+        return "\n".join(lines)
 
 
-def verify_report(report: str | Path, model: Any) -> Verification:
+def verify_report(
+    report: str | Path, model: Any, *, data: Any = None, sample: int | None = None
+) -> Verification:
     """Check whether a report is as it was written, and whether a model still answers as recorded.
 
     The digest shows that the file was changed, by accident or by hand; it does not show who wrote
-    it. The model is asked about the input and every option, and about fixed rows that are made up
-    from the ranges of the features: a model that was trained again answers some of them otherwise.
+    it. The model is asked about fixed rows that are made up from the ranges of the features: a
+    model that was trained again answers some of them otherwise. It is asked about the input and
+    every option of the report of one input, too, and about those of many if their rows are passed.
 
     Parameters
     ----------
@@ -122,7 +120,14 @@ def verify_report(report: str | Path, model: Any) -> Verification:
         The file that ``to_html`` wrote.
     model
         The model, as explainers take it.
+    data
+        For the report of many: the table that it was made from, with the same index. Without it,
+        single decisions are not checked.
+    sample
+        How many people to check, evenly spread over the report; None: all.
     """
+    if sample is not None:
+        check_count(sample, "sample")
     file = Path(report)
     if not file.is_file():
         raise InvalidInputError(f"There is no file {file}.")
@@ -134,14 +139,29 @@ def verify_report(report: str | Path, model: Any) -> Verification:
     intact = Check(is_intact, TEXTS["intact"] if is_intact else TEXTS["not_intact"])
     try:
         record = _checked(read_record(page, str(file)), file)
-        checks = [_asked(check) for check in _checks(record, model)]
+        checks, cases = _checks(record, model)
     except (InvalidInputError, KeyError, TypeError, AttributeError) as error:
         if is_intact or not _looks_like_one(page):
             if isinstance(error, CountersetError):
                 raise
             raise InvalidInputError(f"The record of {file} is not complete: {error!r}.") from error
-        checks = [Check(False, TEXTS["unreadable"])]  # what was changed is the record itself
-    return Verification((intact, *checks))
+        # What was changed is the record itself.
+        return Verification((intact, Check(False, TEXTS["unreadable"])))
+    not_checked = ""
+    if isinstance(cases, Cases) and data is not None:
+        checks += cases.checks(data, model, sample)
+    elif data is not None:
+        raise InvalidInputError(
+            "This report holds all that is to be checked: data is for a report about many people, "
+            "as counterset writes it now. Leave it out."
+        )
+    elif sample is not None:
+        raise InvalidInputError(
+            "sample says how many people to check, which needs their rows. Pass data= too."
+        )
+    elif cases is not None:
+        not_checked = TEXTS["needs_data"] if isinstance(cases, Cases) else cases
+    return Verification((intact, *map(_asked, checks)), not_checked)
 
 
 def _looks_like_one(page: str) -> bool:
@@ -161,18 +181,30 @@ def _checked(record: dict[str, Any], file: Path) -> dict[str, Any]:
     return record
 
 
-def _checks(record: Mapping[str, Any], model: Any) -> list[Callable[[], Check]]:
-    """Read a record, and return what is to be asked of the model."""
+def _checks(
+    record: Mapping[str, Any], model: Any
+) -> tuple[list[Callable[[], Check]], Cases | str | None]:
+    """Read a record, and return what is to be asked of the model.
+
+    Returns
+    -------
+    tuple
+        The checks that need no data, and the decisions that need it: why they cannot be checked,
+        if they were not recorded; None, if the report holds all.
+    """
     recorded = Fingerprint.from_dict(record["fingerprint"])
     if record["kind"] == "explanations":
         table = table_from_json(record["table"])
-        return [lambda: _fixed_rows(recorded, model, table)]
+        fixed = [lambda: _fixed_rows(recorded, model, table)]
+        if "cases" not in record:
+            return fixed, TEXTS["no_cases"]
+        return fixed, Cases.read(record["cases"], table)
     explanation = Explanation.from_dict(record["explanation"])
     table = explanation.coded.table
     return [
         lambda: _decisions(explanation, model),
         lambda: _fixed_rows(recorded, model, table),
-    ]
+    ], None
 
 
 def _asked(check: Callable[[], Check]) -> Check:

@@ -22,7 +22,7 @@ from counterset.explanations.json_values import row_to_json, to_json_value, valu
 from counterset.explanations.option import Probabilities
 from counterset.explanations.stability import least_shares
 from counterset.models.adapter import ModelAdapter
-from counterset.plots.map import Layout, ask_background, map_of, sides_of
+from counterset.plots.map import ask_background, map_of, sides_of
 from counterset.serve.cases import (
     MOST_NOISE,
     MOST_OPTIONS,
@@ -253,8 +253,8 @@ ASKED = (
 NOTES = {
     True: f"A plane through the case and its options. {ASKED}",
     False: (
-        f"The case is in the middle, each option at its true distance. {ASKED} Between the lines, "
-        "cases are mixtures of the two options beside them."
+        f"The case is in the middle, each option at its true distance. {ASKED} Between two lines, "
+        "the changes of both options are added up."
     ),
 }
 
@@ -272,7 +272,7 @@ def draw_map(found: Explained, served: Served) -> dict[str, Any]:
     """
     explanation, explainer = found.explanation, found.explainer
     layout = map_of(explanation, explainer)
-    background = ask_background(layout, explanation, explainer, _grid(layout))
+    background = ask_background(layout, explanation, explainer, POINTS)
     dots = layout.place(explainer.training_.pool.matrix)
     dots = dots[background.holds(dots)]
     return {
@@ -284,15 +284,6 @@ def draw_map(found: Explained, served: Served) -> dict[str, Any]:
         "sides": list(sides_of(explanation, background, served.label_text)),
         "note": NOTES[layout.is_exact],
     }
-
-
-def _grid(layout: Layout) -> tuple[Matrix, Matrix]:
-    """Return the middles of the cells of a square grid."""
-    middles = [
-        low + (high - low) * (np.arange(POINTS) + 0.5) / POINTS for low, high in layout.limits()
-    ]
-    right, up = np.meshgrid(*middles)
-    return right, up
 
 
 def _rounded(position: Matrix) -> list[float]:
@@ -536,4 +527,12 @@ def _map(request: CaseRequest, cases: Cases) -> dict[str, Any]:
 
 
 def _report(request: CaseRequest, cases: Cases) -> str:
-    return cases.named(request).to_html(outcomes=cases.served.outcomes)
+    """Return the report of a case with the options that a person keeps; all if they keep none."""
+    explanation = cases.named(request)
+    kept = [cases.codes({**request.values, **changes}) for changes in request.kept]
+    ranks = [
+        option.rank
+        for option in explanation.options
+        if any(np.array_equal(option.codes, row, equal_nan=True) for row in kept)
+    ]
+    return explanation.to_html(options=ranks or None, outcomes=cases.served.outcomes)

@@ -17,6 +17,7 @@ from counterset._base.arrays import (
     Labels,
     Mask,
     Matrix,
+    Moves,
     Vector,
     row_blocks,
     to_python,
@@ -28,6 +29,7 @@ from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers
 from counterset.models.goals import Classes, Goal, is_confident
 from counterset.strategies.anonymity import RareRows
+from counterset.strategies.directions import FARTHER
 from counterset.tables.space import Embedded, TableDistance
 from counterset.tables.table import changed
 
@@ -145,6 +147,11 @@ class QueryBatch:
     withheld
         How many options were left out at a time because they equal a rare training row, see
         :func:`~counterset.strategies.candidates.without_rare`. Parts of a batch share this list.
+    directions
+        In which direction each feature helps each input, ``(n, d)``: 2 and -2 where it usually
+        does, 1 and -1 where it does more often. Then options against a usual direction come last,
+        and no two options of an input move a feature in opposite directions. None: directions do
+        not matter.
     """
 
     model: ModelAdapter
@@ -156,6 +163,7 @@ class QueryBatch:
     unseen: dict[Any, int] = field(default_factory=dict, repr=False)
     quota: RowQuota | None = field(default=None, repr=False)
     withheld: list[int] = field(default_factory=list, repr=False)
+    directions: Moves | None = field(default=None, repr=False)
 
     @cached_property
     def embedded(self) -> Embedded:
@@ -178,6 +186,13 @@ class QueryBatch:
         part = replace(self, inputs=self.inputs[which], input_labels=self.input_labels[which])
         part.embedded = self.embedded.take(which)
         part.quota = None if self.quota is None else self.quota.take(which)
+        part.directions = None if self.directions is None else self.directions[which]
+        return part
+
+    def with_directions(self, directions: Moves) -> QueryBatch:
+        """Return the same batch with the direction in which each feature helps each input."""
+        part = replace(self, directions=directions)
+        part.embedded, part.input_codes = self.embedded, self.input_codes
         return part
 
     def alone(self, which: Indices) -> QueryBatch:
@@ -277,6 +292,26 @@ class QueryBatch:
             snapped[:, group] = rows[:, group]
         return self.within_constraints(snapped, owners)
 
+    def moves(self, rows: Matrix, owners: Indices) -> Moves:
+        """Return where rows raise (1) or lower (-1) a feature of their inputs, ``(m, d)``."""
+        return self.distance.table.moves(self.inputs[owners], rows)
+
+    def unusual(self, rows: Matrix, owners: Indices) -> Mask:
+        """Return which features rows move against the direction that usually helps, ``(m, d)``."""
+        return self._along(rows, owners) < -1
+
+    def against(self, rows: Matrix, owners: Indices) -> Mask:
+        """Return which rows go against a direction that helps more often, ``(m,)``."""
+        against: Mask = (self._along(rows, owners) < 0).any(axis=1)
+        return against
+
+    def _along(self, rows: Matrix, owners: Indices) -> Moves:
+        """Return how far rows follow the directions: from 2, a usual one, to -2, against it."""
+        if self.directions is None:
+            return np.zeros(rows.shape, dtype=np.int8)
+        along: Moves = self.moves(rows, owners) * self.directions[owners]
+        return along
+
     def _read(self, answers: Answers, owners: Indices) -> Codes:
         """Return the class codes of acceptable answers, ``REFUSED`` for the others."""
         accepted = self.requirements.goal.accepts(answers.labels, self.input_labels[owners])
@@ -317,6 +352,9 @@ class Chosen:
         For each input, within what distance it is offered the same list (NaN: not proved), or None.
     from_list
         Which of them come from such a list; None: there is none, or all do.
+    unusual
+        Which features each moves against the direction that usually helps, ``(m, d)``; None: there
+        are no such directions.
     """
 
     owners: Indices
@@ -331,6 +369,7 @@ class Chosen:
     stable_radius: Lazy[Vector] | None = None
     list_radius: Lazy[Vector] | None = None
     from_list: Mask | None = None
+    unusual: Mask | None = None
 
     @cached_property
     def counts(self) -> Counts:
@@ -349,6 +388,7 @@ class Chosen:
             lengths=self.lengths[which],
             settled=self.settled[which],
             from_list=None if self.from_list is None else self.from_list[which],
+            unusual=None if self.unusual is None else self.unusual[which],
         )
 
     def among(self, inputs: Indices, n: int) -> Chosen:
@@ -382,8 +422,10 @@ class Chosen:
         lengths = batch.lengths(embedded, self.owners)
         return replace(self, rows=rows, codes=codes, embedded=embedded, lengths=lengths)
 
-    def nearest_first(self, training_index: Indices | None = None) -> Chosen:
+    def nearest_first(self, batch: QueryBatch, training_index: Indices | None = None) -> Chosen:
         """Sort the candidates by input, then by distance, then by training row.
+
+        Candidates against the direction that helps more often count as farther.
 
         Parameters
         ----------
@@ -395,7 +437,9 @@ class Chosen:
             if training_index is None
             else training_index[self.pool_index]
         )
-        return self.take(np.lexsort((rows, self.lengths, self.owners)))
+        against = batch.against(self.rows, self.owners)
+        lengths = np.where(against, FARTHER, 1.0) * self.lengths
+        return self.take(np.lexsort((rows, lengths, self.owners)))
 
     def with_others(self, others: Chosen) -> Chosen:
         """Add candidates of inputs that have none; they come from no list."""
@@ -428,18 +472,23 @@ class Chosen:
             np.concatenate([part.settled for part in parts]),
             n_candidates,
             farthest,
-            from_list=_joined_masks(parts),
+            from_list=_joined_masks([each.from_list for each in parts], parts, True),
+            unusual=_joined_masks([each.unusual for each in parts], parts, False),
         )
         return joined.take(np.argsort(joined.owners, kind="stable"))
 
 
-def _joined_masks(parts: Sequence[Chosen]) -> Mask | None:
-    if all(part.from_list is None for part in parts):
+def _joined_masks(
+    masks: Sequence[Mask | None], parts: Sequence[Chosen], default: bool
+) -> Mask | None:
+    """Put a mask of each part together; None if no part has one."""
+    known = [mask for mask in masks if mask is not None]
+    if not known:
         return None
     return np.concatenate(
         [
-            np.ones(len(part.owners), dtype=bool) if part.from_list is None else part.from_list
-            for part in parts
+            np.full((len(part.owners), *known[0].shape[1:]), default) if mask is None else mask
+            for mask, part in zip(masks, parts, strict=True)
         ]
     )
 

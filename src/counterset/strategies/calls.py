@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Indices, Labels, Matrix
+from counterset._base.checks import check_flag
 from counterset._base.lazy import Lazy
 from counterset._base.progress import Progress
 from counterset.constraints.constraints import (
@@ -31,6 +32,7 @@ from counterset.constraints.rules import Rules
 from counterset.exceptions import InvalidInputError, NoCounterfactualError
 from counterset.explanations.context import Context, as_written, settings_of
 from counterset.explanations.explanations import Explanations, make_explanations
+from counterset.explanations.why_none import WhyNone
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, check_probability, is_reached, read_goal, why_out_of_reach
 from counterset.strategies.admissible import NO_ROW
@@ -81,8 +83,7 @@ class Workload:
                 f"n_jobs must be None, a number of workers, or -1 for all cores, got "
                 f"{self.n_jobs!r}."
             )
-        if not isinstance(self.progress, bool | np.bool_):
-            raise InvalidInputError(f"progress must be True or False, got {self.progress!r}.")
+        check_flag(self.progress, "progress")
         if self.bytes < 1:
             raise InvalidInputError(f"memory must be at least 1 byte, got {self.memory!r}.")
 
@@ -159,8 +160,7 @@ class Request:
             raise InvalidInputError(
                 f"if_none must be 'raise', 'warn' or 'ignore', got {self.if_none!r}."
             )
-        if not isinstance(self.skip, bool | np.bool_):
-            raise InvalidInputError(f"skip must be True or False, got {self.skip!r}.")
+        check_flag(self.skip, "skip")
 
 
 #: Of one input, 300 points of its line searches are held at a time, beside what its strategy holds.
@@ -312,7 +312,7 @@ def explain_rows(
     )
     if out_of_reach is not None:
         # A reason goes on after a colon.
-        reason = out_of_reach[0].lower() + out_of_reach[1:]
+        reason = WhyNone(out_of_reach[0].lower() + out_of_reach[1:], "no_example")
         nobody = {int(each): reason for each in explained}
         report_shortfall(nobody, len(explained), request.if_none, message)
         return make(
@@ -358,6 +358,7 @@ def explain_rows(
         stable_radius=best.stable_radius,
         list_radius=best.list_radius,
         from_list=best.from_list,
+        unusual=best.unusual,
         asked=(first_call[0] + calls, first_call[1] + rows_asked),
         constraints=_by_row(groups, len(explained)) if is_per_row(request.constraints) else None,
         why_none=why_none,

@@ -159,7 +159,7 @@ class MovedRows:
     def _pick(self, candidates: Chosen, batch: QueryBatch) -> Chosen:
         """Take step 3 among candidates in any order."""
         training_index = self.selector.pool.training_index
-        return self.pick(self.selector, candidates.nearest_first(training_index), batch)
+        return self.pick(self.selector, candidates.nearest_first(batch, training_index), batch)
 
     def _looks_at_nearest(self, batch: QueryBatch) -> bool:
         """Whether the first of the candidates are often enough, and are found without the rest."""
@@ -249,12 +249,20 @@ def asked(found: Chosen, batch: QueryBatch) -> Chosen:
 
 
 def pick_diverse(selector: Selector, found: Chosen, batch: QueryBatch) -> Chosen:
-    """Take step 3 among candidates of each input's own, sorted by distance."""
+    """Take step 3 among candidates of each input's own, sorted by distance.
+
+    Where directions matter, candidates against usual ones come last.
+    """
     found = without_rare(found, batch, found.settled)
+    moves = None
+    if batch.directions is not None:
+        unusual = batch.unusual(found.rows, found.owners).any(axis=1)
+        found = found.take(np.lexsort((unusual, found.owners)))
+        moves = batch.moves(found.rows, found.owners)
     nearest = np.full(len(batch.inputs), np.inf)
     np.minimum.at(nearest, found.owners, found.lengths)
     view = selector.view(batch.embedded, found.embedded, nearest)
-    return found.take(np.sort(selector.choose_from_own(view, found.owners)))
+    return found.take(np.sort(selector.choose_from_own(view, found.owners, moves)))
 
 
 #: A number of an option that equals a rare training row is moved on by up to 4 of its steps.

@@ -274,14 +274,17 @@ class Paths:
 
     def rows(self, points: Matrix, which: Indices) -> Matrix:
         """Return the rows that belong to points on the lines."""
-        if self._any_switch:
-            switched = np.where(
-                points >= self._shares[which], self._ends[which], self._starts[which]
-            )
-            points = np.where(self._switches[which], switched, points)
+        points = self.between(points, which)
         if self._table.is_plain:
             return points
         return self._table.snap(points, self._starts[which], self._ends[which])
+
+    def between(self, points: Matrix, which: Indices) -> Matrix:
+        """Return the same rows without rounding their numbers."""
+        if not self._any_switch:
+            return points
+        switched = np.where(points >= self._shares[which], self._ends[which], self._starts[which])
+        return np.where(self._switches[which], switched, points)
 
     def _share_of_each_switch(self, units: list[Indices], costs: Matrix) -> Matrix:
         """Spread the switches of each path evenly over it, the cheapest first."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
-from counterset._base.checks import check_type
+from counterset._base.checks import check_flag, check_type
 from counterset.strategies.admissible import search_admissible
 from counterset.strategies.batch import Chosen, QueryBatch, Requirements
 from counterset.strategies.candidates import MovedRows, pick_diverse
@@ -68,6 +68,11 @@ default=AngleDiversity(0.5)
         When two options differ; None: whenever they are not equal.
     search : LineSearch or Search, default=LineSearch(0.001)
         How far options are moved towards the input.
+    both_ways : bool, default=False
+        Whether the options of one answer may move a feature in opposite directions, such as a
+        higher amount in one option and a lower amount in another. Otherwise options against the
+        direction in which a feature usually helps come last, too: see
+        :meth:`DiverseExplainer.directions`.
 
     Examples
     --------
@@ -82,10 +87,12 @@ default=AngleDiversity(0.5)
 
     diversity: Diversity | None = AngleDiversity(0.5)
     search: Search = LineSearch(0.001)
+    both_ways: bool = False
 
     def __post_init__(self) -> None:
         check_type("diversity", self.diversity, Diversity | None, ALLOWED_DIVERSITY)
         check_search(self.search)
+        check_flag(self.both_ways, "both_ways")
 
     def learn(
         self,
@@ -95,7 +102,7 @@ default=AngleDiversity(0.5)
         advance: Advance,
     ) -> NearestFinder:
         """Learn the recipes of every class."""
-        finder = NearestFinder(self.diversity, self.search, training, recipes)
+        finder = NearestFinder(self.diversity, self.search, training, recipes, self.both_ways)
         finder.prepare(requirements, advance)
         return finder
 
@@ -120,27 +127,30 @@ class NearestFinder:
         The training rows.
     recipes
         What training rows had to change.
+    both_ways
+        Whether options of one input may move a feature in opposite directions.
     """
 
     diversity: Diversity | None
     search: Search
     training: TrainingData
     recipes: RecipeBook
+    both_ways: bool = False
 
     def prepare(self, requirements: Requirements, advance: Advance = lambda _: None) -> None:
         """Learn the recipes of every class that does not have what is wanted."""
-        pool = self.training.pool
-        _, first = np.unique(pool.codes, return_index=True)
-        rows = self.training.without_goal(requirements.goal, first)
-        if self.training.classes.are_measurements:
-            rows = rows[:1]  # the recipes of one serve all
-        for _ in self.recipes.groups(self.training.batch(rows, requirements)):
-            advance(len(rows))
+        for count, _ in self.recipes.of_all_classes(requirements):
+            advance(count)
 
     def find(self, batch: QueryBatch) -> Found:
         """Find options for every input."""
+        batch = self.with_directions(batch)
         chosen = self.with_further(self.choose(batch), batch)
         return verified(chosen, batch, chosen.counts, sparse=True)
+
+    def with_directions(self, batch: QueryBatch) -> QueryBatch:
+        """Return the batch with the directions that its options keep to."""
+        return batch if self.both_ways else self.recipes.with_directions(batch)
 
     def numbers_held(self, batch: QueryBatch) -> int:
         """Return about how many numbers are held for one input."""
@@ -161,14 +171,15 @@ class NearestFinder:
         """Choose options for every input; some inputs may have none."""
         selector = self.selector(batch.requirements)
         training_index = selector.pool.training_index
-        chosen = pick_diverse(selector, self._options(batch).nearest_first(training_index), batch)
+        found = self._options(batch).nearest_first(batch, training_index)
+        chosen = pick_diverse(selector, found, batch)
         short = np.flatnonzero(chosen.counts < selector.most)
         if not len(short):
             return chosen
         more = self._from_rows(batch, short)
         both = Chosen.joined([chosen, more], more.n_candidates, more.farthest)
         both = self._with_complements(both, batch, short)
-        return pick_diverse(selector, both.nearest_first(training_index), batch)
+        return pick_diverse(selector, both.nearest_first(batch, training_index), batch)
 
     def with_further(self, chosen: Chosen, batch: QueryBatch) -> Chosen:
         """Look further for inputs that have nothing: beyond the cut, then among other rows."""
@@ -218,7 +229,8 @@ class NearestFinder:
         most = max(OPTIONS, OPTIONS_EACH * batch.requirements.count)
         rows, owners, which = _applied(recipes, batch, inputs)
         lengths = batch.lengths_of(rows, owners)
-        order = np.lexsort((which, lengths, owners))
+        unusual = batch.unusual(rows, owners).any(axis=1)
+        order = np.lexsort((which, lengths, unusual, owners))
         rows, owners, which, lengths = rows[order], owners[order], which[order], lengths[order]
         kept, codes = first_accepted(batch.ask, rows, owners, _sets(batch, rows, owners), most)
         return replace(
@@ -259,9 +271,14 @@ def _farthest(parts: list[Chosen], empty: Vector) -> Vector:
 
 
 def _sets(batch: QueryBatch, rows: Matrix, owners: Indices) -> Indices:
-    """Return a number for each row, equal where the same features of the same input change."""
-    sets = owners
-    for bits in np.packbits(changed(batch.inputs[owners], rows), axis=1).T:
+    """Return a number for each row, equal where the same features of the same input change.
+
+    Where directions matter, they change in the same direction.
+    """
+    sets, marks = owners, changed(batch.inputs[owners], rows)
+    if batch.directions is not None:
+        marks = np.hstack([marks, batch.moves(rows, owners) > 0])
+    for bits in np.packbits(marks, axis=1).T:
         sets = pd.factorize(sets * 256 + bits)[0]
     return sets
 
@@ -297,7 +314,8 @@ def further_options(known: Chosen, recipes: Recipes, batch: QueryBatch, inputs: 
     owner_of_row, choice_of_row = np.tile(owners, count), np.tile(np.arange(len(owners)), count)
     rows = batch.onto_steps(rows, owner_of_row)
     lengths = batch.lengths_of(rows, owner_of_row)
-    order = np.lexsort((lengths, choice_of_row))
+    unusual = batch.unusual(rows, owner_of_row).any(axis=1)
+    order = np.lexsort((lengths, unusual, choice_of_row))
     first, codes = first_accepted(batch.ask, rows[order], owner_of_row[order], choice_of_row[order])
     which = order[first]
     return replace(
@@ -372,6 +390,6 @@ def _values(recipes: Recipes, i: int, feature: Feature) -> Vector:
     if feature.values is not None:
         return values[np.argsort(-counts, kind="stable")]
     low, high = feature.usual
-    rises = recipes.trend is None or recipes.trend[i] > 0
+    rises = recipes.raised[i] > recipes.lowered[i]
     inner = np.quantile(values, [0.75, 0.5, 0.25] if rises else [0.25, 0.5, 0.75])
     return np.array([high, *inner, low] if rises else [low, *inner, high])

@@ -7,12 +7,22 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Counts, Indices, Mask, Matrix, Vector, rows_as_bytes
+from counterset._base.arrays import (
+    Codes,
+    Counts,
+    Indices,
+    Mask,
+    Matrix,
+    Moves,
+    Vector,
+    rows_as_bytes,
+)
 from counterset._base.lazy import Memo
 from counterset.constraints.rules import Rules
 from counterset.models.goals import Goal, OneOf
 from counterset.strategies.batch import REFUSED, UNASKED, Ask, QueryBatch, Requirements
 from counterset.strategies.candidates import asked, moved_onto_rules
+from counterset.strategies.directions import find_directions
 from counterset.strategies.line_search import LineSearch, minimise
 from counterset.strategies.ranking import NearestCandidates
 from counterset.strategies.selection import Selector
@@ -53,28 +63,34 @@ class Recipes:
     pool_index
         The row of the pool that each comes from: the values are those of this row, or lie on the
         way to it.
-    trend
-        For each feature, how much more often its number was raised than lowered, from -1 to 1;
-        None if that is not known.
+    raised, lowered
+        How often each feature had to be raised, and how often lowered, ``(d,)``.
     """
 
     features: Mask
     values: Matrix
     pool_index: Indices
-    trend: Vector | None = None
+    raised: Counts
+    lowered: Counts
 
     @classmethod
-    def distinct(cls, starts: Matrix, ends: Matrix, pool_index: Indices) -> Recipes:
+    def distinct(cls, starts: Matrix, ends: Matrix, pool_index: Indices, moves: Moves) -> Recipes:
         """Return what leads from each start to its end, equal recipes once.
 
         Of too many, those are kept that come first for their sets of features: one of each set,
         then a second one, and so on.
 
+        Parameters
+        ----------
+        moves
+            Where each end is above its start, and where below.
+
         Examples
         --------
         >>> starts, ends = np.array([[0.0, 1.0], [5.0, 1.0]]), np.array([[0.0, 2.0], [5.0, 2.0]])
-        >>> Recipes.distinct(starts, ends, np.array([7, 8])).values
-        array([[0., 2.]])
+        >>> recipes = Recipes.distinct(starts, ends, np.array([7, 8]), np.sign(ends - starts))
+        >>> recipes.values, recipes.raised
+        (array([[0., 2.]]), array([0, 2]))
         """
         features = changed(starts, ends)
         values = np.where(features, ends, 0.0)
@@ -84,10 +100,13 @@ class Recipes:
         rank = np.empty(len(kept), dtype=np.intp)
         rank[by_set] = np.arange(len(kept)) - np.searchsorted(set_of[by_set], set_of[by_set])
         kept = kept[np.sort(np.argsort(rank, kind="stable")[:MOST])]
-        trend = np.nan_to_num(np.sign(ends - starts)).sum(axis=0) / np.maximum(
-            features.sum(axis=0), 1
-        )
-        return cls(features[kept], values[kept], pool_index[kept], trend)
+        raised, lowered = (moves > 0).sum(axis=0), (moves < 0).sum(axis=0)
+        return cls(features[kept], values[kept], pool_index[kept], raised, lowered)
+
+    @property
+    def directions(self) -> Moves:
+        """In which direction each feature helps, ``(d,)``; see :func:`find_directions`."""
+        return find_directions(self.raised, self.lowered)
 
     def __len__(self) -> int:
         return len(self.features)
@@ -286,6 +305,26 @@ class RecipeBook:
             if len(recipes):
                 yield np.flatnonzero(codes == code), by_class, recipes
 
+    def of_all_classes(self, requirements: Requirements) -> Iterator[tuple[int, Recipes]]:
+        """Yield the recipes of every class that does not have what is wanted.
+
+        The number of these classes comes with them.
+        """
+        pool = self.training.pool
+        _, first = np.unique(pool.codes, return_index=True)
+        rows = self.training.without_goal(requirements.goal, first)
+        if self.training.classes.are_measurements:
+            rows = rows[:1]  # the recipes of one serve all
+        for _, _, recipes in self.groups(self.training.batch(rows, requirements)):
+            yield len(rows), recipes
+
+    def with_directions(self, batch: QueryBatch) -> QueryBatch:
+        """Return the batch with the direction in which each feature helps each input."""
+        directions = np.zeros(batch.inputs.shape, dtype=np.int8)
+        for members, _, recipes in self.groups(batch):
+            directions[members] = recipes.directions
+        return batch.with_directions(directions)
+
     def _recipes(self, start: Mask, goal: Goal, rules: Rules) -> Recipes:
         key = start.tobytes(), repr(goal), rules.texts
         return self._learned.get(key, lambda: learn_recipes(self.training, start, goal, rules))
@@ -313,7 +352,9 @@ def learn_recipes(training: TrainingData, start: Mask, goal: Goal, rules: Rules)
     found = asked(moved_onto_rules(pool, batch, owners, pool_index), batch)
     found = undo(found, batch)
     found = undo(minimise(found, SEARCH, batch), batch)
-    return Recipes.distinct(batch.inputs[found.owners], found.rows, found.pool_index)
+    starts = batch.inputs[found.owners]
+    moves = training.table.moves(starts, found.rows)
+    return Recipes.distinct(starts, found.rows, found.pool_index, moves)
 
 
 def _candidates(selector: Selector, batch: QueryBatch, lots: Vector) -> tuple[Indices, Indices]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
+from counterset._base.arrays import Counts, Indices, Mask, Matrix, Moves, Vector
 from counterset.strategies.batch import QueryBatch
 from counterset.strategies.diversity import Diversity, FeatureDiversity, TooAlike, View
 from counterset.strategies.ranking import Cutoff, NearestCandidates, Ranking
@@ -268,7 +268,7 @@ class Selector:
             who = who[found[who]]
         return nearest, found
 
-    def choose_from_own(self, view: View, owners: Indices) -> Indices:
+    def choose_from_own(self, view: View, owners: Indices, moves: Moves | None = None) -> Indices:
         """Choose greedily where each input has candidates of its own.
 
         Parameters
@@ -276,7 +276,10 @@ class Selector:
         view
             The inputs, and the candidates of all of them.
         owners
-            Which input each candidate belongs to, ascending; an input's nearest comes first.
+            Which input each candidate belongs to, ascending; an input's best comes first.
+        moves
+            Where each candidate raises or lowers a feature: no two that are chosen for an input
+            move a feature in opposite directions. None: they may.
 
         Returns
         -------
@@ -293,6 +296,8 @@ class Selector:
             kept[who] = open_[first]
             chosen.append(kept[who])
             differs = self.differ(view.of(owners[open_]), kept[owners[open_]], open_)
+            if moves is not None:
+                differs &= (moves[kept[owners[open_]]] * moves[open_] >= 0).all(axis=1)
             differs[first] = False
             open_ = open_[differs]
         return np.concatenate(chosen) if chosen else np.empty(0, dtype=np.intp)

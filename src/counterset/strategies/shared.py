@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from counterset._base.arrays import Counts, Indices, Mask, Matrix, Stack, Vector
-from counterset._base.checks import check_count, check_type
+from counterset._base.checks import check_count, check_flag, check_type
 from counterset._base.lazy import Lazy, Memo
 from counterset.models.goals import Goal
 from counterset.strategies.batch import REFUSED, Chosen, QueryBatch, Requirements
@@ -82,6 +82,8 @@ default=AngleDiversity(0.5)
         When two options differ; None: whenever neither contains the other.
     search : LineSearch or Search, default=LineSearch(0.001)
         How far the input's own options are moved towards it.
+    both_ways : bool, default=False
+        As for :class:`Nearest`.
     support : int, default=5
         How many training rows must have what an option of the list asks for, in all of its
         features: then the list shows the values of nobody in particular.
@@ -101,6 +103,7 @@ default=AngleDiversity(0.5)
     regions: int | Literal["auto"] = "auto"
     diversity: Diversity | None = AngleDiversity(0.5)
     search: Search = LineSearch(0.001)
+    both_ways: bool = False
     support: int = 5
 
     def __post_init__(self) -> None:
@@ -109,6 +112,7 @@ default=AngleDiversity(0.5)
         check_regions(self.regions)
         check_type("diversity", self.diversity, Diversity | None, ALLOWED_DIVERSITY)
         check_search(self.search)
+        check_flag(self.both_ways, "both_ways")
 
     def learn(
         self,
@@ -119,7 +123,7 @@ default=AngleDiversity(0.5)
     ) -> SharedFinder:
         """Divide the inputs into regions, and learn the list of each."""
         count = REGIONS if self.regions == "auto" else self.regions
-        nearest = NearestFinder(self.diversity, self.search, training, recipes)
+        nearest = NearestFinder(self.diversity, self.search, training, recipes, self.both_ways)
         regions = Regions.divide(training, count)
         finder = SharedFinder(self.own, nearest, regions, self.support)
         finder.prepare(requirements, advance)
@@ -162,6 +166,7 @@ class SharedFinder:
 
     def find(self, batch: QueryBatch) -> Found:
         """Find options for every input."""
+        batch = self.nearest.with_directions(batch)
         chosen = self.nearest.with_further(self._choose(batch), batch)
         return verified(chosen, batch, chosen.counts, sparse=True)
 

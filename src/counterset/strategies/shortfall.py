@@ -17,6 +17,7 @@ from counterset.exceptions import (
     InvalidInputError,
     NoCounterfactualError,
 )
+from counterset.explanations.why_none import WhyNone
 from counterset.strategies.admissible import Proposals
 from counterset.strategies.batch import REFUSED, QueryBatch
 from counterset.strategies.candidates import moved_onto_rules
@@ -50,8 +51,9 @@ ANONYMITY = (
     "them."
 )
 #: Why nothing is left where all that was found was left out for that.
-_ONLY_RARE = (
-    "all that was found equals a training row that few people share. anonymity=1 allows that."
+_ONLY_RARE = WhyNone(
+    "all that was found equals a training row that few people share. anonymity=1 allows that.",
+    "anonymity",
 )
 #: Three constraints are named: each of them is enough.
 MOST_NAMED = 3
@@ -158,12 +160,14 @@ def _few(found: Found, wanted: int, strategy: Strategy) -> str:
     few_candidates = short & ~few_options & (found.counterfactuals.n_candidates < wanted)
     few_different = short & ~few_options & ~few_candidates & (found.n_chosen < wanted)
     diversity, candidates = _set_by_the_user(strategy)
+    both_ways = getattr(strategy, "both_ways", True)
+    one_way = "" if both_ways else ", and moves no feature in the opposite direction"
     reasons = (
         (
             few_options,
-            f"no more options were found: nothing else that is allowed leads to what is wanted and "
-            f"differs enough from these{diversity}; let more features change, or ask for fewer or "
-            f"less different ones",
+            f"no more options were found: nothing else that is allowed leads to what is wanted"
+            f"{', ' if one_way else ' and '}differs enough from these{diversity}{one_way}; let "
+            f"more features change, or ask for fewer or less different ones",
         ),
         (
             few_candidates,
@@ -200,7 +204,7 @@ def _set_by_the_user(strategy: Strategy) -> tuple[str, str]:
     return diversity, candidates
 
 
-class Reasons(Mapping[int, str]):
+class Reasons(Mapping[int, WhyNone]):
     """Why inputs have no counterfactual, by where they stand in the user's table.
 
     A reason is found out when it is first read, together with those of the next inputs.
@@ -225,11 +229,12 @@ class Reasons(Mapping[int, str]):
         training: TrainingData,
         max_rows: int | None = None,
     ) -> None:
-        self._runs, self._known, self._training = runs, dict[int, str](), training
+        self._runs, self._known, self._training = runs, dict[int, WhyNone](), training
         empty = np.flatnonzero(found.counterfactuals.counts == 0)
         self._place = {int(positions[each]): int(each) for each in empty}
         if found.cut_short is not None:
-            reason = f"the search ended at max_model_rows={max_rows}. Allow more rows."
+            text = f"the search ended at max_model_rows={max_rows}. Allow more rows."
+            reason = WhyNone(text, "stopped")
             short = empty[found.cut_short[empty]]
             self._known |= dict.fromkeys(positions[short].tolist(), reason)
 
@@ -239,7 +244,7 @@ class Reasons(Mapping[int, str]):
     def __iter__(self) -> Iterator[int]:
         return iter(self._place)
 
-    def __getitem__(self, position: int) -> str:
+    def __getitem__(self, position: int) -> WhyNone:
         if position not in self._known:
             place = self._place[position]
             run = next(run for run in self._runs if place in run.members)
@@ -260,7 +265,7 @@ class Reasons(Mapping[int, str]):
 
 def why_nothing(
     training: TrainingData, batch: QueryBatch, which: Indices, *, withheld: bool = False
-) -> list[str]:
+) -> list[WhyNone]:
     """Find out which constraints leave inputs without a counterfactual.
 
     Each constraint is lifted alone: it is named if some row that breaks it, and no other, leads to
@@ -348,7 +353,7 @@ def _leading(
     return tried[accepted], whose[accepted]
 
 
-def _no_training_row(batch: QueryBatch) -> str:
+def _no_training_row(batch: QueryBatch) -> WhyNone:
     """Say that no training row is a candidate, and which setting is the reason."""
     required = batch.requirements
     settings = {
@@ -358,10 +363,11 @@ def _no_training_row(batch: QueryBatch) -> str:
     given = {word: name for word, (name, value) in settings.items() if value is not None}
     enough = f" is {' and '.join(given)} enough" if given else ""
     loosen = f"Loosen {' or '.join(given.values())}, or fit" if given else "Fit"
-    return f"no training row of an acceptable class{enough or ' is known'}. {loosen} on more rows."
+    text = f"no training row of an acceptable class{enough or ' is known'}. {loosen} on more rows."
+    return WhyNone(text, "no_example")
 
 
-def _reason(opening: list[str], batch: QueryBatch) -> str:
+def _reason(opening: list[str], batch: QueryBatch) -> WhyNone:
     """Say which constraints leave an input without an option.
 
     Parameters
@@ -373,28 +379,35 @@ def _reason(opening: list[str], batch: QueryBatch) -> str:
     may_change = _what_may_change(batch)
     if len(opening) == 1:
         loosen = "" if opening[0] == NothingLost.text else " Loosen it."
-        return (
+        text = (
             f"the constraint {opening[0]} rules out all that was found{may_change}; without it "
             f"alone there is an option.{loosen}"
         )
+        return WhyNone(text, "constraint", opening)
     if opening:
         named = "; ".join(opening[:MOST_NAMED])
-        return (
+        text = (
             f"each of the constraints {named} rules out all that was found{may_change}; without "
             f"one of them alone there is an option. Loosen one of them."
         )
-    if not rules:
-        return (
+        return WhyNone(text, "constraint", opening)
+    if not rules and plausible:
+        text = (
             "nothing that leads there is plausible enough. Loosen plausibility=, or fit on more "
             "rows."
-            if plausible
-            else "every candidate is equal to the input, so the model gives one row two labels. "
+        )
+        return WhyNone(text, "implausible")
+    if not rules:
+        text = (
+            "every candidate is equal to the input, so the model gives one row two labels. "
             "Pass a model that gives the same row the same label always."
         )
-    return (
+        return WhyNone(text, "contradiction")
+    text = (
         f"no single constraint rules it out{may_change}: without any one of them nothing was found "
         f"either. Loosen several{' of them, or plausibility=' if plausible else ' of them'}."
     )
+    return WhyNone(text, "several")
 
 
 def _what_may_change(batch: QueryBatch) -> str:

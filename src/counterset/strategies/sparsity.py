@@ -212,7 +212,7 @@ def pick_sparse(selector: Selector, found: Chosen, batch: QueryBatch) -> Chosen:
     """
     training_index = selector.pool.training_index
     sparse = undo(_near_and_far(found, training_index, batch), batch)
-    return pick_diverse(selector, sparse.nearest_first(training_index), batch)
+    return pick_diverse(selector, sparse.nearest_first(batch, training_index), batch)
 
 
 def _near_and_far(found: Chosen, training_index: Indices, batch: QueryBatch) -> Chosen:

@@ -34,7 +34,8 @@ class Found:
     Attributes
     ----------
     counterfactuals
-        The counterfactuals of all inputs, nearest first, each once.
+        The counterfactuals of all inputs, each once, nearest first but for those against the
+        direction that usually helps: they come last.
     n_chosen
         For each input, how many candidates were chosen, before step 4 and the last check.
     n_contradicted
@@ -110,7 +111,8 @@ class Strategy(Protocol):
 def verified(chosen: Chosen, batch: QueryBatch, n_chosen: Counts, *, sparse: bool = False) -> Found:
     """Sort options by distance, drop repeats, and ask the model once more about each.
 
-    Options that equal a training row that few people share are moved on or left out.
+    Options that equal a training row that few people share are moved on or left out. Options
+    against the direction that usually helps come after the others.
 
     Parameters
     ----------
@@ -122,7 +124,12 @@ def verified(chosen: Chosen, batch: QueryBatch, n_chosen: Counts, *, sparse: boo
     chosen = without_rare(chosen, batch)
     order = np.lexsort((chosen.lengths, chosen.owners))
     repeats = _repeats(chosen.owners[order], chosen.lengths[order], chosen.rows[order])
-    chosen, n_contradicted = _confirmed(chosen.take(order[~repeats]), batch)
+    chosen = chosen.take(order[~repeats])
+    if batch.directions is not None:
+        unusual = batch.unusual(chosen.rows, chosen.owners)
+        chosen = replace(chosen, unusual=unusual)
+        chosen = chosen.take(np.lexsort((unusual.any(axis=1), chosen.owners)))
+    chosen, n_contradicted = _confirmed(chosen, batch)
     cut_short = None if batch.quota is None else batch.quota.cut_short
     return Found(chosen, n_chosen, n_contradicted, sparse, cut_short, bool(batch.withheld))
 
@@ -139,7 +146,7 @@ def search_further(
         if not len(empty):
             break
         part = batch.take(empty)
-        found = pick_diverse(selector, search(part).nearest_first(), part)
+        found = pick_diverse(selector, search(part).nearest_first(part), part)
         chosen = chosen.with_others(found.among(empty, len(batch.inputs)))
     return chosen
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from counterset._base.arrays import Mask, Matrix, Vector, unmasked
+from counterset._base.arrays import Mask, Matrix, Moves, Vector, unmasked
 from counterset.exceptions import InvalidInputError
 from counterset.tables.features.category import OneHotGroup
 from counterset.tables.features.feature import Feature
@@ -381,6 +381,25 @@ class Table:
             return matrix
         known = [feature.is_known(matrix[:, i]) for i, feature in enumerate(self.features)]
         return np.where(np.column_stack(known), matrix, np.nan)
+
+    @cached_property
+    def ordered(self) -> Mask:
+        """Which features have values that can be raised and lowered, ``(d,)``.
+
+        Categories have no order, and a feature of two values can only be switched.
+        """
+        return np.array(
+            [not each.is_category and each.kind != "binary" for each in self.features], dtype=bool
+        )
+
+    def moves(self, starts: Matrix, ends: Matrix) -> Moves:
+        """Return where ordered features are raised (1) or lowered (-1), ``(n, d)``; 0 elsewhere.
+
+        Nothing is said of missing values and special codes: they are neither high nor low.
+        """
+        starts, ends = self.without_special(starts), self.without_special(ends)
+        moves: Moves = (ends > starts).astype(np.int8) - (ends < starts)
+        return moves * self.ordered
 
     def __repr__(self) -> str:
         return repr(self.schema())

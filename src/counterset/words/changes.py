@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterset._base.arrays import Vector
+from counterset.explanations.option import Option
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number
 from counterset.tables.table import Table, changed
@@ -85,6 +86,20 @@ class ChangeWriter:
             self._instead(self.table.features[i], before[i], after[i])
             for i in np.flatnonzero(changed(before, after))
         ]
+
+    def usual(self, before: Vector, option: Option) -> str:
+        """Return what usually helps in place of what an option does; nothing if it is usual."""
+        directions = []
+        for change in option.changes:
+            if change.name in option.unusual:
+                at = self.table.position(change.name)
+                feature, raised = self.table.features[at], option.codes[at] > before[at]
+                if feature.is_time:
+                    name = "unusual.earlier" if raised else "unusual.later"
+                else:
+                    name = "unusual.lower" if raised else "unusual.higher"
+                directions.append(self.templates(name, feature=self.writer.feature(feature)))
+        return self.templates.join(directions)
 
     def _instead(self, feature: Feature, before: float, after: float) -> str:
         then, now = self.writer.pair_turned(feature, before, after)

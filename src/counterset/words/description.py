@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -21,6 +21,7 @@ from counterset.explanations.option import Option
 from counterset.explanations.stability import Stability
 from counterset.explanations.survival import Survival
 from counterset.tables.features.feature import Feature
+from counterset.tables.features.number import format_number
 from counterset.tables.table import Table
 from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter, capitalised
 from counterset.words.outcomes import Outcomes, rounded
@@ -30,13 +31,20 @@ from counterset.words.values import Writer, percent
 
 __all__ = [
     "Description",
+    "constraint_sentences",
     "constraints_kept",
+    "costs_of_changes",
+    "fewer_than_asked",
+    "fixed_features",
     "folded",
     "heading",
     "how_far",
     "how_sure",
+    "is_in_usual_ranges",
     "measured",
+    "order_of",
     "survived",
+    "unusual_options",
     "what_stays",
 ]
 
@@ -47,14 +55,20 @@ SCALES = ("robust", "range")
 MEASURED = ("input_distance", "covered", "kept")
 
 
+def is_in_usual_ranges(context: Context) -> bool:
+    """Return whether a distance of 1 is one feature moved across its usual range."""
+    settings = context.settings.value
+    is_usual = DISTANCES.fullmatch(str(settings.get("distance"))) is not None
+    return is_usual and settings.get("scale") in SCALES and not context.costs
+
+
 def how_far(explanation: Explanation, templates: Templates) -> list[str]:
     """Return how far the nearest option is, in words, if the distance has words."""
     if not len(explanation):
         return []
-    settings, sentences = explanation.context.settings.value, []
-    usual = DISTANCES.fullmatch(str(settings.get("distance"))) and settings.get("scale") in SCALES
-    if usual and not explanation.context.costs:
-        nearest = float(explanation.distances[0])
+    sentences = []
+    if is_in_usual_ranges(explanation.context):
+        nearest = float(explanation.distances.min())
         if nearest < 1.05:  # from here on, two digits say more than 1 times
             sentences.append(templates("far.share", share=percent(nearest, templates)))
         else:
@@ -301,16 +315,20 @@ def survived(
     return [templates("sure.survived", **values, options=templates("list.comma").join(single))]
 
 
+def fixed_features(context: Context) -> list[int]:
+    """Return the positions of the features that may not change, ascending."""
+    immutable = context.constraints.get("immutable", ())
+    infinite = [name for name, cost in context.costs.items() if math.isinf(cost)]
+    return sorted({context.table.position(name) for name in [*immutable, *infinite]})
+
+
 def what_stays(context: Context, templates: Templates) -> str:
     """Return which features stay as they are, by constraints or costs; empty if none is fixed.
 
     Where fewer features may change than must stay, those are named instead.
     """
-    immutable = context.constraints.get("immutable", ())
-    infinite = [name for name, cost in context.costs.items() if math.isinf(cost)]
-    positions = dict.fromkeys(context.table.position(name) for name in [*immutable, *infinite])
-    everything = context.table.features
-    features = [everything[at] for at in sorted(positions)]
+    everything, positions = context.table.features, fixed_features(context)
+    features = [everything[at] for at in positions]
     free = [feature for at, feature in enumerate(everything) if at not in positions]
     if not features:
         return ""
@@ -348,6 +366,62 @@ def constraints_kept(context: Context, templates: Templates) -> list[str]:
         templates("kept.condition", condition=each) for each in given.get("conditions", ())
     ]
     return [capitalised(sentence) for sentence in sentences if sentence]
+
+
+def constraint_sentences(context: Context, templates: Templates, names: Iterable[str]) -> list[str]:
+    """Return a sentence for each constraint that messages name, see :class:`WhyNone`."""
+    known = _sentences_by_name(context, templates)
+    return [capitalised(known.get(name) or templates("kept.other")) for name in names]
+
+
+def _sentences_by_name(context: Context, templates: Templates) -> dict[str, str]:
+    """Return the sentence of each constraint, by how messages name it."""
+    writer, given = _ConstraintWriter(context, templates), context.constraints
+    amounts = [given.get(parameter, {}) for parameter in ("max_increase", "max_decrease")]
+    known = {"known values stay known": templates("kept.known")}
+    for name in given.get("immutable", ()):
+        known[f"immutable {name!r}"] = writer.features("kept.stays", [name])
+    for way, later in (("increase_only", "later_only"), ("decrease_only", "earlier_only")):
+        for name in given.get(way, ()):
+            known[f"{way} {name!r}"] = "".join(
+                writer.one_way(f"kept.{way}", f"kept.{later}", [name])
+            )
+    for name, ends in given.get("ranges", {}).items():
+        known[f"ranges[{name!r}]"] = writer.range(name, *ends)
+    for name in {**amounts[0], **amounts[1]}:
+        up, down = ({name: each[name]} if name in each else {} for each in amounts)
+        given_of = [f"max_increase[{name!r}]"] * len(up) + [f"max_decrease[{name!r}]"] * len(down)
+        sentences = [
+            *writer.moves("kept.max_increase", "kept.max_later", up),
+            *writer.moves("kept.max_decrease", "kept.max_earlier", down),
+        ]
+        known[" and ".join(given_of)] = " ".join(map(capitalised, sentences))
+    for name, values in given.get("allowed", {}).items():
+        known[f"allowed[{name!r}]"] = writer.allowed(name, values)
+    for names in given.get("together", ()):
+        known[f"together {list(names)!r}"] = writer.features("kept.together", names)
+    for name, pairs in given.get("forbidden_changes", {}).items():
+        sentences = [writer.forbidden(name, *pair) for pair in pairs]
+        known[f"forbidden_changes[{name!r}]"] = " ".join(map(capitalised, sentences))
+    for text in given.get("relations", ()):
+        known[f"relation {text!r}"] = templates("kept.relations", relations=text)
+    for text in given.get("conditions", ()):
+        known[f"condition {text!r}"] = templates("kept.condition", condition=text)
+    return known
+
+
+def costs_of_changes(context: Context, templates: Templates) -> list[str]:
+    """Return how much a change of a feature counts, a sentence each; what stays is left out."""
+    writer, table = Writer(templates), context.table
+    finite = [(name, cost) for name, cost in context.costs.items() if math.isfinite(cost)]
+    return [
+        templates(
+            "far.cost_once" if cost == 1 else "far.cost_of",
+            feature=writer.feature(table.features[table.position(name)]),
+            cost=format_number(cost),
+        )
+        for name, cost in finite
+    ]
 
 
 class _ConstraintWriter:
@@ -442,8 +516,10 @@ class Description:
     heading
         What the model says about the input, and how many options there are.
     options
-        The options, nearest first: each is one sentence with its figures, or a heading and a line
+        The options in their order: each is one sentence with its figures, or a heading and a line
         for each change.
+    unusual
+        What usually helps in place of what some options do.
     kept
         What stays as it is, and the other constraints that were kept.
     far
@@ -460,6 +536,7 @@ class Description:
     far: tuple[str, ...]
     sure: tuple[str, ...]
     reasons: tuple[str, ...] = ()
+    unusual: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -498,6 +575,7 @@ class Description:
             options=tuple(
                 _option(explanation, option, texts, labels) for option in explanation.options
             ),
+            unusual=tuple(unusual_options(explanation, texts, explanation.options)),
             kept=(*([stays] if stays else []), *constraints_kept(explanation.context, texts)),
             far=tuple(how_far(explanation, texts)),
             sure=(
@@ -513,46 +591,68 @@ class Description:
         options = [
             folded(line, width, hang) for each in self.options for line, hang in _hanging(each)
         ]
-        rest = [folded(" ".join(part), width) for part in (self.kept, self.far, self.sure) if part]
+        parts = (self.unusual, self.kept, self.far, self.sure)
+        rest = [folded(" ".join(part), width) for part in parts if part]
         reasons = [folded(self.reasons[0], width)] if self.reasons else []
         reasons += [folded(f"  {line}", width, "     ") for line in self.reasons[1:]]
         blocks = ("\n".join(block) for block in (options, reasons, rest))
-        parts = [folded(self.heading, width), *blocks]
-        return "\n\n".join(part for part in parts if part)
+        whole = [folded(self.heading, width), *blocks]
+        return "\n\n".join(part for part in whole if part)
 
     def __str__(self) -> str:
         return self.text()
 
 
 def heading(
-    explanation: Explanation, templates: Templates, outcomes: Outcomes, *, of_table: bool = False
+    explanation: Explanation,
+    templates: Templates,
+    outcomes: Outcomes,
+    *,
+    followed_by: Literal["options", "table", "nothing"] = "options",
 ) -> str:
     """Return what the model says about the input, and how many options there are.
 
     Parameters
     ----------
-    of_table
-        Whether the options follow as a table, which shows what stays as it is.
+    followed_by
+        The options as sentences, or as a table, which shows what stays as it is; "nothing": the
+        heading stands alone.
     """
     index = explanation.index
     index = tuple(map(to_python, index)) if isinstance(index, tuple) else to_python(index)
     classified = outcomes.classified(explanation.label)
     sentences = [templates("heading.input", index=index, classified=classified)]
     count, wanted = len(explanation), outcomes.aim()
+    order = order_of(explanation, templates)
     if explanation.status == "already_reached":
         sentences.append(templates("heading.already_reached"))
     elif not count:
         sentences.append(templates("heading.none_found", wanted=wanted))
-    elif of_table:
+    elif followed_by == "nothing":
+        name = "heading.one_alone" if count == 1 else "heading.alone"
+        sentences.append(templates(name, count=f"{count:,}", wanted=wanted))
+    elif followed_by == "table":
         name = "heading.table_of_one" if count == 1 else "heading.table"
-        sentences.append(templates(name, count=count, wanted=wanted))
+        sentences.append(templates(name, count=count, wanted=wanted, order=order))
     else:
-        asked = explanation.context.wanted_count
-        is_few = asked is not None and count < asked and explanation.context.training is not None
-        fewer = templates("heading.fewer", asked=asked) if is_few else ""
         name = "heading.one_option" if count == 1 else "heading.options"
-        sentences.append(templates(name, count=count, wanted=wanted, fewer=fewer))
+        texts = {"count": count, "wanted": wanted, "order": order}
+        texts["fewer"] = fewer_than_asked(explanation, templates)
+        sentences.append(templates(name, **texts))
     return " ".join(sentences)
+
+
+def order_of(explanation: Explanation, templates: Templates) -> str:
+    """Return in which order options stand, such as "the nearest first"."""
+    last = any(option.unusual for option in explanation.options)
+    return templates("heading.unusual_last" if last else "heading.nearest_first")
+
+
+def fewer_than_asked(explanation: Explanation, templates: Templates) -> str:
+    """Return that there are fewer options than were asked for, in brackets; empty if not so."""
+    asked, count = explanation.context.wanted_count, len(explanation)
+    is_few = asked is not None and count < asked and explanation.context.training is not None
+    return templates("heading.fewer", asked=asked) if is_few else ""
 
 
 def _option(
@@ -562,6 +662,8 @@ def _option(
     figures = [templates("option.distance", distance=rounded(option.distance, 2))]
     if outcomes.differ:
         figures.insert(0, outcomes.of_option(option))
+    if option.unusual:
+        figures.append(templates("unusual.mark"))
     writer, before = ChangeWriter(explanation.coded.table, templates), explanation.coded.input
     lines = writer.lines(before, option.codes)
     texts: dict[str, Any] = {
@@ -572,6 +674,29 @@ def _option(
     if len(lines) > MOST_IN_ONE_SENTENCE:
         return templates("option.many", **texts), *lines
     return (templates("option.line", **texts),)
+
+
+def unusual_options(
+    explanation: Explanation, templates: Templates, options: Iterable[Option]
+) -> list[str]:
+    """Return what usually helps in place of what some options do; options of the same together.
+
+    Parameters
+    ----------
+    options
+        Those of its options that are shown.
+    """
+    writer, ranks = ChangeWriter(explanation.coded.table, templates), dict[str, list[str]]()
+    for option in options:
+        if option.unusual:
+            usual = writer.usual(explanation.coded.input, option)
+            ranks.setdefault(usual, []).append(str(option.rank))
+    return [
+        templates("unusual.one", rank=each[0], directions=usual)
+        if len(each) == 1
+        else templates("unusual.many", ranks=templates.join(each), directions=usual)
+        for usual, each in ranks.items()
+    ]
 
 
 def _hanging(option: tuple[str, ...]) -> list[tuple[str, str]]:

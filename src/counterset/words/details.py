@@ -1,4 +1,4 @@
-"""Details of a letter: who sends it, when, about which case, and until when to reply."""
+"""Details of a letter or a report: who writes, when, about which case, and until when to reply."""
 
 from __future__ import annotations
 
@@ -8,24 +8,34 @@ from datetime import date
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from counterset._base.bidi import isolated
 from counterset._base.files import read_settings
 from counterset.exceptions import InvalidInputError
+from counterset.words.templates import Templates
 
-__all__ = ["Details", "DetailsLike"]
+__all__ = ["Details", "DetailsLike", "one_line"]
+
+#: The details that stand in a line of their own, and how it is worded.
+TEXTS = {
+    "date": "letter.date",
+    "case": "letter.case",
+    "contact": "letter.review_contact",
+    "deadline": "letter.review_deadline",
+}
 
 
 @dataclass(frozen=True)
 class Details:
-    """What a letter says besides reasons and options; None: it is not known.
+    """What a letter or a report says besides reasons and options; None: it is not known.
 
     Attributes
     ----------
     institution, address
-        Who sends the letter, and where from; an address may have several lines.
+        Who writes, and where from; an address may have several lines.
     contact
         Who answers questions and reviews the decision, and how to reach them.
     date
-        The date of the letter.
+        The date of the letter or the report.
     case
         The number of the case.
     deadline
@@ -61,21 +71,46 @@ class Details:
             )
         if unknown := [key for key in given if key not in names]:
             raise InvalidInputError(
-                f"A letter has no detail {', '.join(map(repr, unknown))}, which {what} has. There "
-                f"are {', '.join(names)}."
+                f"There is no detail {', '.join(map(repr, unknown))}, which {what} has. There are "
+                f"{', '.join(names)}."
             )
-        return cls(**{name: _text(name, value, what) for name, value in given.items()})
+        return cls(**{name: _text(f"{name} of {what}", value) for name, value in given.items()})
+
+    def lines(self, name: str) -> tuple[str, ...]:
+        """Return the lines of a detail, none if it is not known."""
+        text: str | None = getattr(self, name)
+        return tuple(map(isolated, text.splitlines())) if text else ()
+
+    def line(self, name: str) -> str:
+        """Return a detail in one line, empty if it is not known."""
+        return ", ".join(self.lines(name))
+
+    def named(self, templates: Templates, *names: str) -> tuple[str, ...]:
+        """Return a line with its name for each detail that is known."""
+        known = ((name, self.line(name)) for name in names)
+        return tuple(templates(TEXTS[name], **{name: text}) for name, text in known if text)
+
+    def head(self, templates: Templates) -> tuple[tuple[str, ...], ...]:
+        """Return who writes, and about what: groups of lines, none that is empty."""
+        sender = (*self.lines("institution"), *self.lines("address"))
+        return tuple(lines for lines in (sender, self.named(templates, *TEXTS)) if lines)
 
 
 #: What users pass: a mapping, or the path of a file.
 DetailsLike: TypeAlias = Mapping[str, Any] | Path | str
 
 
-def _text(name: str, value: Any, what: str) -> str | None:
+def one_line(name: str, value: Any) -> str | None:
+    """Return a title, a name or a date as a text of one line; None if it is blank."""
+    text = _text(name, value)
+    return None if text is None else " ".join(text.split())
+
+
+def _text(name: str, value: Any) -> str | None:
     """Return a detail as text; None if it is blank, as in a form that nobody filled in."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | date):
-        raise InvalidInputError(f"{name} of {what} must be a text, got {value!r}.")
+        raise InvalidInputError(f"{name} must be a text, got {value!r}.")
     lines = (" ".join(line.split()) for line in str(value).splitlines())
     return "\n".join(filter(None, lines)) or None

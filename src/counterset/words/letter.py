@@ -10,18 +10,18 @@ from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
 from counterset._base.arrays import to_python
-from counterset._base.bidi import isolated, to_html
+from counterset._base.bidi import to_html
 from counterset.exceptions import InvalidInputError
-from counterset.explanations.context import versions
 from counterset.explanations.explanation import Explanation
 from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter
-from counterset.words.description import Description, folded
+from counterset.words.description import Description, costs_of_changes, folded
 from counterset.words.details import Details, DetailsLike
-from counterset.words.outcomes import Outcomes, rounded
+from counterset.words.making import how_it_was_made
+from counterset.words.outcomes import Outcomes
 from counterset.words.reasons import ReasonWriter
 from counterset.words.templates import Templates, TemplatesLike
 
-__all__ = ["Letter", "Section", "page_style", "write_letter"]
+__all__ = ["Letter", "Section", "block_html", "head_html", "page_style", "write_letter"]
 
 #: For whom a letter is written.
 Audience: TypeAlias = Literal["applicant", "reviewer"]
@@ -29,13 +29,6 @@ Audience: TypeAlias = Literal["applicant", "reviewer"]
 #: A4 paper takes about 45 lines of a letter in letters of the usual size. Longer ones get smaller
 #: letters.
 MOST_LINES = 40
-#: The details that stand in a line of their own, and how it is worded.
-TEXTS = {
-    "date": "letter.date",
-    "case": "letter.case",
-    "contact": "letter.review_contact",
-    "deadline": "letter.review_deadline",
-}
 
 
 @dataclass(frozen=True)
@@ -118,8 +111,7 @@ class Letter:
         """Return the letter as a whole page without scripts; everything is escaped."""
         parts = [f"<h1>{to_html(self.title)}</h1>"]
         if self.head:
-            groups = "\n".join(f"<p>{_lines(lines)}</p>" for lines in self.head)
-            parts.insert(0, f"<header>\n{groups}\n</header>")
+            parts.insert(0, head_html(self.head))
         parts += [_section(section) for section in self.sections if not section.folded]
         if self.signature:
             parts.append(f'<p class="signature">{_lines(self.signature)}</p>')
@@ -150,6 +142,12 @@ class Letter:
 def page_style() -> str:
     """Return the look that letters and reports share, as CSS."""
     return _style("page")
+
+
+def head_html(head: Sequence[Sequence[str]]) -> str:
+    """Return groups of lines that stand above a title as HTML: who writes, and about what."""
+    groups = "\n".join(f"<p>{_lines(lines)}</p>" for lines in head)
+    return f"<header>\n{groups}\n</header>"
 
 
 def write_letter(
@@ -215,9 +213,10 @@ class _Writer:
         if reasons := self._reasons.short():
             sections.append(Section("", (self._reasons.heading(), reasons)))
         sections.append(self._options())
-        contact = self._detail("contact") or texts("letter.contact_missing")
+        given = self._details
+        contact = given.line("contact") or texts("letter.contact_missing")
         review = [texts("letter.contact", contact=contact)]
-        if deadline := self._detail("deadline"):
+        if deadline := given.line("deadline"):
             review.append(texts("letter.deadline", deadline=deadline))
         sections.append(Section(texts("letter.contact_title"), tuple(review)))
         if len(self._explanation):
@@ -225,31 +224,17 @@ class _Writer:
             sections.append(Section(texts("letter.details"), details, folded=True))
         head: tuple[tuple[str, ...], ...] = ()
         if is_whole:
-            institution = self._detail("institution") or texts("letter.institution_missing")
-            date = self._detail("date") or texts("letter.date_missing")
-            about = (texts("letter.date", date=date), *self._named("case"))
-            head = ((institution, *self._detail_lines("address")), about)
+            institution = given.line("institution") or texts("letter.institution_missing")
+            date = given.line("date") or texts("letter.date_missing")
+            about = (texts("letter.date", date=date), *given.named(texts, "case"))
+            head = ((institution, *given.lines("address")), about)
         return self._letter(texts("letter.title"), sections, head)
 
     def _letter(
         self, title: str, sections: Sequence[Section], head: tuple[tuple[str, ...], ...]
     ) -> Letter:
-        signature = self._detail_lines("signature")
+        signature = self._details.lines("signature")
         return Letter(self._language, title, tuple(sections), head, signature)
-
-    def _detail_lines(self, name: str) -> tuple[str, ...]:
-        """Return the lines of a detail, none if it is not known."""
-        text: str | None = getattr(self._details, name)
-        return tuple(map(isolated, text.splitlines())) if text else ()
-
-    def _detail(self, name: str) -> str:
-        """Return a detail in one line, empty if it is not known."""
-        return ", ".join(self._detail_lines(name))
-
-    def _named(self, *names: str) -> tuple[str, ...]:
-        """Return a line with its name for each detail that is known."""
-        known = ((name, self._detail(name)) for name in names)
-        return tuple(self._templates(TEXTS[name], **{name: text}) for name, text in known if text)
 
     def _options(self) -> Section:
         """Return which options would have led to another result."""
@@ -265,61 +250,37 @@ class _Writer:
             changes = writer.instead(coded.input, option.codes)
             values: dict[str, Any] = {"rank": option.rank}
             one, many = "letter.option", "letter.option_many"
-            if self._outcomes.differ:
+            notes = [self._outcomes.of_option(option)] if self._outcomes.differ else []
+            notes += [texts("unusual.mark")] if option.unusual else []
+            if notes:
                 one, many = "letter.option_to", "letter.option_many_to"
-                values["result"] = self._outcomes.of_option(option)
+                values["result"] = texts("list.comma").join(notes)
             if len(changes) <= MOST_IN_ONE_SENTENCE:
                 items.append(texts(one, changes=texts.join(changes), **values))
             else:
                 lines = [texts("change.line", clause=change) for change in changes]
                 items.append("\n".join([texts(many, count=len(changes), **values), *lines]))
         heading = "letter.one_option" if len(explanation) == 1 else "letter.options"
-        return Section("", (texts(heading, wanted=wanted), tuple(items), texts("letter.example")))
+        note = " ".join((*self._description.unusual, texts("letter.example")))
+        return Section("", (texts(heading, wanted=wanted), tuple(items), note))
 
     def to_reviewer(self) -> Letter:
         texts, description = self._templates, self._description
         options = tuple("\n".join(option) for option in description.options)
-        sections = [Section("", (description.heading, *([options] if options else [])))]
+        costs = costs_of_changes(self._explanation.context, texts)
+        found: list[str | tuple[str, ...]] = [description.heading, *([options] if options else [])]
+        sections = [Section("", (*found, *description.unusual))]
         for title, lines in (
             ("letter.review_reasons", self._reasons.long()),
-            ("letter.review_constraints", description.kept),
+            ("letter.review_constraints", (*description.kept, *costs)),
             ("letter.review_sure", (*description.far, *description.sure)),
         ):
             sections.append(Section(texts(title), (lines or texts("letter.nothing"),)))
-        sections.append(Section(texts("letter.review_how"), tuple(self._how())))
+        made = how_it_was_made(self._explanation.context, texts, self._outcomes.text)
+        sections.append(Section(texts("letter.review_how"), made))
         sections.append(Section("", (texts("letter.review_note"),)))
-        index = to_python(self._explanation.index)
-        sender = (*self._detail_lines("institution"), *self._detail_lines("address"))
-        about = self._named(*TEXTS)
-        head = tuple(lines for lines in (sender, about) if lines)
-        return self._letter(texts("letter.review_title", index=index), sections, head)
-
-    def _how(self) -> list[str | tuple[str, ...]]:
-        """Return how the explanation was made: settings, data, model and versions."""
-        texts, context = self._templates, self._explanation.context
-        settings = tuple(
-            texts("letter.setting", name=name, value=value)
-            for name, value in context.settings.value.items()
-            if name != "constraints"  # those of the call stand among the constraints
-        )
-        blocks: list[str | tuple[str, ...]] = [
-            texts("letter.review_settings", explainer=context.explainer),
-            settings,
-        ]
-        if context.training is not None:
-            data = context.training.value
-            blocks.append(texts("letter.review_data", rows=f"{data.rows:,}", hash=data.hash))
-            if data.labels is not None:
-                counts = [f"{self._outcomes.text(label)} {n:,}" for label, n in data.labels.items()]
-                blocks.append(texts("letter.review_labels", labels=", ".join(counts)))
-            elif data.low is not None and data.high is not None:
-                low, high = rounded(data.low), rounded(data.high)
-                blocks.append(texts("letter.review_range", low=low, high=high))
-        model, digest = type(context.model_to_ask()).__name__, context.fingerprint().digest
-        blocks.append(texts("letter.review_model", model=model, digest=digest))
-        shown = ", ".join(f"{name} {version}" for name, version in versions().items())
-        blocks.append(texts("letter.review_versions", versions=shown))
-        return blocks
+        title = texts("letter.review_title", index=to_python(self._explanation.index))
+        return self._letter(title, sections, self._details.head(texts))
 
 
 def _indented(item: str, width: int | None) -> list[str]:
@@ -343,14 +304,14 @@ def _lines(lines: Sequence[str]) -> str:
 
 def _section(section: Section) -> str:
     """Return a part of a letter as HTML."""
-    blocks, title = "\n".join(map(_block, section.blocks)), to_html(section.title)
+    blocks, title = "\n".join(map(block_html, section.blocks)), to_html(section.title)
     if section.folded:
         return f"<details>\n<summary>{title}</summary>\n{blocks}\n</details>"
     heading = f"<h2>{title}</h2>\n" if title else ""
     return f"<section>\n{heading}{blocks}\n</section>"
 
 
-def _block(block: str | tuple[str, ...]) -> str:
+def block_html(block: str | tuple[str, ...]) -> str:
     """Return a paragraph or a list as HTML."""
     if isinstance(block, str):
         return f"<p>{to_html(block)}</p>"

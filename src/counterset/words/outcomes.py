@@ -14,7 +14,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.explanations.context import Context
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.option import Option
-from counterset.models.goals import InInterval, OneOf
+from counterset.models.goals import Goal, InInterval, OneOf
 from counterset.tables.features.number import format_number, rounded
 from counterset.words.templates import Templates
 from counterset.words.values import exact_percent
@@ -106,12 +106,7 @@ class Outcomes:
 
     def aim(self) -> str:
         """Return what options lead to: "'good'", "a prediction between 80 and 120"."""
-        goal = self.explanation.context.goal
-        if not isinstance(goal, InInterval):
-            return self.wanted()
-        is_open = np.isinf(goal.low) or np.isinf(goal.high)
-        name = "label.prediction_of" if is_open else "label.prediction"
-        return self.templates(name, range=self.wanted())
+        return _as_prediction(self.wanted(), self.explanation.context.goal, self.templates)
 
     def goal(self) -> str:
         """Return the labels or the interval that the options lead to."""
@@ -135,16 +130,27 @@ class Outcomes:
         return self.is_number or len({to_python(label) for label in self.explanation.labels}) > 1
 
 
-def wanted_text(context: Context, templates: Templates) -> str:
-    """Return what the options of any input lead to: classes, an interval, or another result."""
-    goal = context.goal
+def wanted_text(
+    context: Context, templates: Templates, outcomes: Mapping[Any, str] | None = None
+) -> str:
+    """Return what the options of any input lead to: classes, a prediction, or another result."""
+    goal, named = context.goal, outcomes or {}
     text = templates("label.other")
     if isinstance(goal, InInterval):
         text = between(templates, goal.low, goal.high)
     elif isinstance(goal, OneOf):
-        labels = [repr(to_python(label)) for label in goal.wanted]
-        text = templates.join(labels, last="list.or")
-    return _with_probability(text, context, templates)
+        labels = [to_python(label) for label in goal.wanted]
+        texts = [isolated(named[each]) if each in named else repr(each) for each in labels]
+        text = templates.join(texts, last="list.or")
+    return _as_prediction(_with_probability(text, context, templates), goal, templates)
+
+
+def _as_prediction(text: str, goal: Goal, templates: Templates) -> str:
+    """Return "a prediction between 80 and 120" for an interval; other goals as they are."""
+    if not isinstance(goal, InInterval):
+        return text
+    is_open = np.isinf(goal.low) or np.isinf(goal.high)
+    return templates("label.prediction_of" if is_open else "label.prediction", range=text)
 
 
 def _with_probability(text: str, context: Context, templates: Templates) -> str:

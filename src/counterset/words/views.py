@@ -41,7 +41,7 @@ def text_view(explanation: Explanation) -> str:
     """Return an explanation as a table of its changes, with a mark where nothing changes."""
     templates, coded = Templates.read(), explanation.coded
     outcomes = Outcomes(explanation, templates, {})
-    title = heading(explanation, templates, outcomes, of_table=True)
+    title = heading(explanation, templates, outcomes, followed_by="table")
     more = len(coded.features) - MOST_FEATURES
     notes = [templates("table.more", count=more)] if more > 0 else []
     if explanation.certificate is not None:

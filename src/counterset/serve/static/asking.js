@@ -106,8 +106,7 @@ export async function loadCase(position, held = null) {
 }
 
 export async function saveReport() {
-  const { kept, ...body } = question();
-  const response = await ask("explorer/report", body);
+  const response = await ask("explorer/report", question());
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await response.blob());
   link.download = "explanation.html";
