@@ -264,7 +264,7 @@ def disclosure(
     >>> explainer = DiverseExplainer(approve, max_counterfactuals=3).fit(X)
     >>> disclosure(explainer.explain([0.1, 0.2, 0.3]), X)
     0.0
-    >>> rows = explainer.with_strategy(Paper(search=None))
+    >>> rows = explainer.with_strategy(Paper(diversity=None, search=None))
     >>> disclosure(rows.explain([0.1, 0.2, 0.3]), X)
     1.0
     """

@@ -62,6 +62,15 @@ class Reach:
         of one training person.
     index : pandas.Index
         The people's index labels.
+
+    Examples
+    --------
+    >>> from counterset import DiverseExplainer
+    >>> X = pd.DataFrame({"home": ["own", "own", "rent", "rent"], "pet": ["cat", "dog"] * 2})
+    >>> explainer = DiverseExplainer(lambda rows: rows["home"] == "own").fit(X)
+    >>> found = reach(explainer, X[2:], size=1)
+    >>> found.results.tolist(), found.helps_nobody
+    ([['possible', 'impossible'], ['possible', 'impossible']], {('pet',): 'impossible'})
     """
 
     sets: tuple[tuple[str, ...], ...]

@@ -10,13 +10,11 @@ import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Indices, Mask, to_python
-from counterset._base.bidi import isolated
 from counterset.strategies.batch import QueryBatch, Requirements
 from counterset.strategies.shared import OptionList, SharedFinder, distances_of
 from counterset.tables.table import Table
-from counterset.words.changes import capitalised
+from counterset.words.changes import ChangeWriter
 from counterset.words.templates import Templates
-from counterset.words.values import Writer
 
 __all__ = ["ListInUse", "few_options", "lists_in_use", "lists_table"]
 
@@ -116,20 +114,21 @@ def few_options(finder: SharedFinder, batch: QueryBatch, most: int) -> pd.DataFr
 
 def _texts(options: OptionList, table: Table) -> list[str]:
     """Return what each option asks for, in words, numbers on their steps."""
-    templates = Templates.read()
-    writer = Writer(templates)
+    writer = ChangeWriter(table, Templates.read())
     values = table.snap(np.where(options.recipes.features, options.recipes.values, options.start))
-    texts = []
-    for features, row in zip(options.recipes.features, values, strict=True):
-        items = []
-        for i in np.flatnonzero(features).tolist():
-            feature, value = table.features[i], float(row[i])
-            asks = options.asks(i, value, table)
-            if feature.seen is not None and value in (feature.low, feature.high):
-                asks = 0  # at the end of its scale
-            name = {1: "listed.at_least", -1: "listed.at_most", 0: "listed.is"}[asks]
-            shown = writer.value(feature, value)
-            items.append(templates(name, feature=isolated(feature.label), value=shown))
-        text = templates.join(items) if items else templates("listed.anything")
-        texts.append(capitalised(text))
-    return texts
+    return [
+        writer.asked(
+            [
+                (i, float(row[i]), _asks(options, i, float(row[i]), table))
+                for i in np.flatnonzero(features).tolist()
+            ]
+        )
+        for features, row in zip(options.recipes.features, values, strict=True)
+    ]
+
+
+def _asks(options: OptionList, i: int, value: float, table: Table) -> int:
+    """Return 1 for at least a value, -1 for at most, 0 for that only, as at the end of a scale."""
+    feature = table.features[i]
+    at_end = feature.seen is not None and value in (feature.low, feature.high)
+    return 0 if at_end else options.asks(i, value, table)
