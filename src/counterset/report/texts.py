@@ -84,7 +84,6 @@ TEXTS = {
     "groups_distance": "The last column is the distance to the nearest option: half of the group "
     "have a nearer one, half a farther one.",
     "groups_usual": "A distance of 1 is as far as moving one feature across its usual range.",
-    "band": "{low} to {high}",
     "share_with": "with an option",
     "mean_options": "options each, on average",
     "median_distance": "nearest option, median",

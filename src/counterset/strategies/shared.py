@@ -34,7 +34,7 @@ __all__ = [
     "distances_of",
     "in_order",
     "in_sets",
-    "learn_list",
+    "learn_order",
 ]
 
 #: ``regions="auto"``: one for each class. With 4, 8 or 16 the sets of near inputs differ as much on
@@ -153,6 +153,9 @@ class SharedFinder:
     nearest: NearestFinder
     regions: Regions
     support: int
+    _ordered: Memo[OptionList] = field(
+        default_factory=lambda: Memo(MOST_KEPT), init=False, repr=False, compare=False
+    )
     _lists: Memo[OptionList] = field(
         default_factory=lambda: Memo(MOST_KEPT), init=False, repr=False, compare=False
     )
@@ -232,16 +235,23 @@ class SharedFinder:
         training, rules = self.nearest.training, requirements.rules_to_learn_for
         selector = self.nearest.selector(requirements)
 
-        def learn() -> OptionList:
+        wanted = Requirements(goal, None, rules, training.support)
+        key = region, repr(goal), rules.texts
+
+        def order() -> OptionList:
             rows = np.flatnonzero(self._region_of_row == region)
             labels = training.classes.labels[training.pool.codes[rows]]
             rows = rows[~goal.accepts(labels, labels)]
-            centre = self.regions.pool_index[[region]]
-            wanted = Requirements(goal, None, rules, training.support)
-            return learn_list(recipes, rows, centre, wanted, training, selector, self.support)
+            return learn_order(recipes, rows, wanted, training, self.support)
+
+        def choose() -> OptionList:
+            # The model is asked for the order only: it is the same for any number of options.
+            ordered = self._ordered.get(key, order)
+            centre = training.batch(self.regions.pool_index[[region]], wanted)
+            return ordered.take(in_sets(ordered, centre, selector)[:LENGTH])
 
         step_3 = repr(selector.diversity), selector.most
-        return self._lists.get((region, repr(goal), rules.texts, step_3), learn)
+        return self._lists.get((key, step_3), choose)
 
     @cached_property
     def _region_of_row(self) -> Indices:
@@ -332,28 +342,23 @@ class NoSuperset:
         return differ if self.inner is None else differ & self.inner.differ(view, a, b)
 
 
-def learn_list(
+def learn_order(
     recipes: Recipes,
     rows: Indices,
-    centre: Indices,
     requirements: Requirements,
     training: TrainingData,
-    selector: Selector,
     support: int = 1,
 ) -> OptionList:
-    """Learn the list of a region.
+    """Learn the options of a region's list, the best for its rows first.
 
     Parameters
     ----------
     recipes
         What options are made of.
-    rows, centre
-        The rows of the region that have not reached the goal, and the row at its centre, as
-        positions in the pool.
+    rows
+        The rows of the region that have not reached the goal, as positions in the pool.
     requirements
         What options must reach, and what they may change.
-    selector
-        Says how many options are wanted, and when two of them differ.
     support
         How many training rows must have what an option asks for.
     """
@@ -366,9 +371,7 @@ def learn_list(
         options = options.take(np.flatnonzero(supported))
     drawn = np.sort(rows[np.argsort(pool.lots[rows], kind="stable")[:ROWS]])
     batch = training.batch(drawn, requirements)
-    options = options.take(in_order(distances_of(options, batch)))
-    sets = in_sets(options, training.batch(centre, requirements), selector)
-    return options.take(sets[:LENGTH])
+    return options.take(in_order(distances_of(options, batch)))
 
 
 def in_order(distances: Matrix) -> Indices:

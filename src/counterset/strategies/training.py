@@ -230,7 +230,10 @@ class TrainingData:
         )
         pool = replace(self.pool, distance=measure)
         support = _support(plausibility, pool)
-        return replace(self, distance=measure, pool=pool, support=support)
+        other = replace(self, distance=measure, pool=pool, support=support)
+        if "_answers" in self.__dict__:
+            other.__dict__["_answers"] = self._answers  # of the same rows
+        return other
 
     def rules(self, constraints: Constraints | None) -> Rules:
         """Compile constraints; None: there are none."""
