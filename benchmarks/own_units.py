@@ -38,6 +38,7 @@ from counterset import (
     datasets,
 )
 from counterset.exact import Box
+from counterset.words.changes import capitalised
 
 UNCHANGED = "·"
 #: An outlier is 1000 times as large as the largest value: a slip of the comma by three digits.
@@ -162,12 +163,13 @@ def printed(explanation: Explanation) -> list[dict[str, str]]:
     cells = Cells()
     cells.feed(explanation._repr_html_())
     options: list[dict[str, str]] = [{} for _ in range(len(explanation))]
-    names = set(map(str, explanation.input.index))
-    for name, _, *texts in cells.rows[1:]:
-        if name in names:
+    features = explanation.coded.table.features
+    names = {capitalised(feature.label): feature.name for feature in features}
+    for label, _, *texts in cells.rows[1:]:
+        if label in names:
             for option, text in zip(options, texts, strict=True):
                 if text != UNCHANGED:
-                    option[name] = text
+                    option[names[label]] = text
     return options
 
 

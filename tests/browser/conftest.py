@@ -20,6 +20,10 @@ from sklearn.preprocessing import OneHotEncoder
 from support.displays import mixed, wide
 
 from counterset import Constraints, DiverseExplainer, datasets, evaluate
+from counterset.cli.demo import OUTCOMES, load_credit
+from counterset.serve.served import Served
+
+from .explorer_page import Page, serving
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -32,6 +36,9 @@ DETAILS = {
     "date": "18 November 2026", "case": "4711",
     "contact": "Jane Doe, +49 30 123456, review@example.org",
 }  # fmt: skip
+
+
+PHONE = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
 
 
 def start_browser(profile: Path) -> Any:
@@ -63,6 +70,43 @@ def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     driver = start_browser(tmp_path_factory.mktemp("visitor"))
     yield driver
     driver.quit()
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """The bundled loan applications, served."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        credit = load_credit()
+        served = Served(
+            "german_credit",
+            credit.explainer,
+            cases=credit.X_test,
+            goal={"target": "good"},
+            outcomes=OUTCOMES,
+        )
+        with serving(served) as found:
+            yield found
+
+
+@pytest.fixture
+def page(visitor: Any, address: str) -> Iterator[Page]:
+    """The page of the loan applications; there is no complaint on the console at the end."""
+    made = Page(visitor, address)
+    made.faults(), made.asked()
+    yield made
+    assert made.faults() == []
+    assert [
+        each for each in made.asked() if not each.startswith((address, "about:", "blob:"))
+    ] == []
+
+
+@pytest.fixture
+def phone(page: Page) -> Iterator[Page]:
+    """The same page at the size of a phone."""
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
+    yield page
+    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def _program(*names: str) -> str:

@@ -13,9 +13,11 @@ from pathlib import Path
 import httpx
 import pytest
 from support.cli_files import write_loans
+from support.served_loans import serve_loans
 from support.slow_server import WAITS, slow_server
 
 from counterset.cli import main, serve
+from counterset.exceptions import InvalidInputError
 from counterset.serve.quotas import Quotas
 from counterset.serve.served import Served
 
@@ -39,6 +41,29 @@ def test_a_model_is_served_with_its_rows(tmp_path: Path) -> None:
     assert served.goal["target"] == "approved"
     assert list(served.cases) == ["income", "debt"]
     assert served_by([model, data, "--trust", "--name", "loans"]).name == "loans"
+
+
+def test_the_head_of_sheets_comes_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "sender.toml"
+    file.write_text('institution = "Example Bank"\ncontact = "Ms Nowak"\n', encoding="utf-8")
+    details = served_by(["--details", str(file)]).details
+    assert (details["institution"], details["contact"]) == ("Example Bank", "Ms Nowak")
+    with pytest.raises(InvalidInputError, match="There is no file"):
+        served_by(["--details", str(tmp_path / "nowhere.toml")])
+
+
+def test_cases_that_cannot_be_read_are_named_at_the_start(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    loans = serve_loans()
+    cases = loans.cases.assign(home=["boat"] * 4 + ["own"] * 46)
+    serve.tell_faults(Served("loans", loans.explainer, cases))
+    told = capsys.readouterr().err
+    assert told.startswith("counterset: 4 of 50 cases cannot be read and are left out on the page.")
+    assert "Row 150: home is 'boat', which the training data does not have." in told
+    assert told.count("Row ") == 3
+    serve.tell_faults(loans)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -48,3 +48,14 @@ def test_the_page_itself_is_there(client: TestClient) -> None:
 def test_nothing_is_loaded_from_another_server(client: TestClient) -> None:
     assert client.get("/docs").status_code == client.get("/redoc").status_code == 404
     assert client.get("/openapi.json").json()["info"]["title"] == "counterset"
+
+
+def test_files_are_compressed_for_browsers_that_take_that(client: TestClient) -> None:
+    plain = client.get("/app.js", headers={"Accept-Encoding": "identity"})
+    packed = client.get("/app.js", headers={"Accept-Encoding": "gzip"})
+    assert "Content-Encoding" not in plain.headers
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert packed.text == plain.text  # the client unpacks it
+    assert int(packed.headers["Content-Length"]) < len(plain.content)
+    assert packed.headers["Content-Type"] == plain.headers["Content-Type"]
+    assert packed.headers["Content-Security-Policy"] == plain.headers["Content-Security-Policy"]

@@ -176,7 +176,7 @@ def test_a_report_names_its_case_and_says_if_it_was_edited(served: Served) -> No
     "wrong",
     [
         {"options": 0},
-        {"options": 11},
+        {"options": 21},
         {"options": "5"},
         {"interval": [1, float("inf")]},
         {"constraints": {"income": {"difficulty": 6}}},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -148,7 +147,8 @@ def test_kept_options_have_the_form_of_options(client: TestClient) -> None:
 def test_taking_an_option_over_changes_the_decision(client: TestClient) -> None:
     for option in options_of(client, ASKED):
         answer = client.post("/explorer/predict", json={"values": option["values"]}).json()
-        assert answer == {"label": "approved", "label_text": "approved", "probability": None}
+        assert (answer["label"], answer["label_text"]) == ("approved", "approved")
+        assert (answer["probability"], answer["chance"]) == (None, None)
 
 
 def test_the_probability_is_that_of_the_decision() -> None:
@@ -180,6 +180,16 @@ def test_the_map_and_the_people_nearby_are_about_the_same_options(client: TestCl
     assert [len(row) for row in nearby["kept"]] == [nearby["people"]] * len(options)
 
 
+def test_reasons_are_those_of_the_letter(client: TestClient, served: Served) -> None:
+    reasons = client.post("/explorer/reasons", json=ASKED).json()
+    letter = served.explainer.explain(ROW, target="approved").letter(width=None)
+    assert reasons["heading"]
+    assert reasons["heading"] in letter
+    assert reasons["lines"]
+    for line in reasons["lines"]:
+        assert line in letter
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [("ways", "options"), ("limits", "constraints"), ("anchored", "strategy")],
@@ -199,24 +209,53 @@ def test_the_report_is_a_file_to_save(client: TestClient) -> None:
     assert "150 (edited)" in answer.text
 
 
-def test_the_report_shows_the_options_that_are_kept_under_their_numbers(
+def test_the_sheet_shows_what_is_kept_under_its_number(client: TestClient) -> None:
+    options = options_of(client, ASKED)
+    kept = [{each["name"]: each["after"] for each in options[1]["changes"]}]
+    sheet = client.post("/explorer/report", json=ASKED | {"kept": kept, "date": "1 May 2026"}).text
+    assert "Case: 150 (edited)" in sheet
+    assert "1 May 2026" in sheet
+    assert f"2. {options[1]['sentence']}" in sheet
+    assert f"1. {options[0]['sentence']}" not in sheet
+
+
+def test_what_is_kept_and_not_on_the_list_any_more_has_a_number_behind_it(
     client: TestClient,
 ) -> None:
-    options = client.post("/explorer/explain", json=ASKED).json()["explanation"]["options"]
-    assert len(options) > 1
-    kept = {change["name"]: change["after"] for change in options[1]["changes"]}
-    page = client.post("/explorer/report", json=ASKED | {"kept": [kept]}).text
-    assert f"Option 2 of {len(options)} is shown" in page
-    assert f"2. {options[1]['sentence']} (" in html.unescape(page)
-    assert f"1. {options[0]['sentence']} (" not in html.unescape(page)
-    elsewhere = ASKED | {"kept": [{}]}
-    assert "is shown" not in client.post("/explorer/report", json=elsewhere).text
+    kept = [{"income": 97}, {"income": 31}]
+    asked = ASKED | {"kept": kept, "case": None}
+    count = len(options_of(client, asked))
+    ranks = [each["rank"] for each in client.post("/explorer/explain", json=asked).json()["kept"]]
+    assert ranks == [count + 1, None]
+    sheet = client.post("/explorer/report", json=asked | {"name": "Łucja"}).text
+    assert f"{count + 1}. Raise the income from 30 EUR to 97 EUR" in sheet
+    assert "31 EUR" not in sheet
+    assert "Case: Łucja" in sheet
+
+
+def test_without_anything_kept_the_sheet_has_what_the_page_shows(client: TestClient) -> None:
+    options = options_of(client, ASKED)
+    sheet = client.post("/explorer/report", json=ASKED | {"shown": [1, 3]}).text
+    assert f"3. {options[2]['sentence']}" in sheet
+    assert f"2. {options[1]['sentence']}" not in sheet
+
+
+def test_the_head_of_the_sheet_is_that_of_the_server(served: Served) -> None:
+    details = {"institution": "Example Bank", "contact": "Ms Nowak, room 3"}
+    bank = Served("loans", served.explainer, served.cases, goal=served.goal, details=details)
+    bank.warm_up()
+    asks = TestClient(create_app(bank), base_url="http://127.0.0.1")
+    sheet = asks.post("/explorer/report", json=ASKED).text
+    assert "Example Bank" in sheet
+    assert "Ms Nowak, room 3" in sheet
 
 
 @pytest.mark.parametrize(
     "body", ["{", "[]", "null", '{"values": {"income": NaN}}', '{"values": 3}']
 )
-@pytest.mark.parametrize("path", ["explain", "predict", "lift", "map", "nearby", "report"])
+@pytest.mark.parametrize(
+    "path", ["explain", "predict", "reasons", "lift", "map", "nearby", "report"]
+)
 def test_broken_requests_are_refused_with_a_sentence(
     client: TestClient, path: str, body: str
 ) -> None:
@@ -267,7 +306,7 @@ CONSTRAINTS = st.dictionaries(
 
 
 @given(
-    path=st.sampled_from(["explain", "predict", "lift", "map", "nearby", "report"]),
+    path=st.sampled_from(["explain", "predict", "reasons", "lift", "map", "nearby", "report"]),
     values=ROWS,
     constraints=CONSTRAINTS,
     target=st.sampled_from([None, "approved", "declined"]),

@@ -70,6 +70,16 @@ def test_a_number_without_a_step_has_a_round_one_on_the_slider() -> None:
     assert (feature["step"], feature["any_number"]) == (0.02, True)
 
 
+def test_each_feature_has_a_typical_value_and_the_ends_of_the_training_data() -> None:
+    kinds = pd.Categorical(["a", "b", "b", "b"] * 5, categories=["a", "b", "never"])
+    X = pd.DataFrame({"n": [0, 1, 3, 900] * 5, "kind": kinds, "x": [0.5, 1.5, 2.5, 9.5] * 5})
+    n, kind, x = describe_features(serve(X))
+    assert (n["least"], n["most"], n["typical"]) == (0, 900, 1)
+    assert (kind["typical"], kind["unseen"]) == ("b", [2])
+    assert x["typical"] == 1.5
+    assert x["typical"] in X["x"].tolist()
+
+
 def test_flags_are_chosen_in_words() -> None:
     X = pd.DataFrame({"a": [0.5, 1.5] * 10, "b": [True, False] * 10, "c": [0.0, 1.0] * 10})
     _, b, c = describe_features(serve(X))
@@ -79,7 +89,11 @@ def test_flags_are_chosen_in_words() -> None:
 
 @pytest.mark.parametrize(
     ("goal", "interval"),
-    [({}, [2.0, 4.0]), ({"interval": (3, np.inf)}, [3.0, 4.0])],
+    [
+        ({}, [2.0, 4.0]),
+        ({"interval": (3, np.inf)}, [3.0, 4.0]),
+        ({"interval": (-np.inf, 1.5)}, [0.0, 1.5]),
+    ],
 )
 def test_a_regression_has_a_range_in_place_of_classes(
     goal: dict[str, Any], interval: list[float]
@@ -89,3 +103,11 @@ def test_a_regression_has_a_range_in_place_of_classes(
     start = describe_start(Served("toy", explainer, cases=X, goal=goal))
     assert start["classes"] is None
     assert start["interval"] == pytest.approx(interval)
+
+
+def test_an_open_end_of_a_range_is_a_round_number_beyond_all_predictions() -> None:
+    X = pd.DataFrame({"a": np.linspace(-7.12345, 8.76543, 41)})
+    explainer = DiverseExplainer(lambda rows: rows["a"].to_numpy(), schema=Schema(step=0)).fit(X)
+    for goal, interval in (((1, np.inf), [1.0, 8.77]), ((-np.inf, 1), [-7.13, 1.0])):
+        start = describe_start(Served("toy", explainer, cases=X, goal={"interval": goal}))
+        assert start["interval"] == pytest.approx(interval)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from counterset import DiverseExplainer
 from counterset.serve.cases import Explained
-from counterset.serve.explorer import POINTS, draw_map
+from counterset.serve.explorer import POINTS, ZERO, draw_map
 from counterset.serve.served import Served
 
 
@@ -20,7 +20,9 @@ def test_the_grid_holds_the_models_answers() -> None:
     explainer = DiverseExplainer(approve, max_counterfactuals=2).fit(X)
     served = Served("toy", explainer, cases=X, outcomes={"yes": "approved"})
     drawn = draw_map(Explained(explainer, explainer.explain([0.2, 0.3])), served)
-    cells = np.array([[each == "1" for each in row] for row in drawn["cells"]])
+    depth = np.array([[ord(each) - ZERO for each in row] for row in drawn["depth"]])
+    cells = depth > 0
+    assert (depth != 0).all()
     assert cells.shape == (POINTS, POINTS)
     (left, right), (low, high) = drawn["bounds"]
 
@@ -32,8 +34,9 @@ def test_the_grid_holds_the_models_answers() -> None:
     assert not cell([0.0, 0.0])
     beyond = [[1.1 * each for each in position] for position in drawn["places"]]
     assert [cell(each) for each in beyond] == [True, True]
+    assert drawn["axes"] == ["a", "b"]
     assert drawn["sides"] == ["no", "approved"]
-    assert "Each cell" in drawn["note"]
+    assert "72 x 72 points" in drawn["note"]
     assert 0 < len(drawn["dots"]) <= 300
 
 

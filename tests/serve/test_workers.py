@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from threading import Event
+from collections.abc import Callable, Iterator, Sequence
+from threading import Event, Semaphore
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterset._base.checkpoints import checkpoint
+from counterset.serve import workers as module
 from counterset.serve.errors import ServerBusyError, TooSlowError
 from counterset.serve.quotas import Quotas
 from counterset.serve.workers import MOST_ITEMS, ThreadExitError, Workers
@@ -222,7 +224,7 @@ def test_what_a_thread_returns_after_it_was_given_up_is_dropped(go: Event) -> No
         assert await workers.run(int) == 0
 
     asyncio.run(ask())
-    assert workers._threads == 1
+    assert workers._threads == 2  # one of them for edits only
     workers.close()
 
 
@@ -242,3 +244,201 @@ def test_closing_waits_for_nothing_and_drops_what_waits(go: Event) -> None:
         assert await hung
 
     asyncio.run(ask())
+
+
+class Steps:
+    """Work in steps with a checkpoint before each; the test says when the next may be taken."""
+
+    def __init__(self) -> None:
+        self.done, self.ended, self._go = 0, Event(), Semaphore(0)
+
+    def __call__(self, items: Sequence[int] = ()) -> Sequence[int]:
+        try:
+            for _ in range(100):
+                checkpoint()
+                self.done += 1
+                assert self._go.acquire(timeout=60)
+        finally:
+            self.ended.set()
+        return items
+
+    def go_on(self, steps: int = 1) -> None:
+        self._go.release(steps)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Let others work until something holds."""
+    async with asyncio.timeout(60):
+        while not holds():
+            await asyncio.sleep(0.001)
+
+
+def test_work_that_nobody_waits_for_ends_at_its_next_checkpoint() -> None:
+    """It used to go on to its end, while edits waited."""
+    workers, steps = Workers(Quotas(threads=1)), Steps()
+
+    async def ask() -> None:
+        task = asyncio.create_task(workers.run(steps, urgency="later"))
+        await until(lambda: steps.done == 1)
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+        steps.go_on()
+        await until(steps.ended.is_set)
+        await until(lambda: workers.accepted == 0)
+        assert await workers.run(int) == 0
+
+    asyncio.run(ask())
+    assert steps.done == 1
+    assert workers.hung == 0
+    workers.close()
+
+
+def test_a_batch_goes_on_while_one_of_its_requests_waits() -> None:
+    workers, steps, hold = Workers(Quotas(threads=1)), Steps(), Event()
+
+    async def ask() -> None:
+        first = asyncio.create_task(workers.run(hold.wait, 60))
+        await until(lambda: bool(workers._running))
+        together = [asyncio.create_task(workers.run_together("a", steps, i)) for i in (1, 2)]
+        await until(lambda: workers.accepted == 3)
+        hold.set()
+        await until(lambda: steps.done == 1)
+        together[0].cancel()
+        await asyncio.wait(together[:1])
+        steps.go_on(100)
+        assert await together[1] == 2
+        await first
+
+    asyncio.run(ask())
+    assert steps.done == 100
+    workers.close()
+
+
+def test_work_that_took_too_long_ends_at_its_next_checkpoint() -> None:
+    workers, steps = Workers(Quotas(threads=1, seconds=1)), Steps()
+
+    async def ask() -> None:
+        with pytest.raises(TooSlowError):
+            await workers.run(steps)
+        steps.go_on()
+        await until(steps.ended.is_set)
+
+    asyncio.run(ask())
+    assert steps.done == 1
+    workers.close()
+
+
+def test_an_edit_is_worked_on_while_all_other_threads_are_busy(go: Event) -> None:
+    workers = Workers(Quotas(threads=2))
+
+    async def ask() -> None:
+        busy = [asyncio.create_task(workers.run(go.wait, 60)) for _ in range(5)]
+        await until(lambda: len(workers._running) == 2)
+        assert await workers.run(int, urgency="now") == 0
+        assert len(workers._running) == 2  # the thread for edits takes nothing else
+        go.set()
+        assert all(await asyncio.gather(*busy))
+
+    asyncio.run(ask())
+    workers.close()
+
+
+def test_edits_overtake_what_waits(go: Event) -> None:
+    workers, order = Workers(Quotas(threads=1)), list[str]()
+
+    async def ask() -> None:
+        busy = [asyncio.create_task(workers.run(go.wait, 60, urgency="now")) for _ in range(2)]
+        await until(lambda: len(workers._running) == 2)
+        waiting = [
+            asyncio.create_task(workers.run(order.append, "soon")),
+            asyncio.create_task(workers.run(order.append, "now", urgency="now")),
+        ]
+        await until(lambda: workers.accepted == 4)
+        go.set()
+        await asyncio.gather(*busy, *waiting)
+
+    asyncio.run(ask())
+    assert order[0] == "now"
+    workers.close()
+
+
+def test_later_work_waits_at_its_checkpoints_for_edits(
+    go: Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LONGEST_WAIT", 60.0)
+    workers, steps = Workers(Quotas(threads=1)), Steps()
+
+    async def ask() -> None:
+        later = asyncio.create_task(workers.run(steps, urgency="later"))
+        await until(lambda: steps.done == 1)
+        edit = asyncio.create_task(workers.run(go.wait, 60, urgency="now"))
+        await until(lambda: len(workers._running) == 2)
+        steps.go_on(100)
+        await asyncio.sleep(0.05)
+        assert steps.done == 1
+        go.set()
+        assert await edit
+        await later
+
+    asyncio.run(ask())
+    assert steps.done == 100
+    workers.close()
+
+
+def test_an_edit_that_never_ends_does_not_stop_later_work(
+    go: Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LONGEST_WAIT", 0.001)
+    workers, steps = Workers(Quotas(threads=1)), Steps()
+    steps.go_on(100)
+
+    async def ask() -> None:
+        edit = asyncio.create_task(workers.run(go.wait, 60, urgency="now"))
+        await until(lambda: bool(workers._running))
+        await workers.run(steps, urgency="later")
+        go.set()
+        assert await edit
+
+    asyncio.run(ask())
+    assert steps.done == 100
+    workers.close()
+
+
+def test_requests_for_the_same_share_one_call(go: Event) -> None:
+    workers, called = Workers(Quotas(threads=2)), list[int]()
+
+    def work() -> int:
+        called.append(1)
+        go.wait(60)
+        return len(called)
+
+    async def ask() -> None:
+        tasks = [asyncio.create_task(workers.run(work, join="the same")) for _ in range(3)]
+        await until(lambda: bool(called))
+        tasks[0].cancel()  # the others still wait for it
+        await asyncio.wait(tasks[:1])
+        go.set()
+        assert await asyncio.gather(*tasks[1:]) == [1, 1]
+        assert await workers.run(work, join="the same") == 2  # later, it is called anew
+
+    asyncio.run(ask())
+    workers.close()
+
+
+def test_who_comes_after_the_last_has_left_does_not_join_what_ends() -> None:
+    workers, steps = Workers(Quotas(threads=2)), Steps()
+
+    async def ask() -> None:
+        first = asyncio.create_task(workers.run(steps, join="the same"))
+        await until(lambda: steps.done == 1)
+        first.cancel()
+        await asyncio.wait([first])
+        second = asyncio.create_task(workers.run(int, join="the same"))
+        assert await second == 0
+        steps.go_on()
+        await until(steps.ended.is_set)
+
+    asyncio.run(ask())
+    assert steps.done == 1
+    workers.close()

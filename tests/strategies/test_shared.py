@@ -56,7 +56,7 @@ from counterset.strategies.shared import (
     SharedFinder,
     in_order,
     in_sets,
-    learn_list,
+    learn_order,
 )
 from counterset.tables.table import Table
 
@@ -654,9 +654,9 @@ def learned(rows: int = 40) -> tuple[OptionList, DiverseExplainer, Requirements]
     recipes = learn_recipes(training, no, yes, training.no_rules)
     wanted = Requirements(yes, None, training.no_rules, None)
     there = np.flatnonzero(no[training.pool.codes])
-    selector = selector_of(explainer)
-    options = learn_list(recipes, there[:rows], there[[7]], wanted, training, selector)
-    return options, explainer, wanted
+    ordered = learn_order(recipes, there[:rows], wanted, training)
+    sets = in_sets(ordered, training.batch(there[[7]], wanted), selector_of(explainer))
+    return ordered.take(sets[:LENGTH]), explainer, wanted
 
 
 def test_every_recipe_of_a_learned_list_works_for_a_row_that_it_was_learned_from() -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, Generic, TypeVar
+
+from counterset._base.checkpoints import without_waiting
 
 __all__ = ["Lazy", "Memo"]
 
@@ -59,7 +62,9 @@ class Memo(Generic[T]):
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Return the value of a key, and compute it if it is not known yet."""
-        with self._lock:
+        with suppress(KeyError):
+            return self._values[key]  # without the lock: others may be computing
+        with self._lock, without_waiting():
             if key not in self._values:
                 value = compute()
                 if len(self._values) == self._most:

@@ -8,7 +8,9 @@ import ipaddress
 import socket
 import sys
 from concurrent.futures import Future
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from counterset.cli.demo import OUTCOMES, load_credit
 from counterset.cli.files import check_files, read_case
@@ -24,9 +26,12 @@ from counterset.cli.parsing import (
 from counterset.exceptions import InvalidInputError, MissingExtraError
 from counterset.serve.quotas import Quotas
 from counterset.serve.served import Served
+from counterset.words.details import Details
 
-__all__ = ["add_command", "read_served", "run_server"]
+__all__ = ["add_command", "read_served", "run_server", "tell_faults"]
 
+#: Of the cases that cannot be read, the first 3 are named.
+MOST_FAULTS = 3
 #: The quotas that are options of the command.
 QUOTAS = ("connections", "transfer_seconds", "work_seconds", "shutdown_seconds")
 
@@ -55,7 +60,8 @@ def add_command(commands: Commands) -> None:
         metavar="FILE",
         help="a file with a secret that requests must send",
     )
-    # The help has no lines left for these: docs/deploying.md explains them.
+    # The help has no lines left for these: docs/explorer.md and docs/deploying.md explain them.
+    group.add_argument("--details", type=Path, metavar="FILE", help=argparse.SUPPRESS)
     for name in QUOTAS:
         group.add_argument(
             f"--{name.replace('_', '-')}",
@@ -77,6 +83,7 @@ def read_served(arguments: argparse.Namespace) -> Served:
             goal={"target": "good"},
             title="German credit",
             outcomes=OUTCOMES,
+            details=_read_details(arguments.details),
         )
     if arguments.data is None:
         raise InvalidInputError("serve takes MODEL and DATA, or neither of them, got MODEL only.")
@@ -86,7 +93,13 @@ def read_served(arguments: argparse.Namespace) -> Served:
         each if each.isalnum() or each in "-_." else "-" for each in arguments.model.stem
     )
     name = arguments.name or named
-    return Served(name, case.explainer, cases=case.rows, goal=case.goal)
+    details = _read_details(arguments.details)
+    return Served(name, case.explainer, cases=case.rows, goal=case.goal, details=details)
+
+
+def _read_details(file: Path | None) -> dict[str, Any]:
+    """Read what stands in the head of sheets to take home."""
+    return {} if file is None else asdict(Details.read(file))
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -139,6 +152,7 @@ def run_server(
 
         def tell(learned: Future[None]) -> None:
             if learned.exception() is None:
+                tell_faults(served)
                 sys.stdout.write(f"Serving {served.name} at {address} (Ctrl-C stops it)\n")
                 sys.stdout.flush()
 
@@ -146,6 +160,18 @@ def run_server(
         learned = served.start_warm_up()
         learned.add_done_callback(tell)
         serve_app(app, listening, quotas, learned)
+
+
+def tell_faults(served: Served) -> None:
+    """Say which cases cannot be picked on the page."""
+    faults = served.listed.faults
+    if faults:
+        named = " ".join(served.listed.sentences(MOST_FAULTS))
+        rest = "" if len(faults) <= MOST_FAULTS else " ..."
+        sys.stderr.write(
+            f"counterset: {len(faults)} of {len(served.cases)} cases cannot be read and are left "
+            f"out on the page. {named}{rest}\n"
+        )
 
 
 def _listen(host: str, port: int, backlog: int) -> socket.socket:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +96,10 @@ class CopiesCompared:
         Whether the nearest option of each copy is one of the input's, ``(copies,)``.
     distances
         From the input to each copy.
+    copies
+        The codes of the copies, ``(copies, d)``.
+    answers
+        The explanation of each copy.
     differences
         How much the copies differ from the input on average, by the name of each number and in its
         own units.
@@ -104,6 +109,8 @@ class CopiesCompared:
     same: Mask
     covered: Mask
     distances: Vector
+    copies: Matrix
+    answers: Sequence[Explanation]
     differences: dict[str, float]
 
     def __len__(self) -> int:
@@ -167,7 +174,7 @@ def compare_with_copies(
     kept_by = np.zeros((len(own), len(copies)), dtype=bool)
     same, covered = np.zeros((2, len(copies)), dtype=bool)
     if not len(copies):
-        return CopiesCompared(kept_by, same, covered, np.empty(0), {})
+        return CopiesCompared(kept_by, same, covered, np.empty(0), copies, (), {})
     inputs = table.decode(copies, pd.RangeIndex(len(copies)))
     answers = explainer.explain_many(inputs, if_none="ignore", **asked)
     for i, (copy, answer) in enumerate(zip(copies, answers, strict=True)):
@@ -177,7 +184,7 @@ def compare_with_copies(
         covered[i] = bool(len(answer)) and offered[answer.distances.argmin()] in own
     differences = judge.numeric_columns.differences(x, copies)
     moved = judge.distance.pairwise(x, copies)[0]
-    return CopiesCompared(kept_by, same, covered, moved, differences)
+    return CopiesCompared(kept_by, same, covered, moved, copies, tuple(answers), differences)
 
 
 def asked_for(context: Context) -> dict[str, Any]:

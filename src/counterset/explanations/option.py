@@ -16,7 +16,7 @@ from counterset.explanations.certificate import Certificate
 from counterset.explanations.json_values import row_to_json, to_json_number, to_json_value
 from counterset.explanations.json_values import value_to_json as cell
 from counterset.explanations.ranges import Range, Span
-from counterset.models.answers import read_confidence
+from counterset.models.answers import ask_model, read_confidence
 from counterset.tables.features.feature import Feature
 from counterset.tables.frames import row_at
 from counterset.tables.table import Table, changed
@@ -192,7 +192,7 @@ def _ask(
     known = [to_python(each) for each in np.ravel(np.asarray(classes)).tolist()]
     if not predicted or not set(predicted) <= set(known):
         return None  # such as classes_ that are numbers, while the model predicts their names
-    answer = model.predict_proba(table.decode(np.vstack(rows)))
+    answer = ask_model(model.predict_proba, table.decode(np.vstack(rows)))
     if np.shape(answer) != (len(predicted), len(known)):
         return None
     own = np.empty(len(predicted), dtype=object)

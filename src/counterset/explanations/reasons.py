@@ -31,6 +31,7 @@ from counterset.explanations.shapley import (
     shapley_values,
 )
 from counterset.models.adapter import ModelAdapter
+from counterset.models.answers import ask_model
 from counterset.models.goals import Goal, InInterval
 from counterset.tables.features.feature import Feature
 from counterset.tables.table import Table, changed
@@ -293,7 +294,7 @@ class Worth:
 
     def _probabilities(self, rows: Matrix, wanted: Mask) -> Vector | None:
         """Return how probable the wanted labels are together; None if that cannot be read."""
-        answer = numbers(self.model.predict_proba(self.table.decode(rows)))
+        answer = numbers(ask_model(self.model.predict_proba, self.table.decode(rows)))
         if answer.shape != (len(rows), len(wanted)):
             return None
         probable: Vector = answer[:, wanted].sum(axis=1)

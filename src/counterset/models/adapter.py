@@ -23,7 +23,7 @@ from counterset.exceptions import (
     ModelError,
     UnusedColumnsWarning,
 )
-from counterset.models.answers import Answers, read_confidence, read_labels
+from counterset.models.answers import Answers, ask_model, read_confidence, read_labels
 from counterset.models.frameworks import as_predictor
 from counterset.tables.frames import Rows, copy_of
 from counterset.tables.table import Table
@@ -248,7 +248,7 @@ class ModelAdapter:
     def _call(self, function: Callable[[Any], Any], rows: Rows) -> Any:
         self.calls += 1
         try:
-            return function(rows)
+            return ask_model(function, rows)
         except CountersetError:
             raise
         except Exception as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,17 @@ import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Indices, Labels, Matrix, Vector, to_python, unmasked
+from counterset._base.checkpoints import checkpoint
 from counterset._base.checks import numbers
 from counterset.exceptions import ModelError
 
-__all__ = ["Answers", "read_confidence", "read_labels"]
+__all__ = ["Answers", "ask_model", "read_confidence", "read_labels"]
+
+
+def ask_model(function: Callable[[Any], Any], rows: Any) -> Any:
+    """Call a function of a model about some rows, unless nobody waits for the answer any more."""
+    checkpoint()
+    return function(rows)
 
 
 @dataclass(frozen=True)

@@ -465,7 +465,8 @@ class _Asked:
             return reached.copy()
         near = binary_dilation(_edges(reached), iterations=WIDEST_STEP)
         smooth = reached.copy()
-        smooth[near] = self._reached(np.argwhere(near).astype(float))
+        if near.any():
+            smooth[near] = self._reached(np.argwhere(near).astype(float))
         return smooth
 
     def depth(self, inside: Mask) -> Matrix:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,39 +13,10 @@ from counterset._base.bidi import isolated
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.explanations import Explanations
 from counterset.report.texts import TEXTS
-from counterset.tables.features.feature import Feature
-from counterset.tables.features.number import rounded
+from counterset.words.groups import LEAST, Group, band, banded, group_by
 from counterset.words.templates import Templates
-from counterset.words.values import Writer
 
 __all__ = ["LEAST", "Group", "figures_of", "group_people"]
-
-#: Of a group of fewer than 10 people no figure is shown: it would say little about the group, and
-#: much about its people.
-LEAST = 10
-#: Numbers with more than 6 values are shown in 4 bands of about equally many people.
-MOST_VALUES, BANDS = 6, 4
-#: The ends of bands are written with 4 digits, or more if two bands would read alike.
-DIGITS = (4, 6, 9, 17)
-
-#: Writes a band: from its ends, with at most so many digits.
-BandText: TypeAlias = Callable[[float, float, int], str]
-
-
-@dataclass(frozen=True)
-class Group:
-    """Some people.
-
-    Attributes
-    ----------
-    text
-        What they have in common.
-    members
-        Who belongs to it.
-    """
-
-    text: str
-    members: Mask
 
 
 def group_people(explanations: Explanations, groups: Any, among: Mask) -> tuple[str, list[Group]]:
@@ -63,7 +32,7 @@ def group_people(explanations: Explanations, groups: Any, among: Mask) -> tuple[
     table = explanations.coded.table
     if isinstance(groups, str) or np.ndim(groups) == 0:
         at = table.position(groups)
-        return table.features[at].label, _of_feature(
+        return table.features[at].label, group_by(
             table.features[at], explanations.coded.inputs[:, at], among
         )
     if len(groups) != len(explanations):
@@ -98,43 +67,15 @@ def figures_of(explanations: Explanations, group: Group, among: Mask) -> dict[st
     }
 
 
-def _of_feature(feature: Feature, codes: Vector, among: Mask) -> list[Group]:
-    """Return the groups by a feature; values that are missing or special stand last."""
-    writer, known = Writer(Templates.read()), feature.is_known(codes)
-    groups = _banded(codes, known, among, _text_of(feature)) if feature.values is None else []
-    if not groups:
-        groups = [
-            Group(writer.own(feature, code), codes == code)
-            for code in np.unique(codes[known]).tolist()
-        ]
-    others = np.unique(codes[~known & ~np.isnan(codes)])
-    groups += [Group(writer.own(feature, code), codes == code) for code in others.tolist()]
-    if np.isnan(codes).any():
-        groups.append(Group(writer.own(feature, np.nan), np.isnan(codes)))
-    return [group for group in groups if (group.members & among).any()]
-
-
-def _text_of(feature: Feature) -> BandText:
-    """Return what writes a band of a feature."""
-
-    def text(low: float, high: float, digits: int) -> str:
-        if feature.is_time:
-            return TEXTS["band"].format(low=feature.format(low), high=feature.format(high))
-        band = _numbers(low, high, digits)
-        return band if feature.wording is None else feature.wording.with_unit(band, is_one=False)
-
-    return text
-
-
 def _of_values(values: pd.Series, among: Mask) -> list[Group]:
     """Return the groups by values that are no feature."""
     missing = values.isna().to_numpy()
     groups: list[Group] = []
     if types.is_datetime64_any_dtype(values.dtype):
-        groups = _banded(_nanoseconds(values), ~missing, among, _days)
+        groups = banded(_nanoseconds(values), ~missing, among, _days)
     elif types.is_numeric_dtype(values.dtype) and not types.is_bool_dtype(values.dtype):
         numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        groups = _banded(numbers, ~missing, among, _numbers)
+        groups = banded(numbers, ~missing, among, band)
     if not groups:
         codes, found = pd.factorize(values, sort=_can_be_sorted(values))
         texts = [isolated(str(to_python(each)).removesuffix(" 00:00:00")) for each in found]
@@ -152,13 +93,10 @@ def _nanoseconds(times: pd.Series) -> Vector:
     return np.where(times.isna(), np.nan, numbers.to_numpy(dtype=np.float64))
 
 
-def _numbers(low: float, high: float, digits: int) -> str:
-    return TEXTS["band"].format(low=rounded(low, digits), high=rounded(high, digits))
-
-
-def _days(low: float, high: float, digits: int) -> str:
+def _days(low: float, high: float, _: int) -> str:
+    """Return how the days between two ends are called."""
     first, last = (str(pd.Timestamp(int(each)).date()) for each in (low, high))
-    return TEXTS["band"].format(low=first, high=last)
+    return first if first == last else f"{first} to {last}"
 
 
 def _can_be_sorted(values: pd.Series) -> bool:
@@ -167,23 +105,3 @@ def _can_be_sorted(values: pd.Series) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _banded(values: Vector, known: Mask, among: Mask, text: BandText) -> list[Group]:
-    """Return bands of about equally many people; none if there are few values."""
-    mine = np.sort(values[known & among])
-    if len(np.unique(mine)) <= MOST_VALUES:
-        return []
-    bands = max(1, min(BANDS, len(mine) // LEAST))
-    # The ends are values that somebody has.
-    tops = np.unique([mine[-(-len(mine) * i // bands) - 1] for i in range(1, bands + 1)])
-    members = [
-        known & (values > low) & (values <= top)
-        for low, top in zip([-np.inf, *tops[:-1]], tops, strict=True)
-    ]
-    inside = [values[each & among] for each in members]
-    for digits in DIGITS:
-        texts = [text(float(each.min()), float(each.max()), digits) for each in inside]
-        if len(set(texts)) == len(texts):
-            break
-    return [Group(each, mask) for each, mask in zip(texts, members, strict=True)]

@@ -19,7 +19,7 @@ from counterset.explanations.why_none import WhyNone
 from counterset.plots.stability import StabilityDisplay
 from counterset.plots.style import name_of
 from counterset.report.drawings import bars
-from counterset.report.groups import LEAST, figures_of, group_people
+from counterset.report.groups import figures_of, group_people
 from counterset.report.page import Section, make_page, note, paragraphs, plain_table, write_page
 from counterset.report.technical import technical_sections
 from counterset.report.texts import TEXTS, counted
@@ -33,6 +33,7 @@ from counterset.words.description import (
     what_stays,
 )
 from counterset.words.details import one_line
+from counterset.words.groups import LEAST
 from counterset.words.outcomes import Outcomes, rounded, wanted_text
 from counterset.words.templates import Templates
 from counterset.words.values import Writer, percent

@@ -74,6 +74,7 @@ TEXTS = {
     "implausible": "Nothing that leads there is plausible enough.",
     "stopped": "The search was ended before an option was found.",
     "contradiction": "The model gives equal people different results.",
+    "anonymity": "All that leads there is the row of another person in the training data.",
     "none_known": "What stands in the way is not known.",
     "part_known": "What stands in the way was found out for the first {count} of them.",
     "group": "group",
@@ -83,7 +84,6 @@ TEXTS = {
     "groups_distance": "The last column is the distance to the nearest option: half of the group "
     "have a nearer one, half a farther one.",
     "groups_usual": "A distance of 1 is as far as moving one feature across its usual range.",
-    "band": "{low} to {high}",
     "share_with": "with an option",
     "mean_options": "options each, on average",
     "median_distance": "nearest option, median",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import AsyncIterator, Collection
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from importlib import resources
+from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from starlette.responses import FileResponse, Response
 
@@ -40,6 +43,9 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 
+#: The same address has another body for a browser that does not take compressed ones.
+VARY = {"Vary": "Accept-Encoding"}
+
 
 def page_paths(folder: Path = STATIC) -> dict[str, Path]:
     """Return the address of each file of a folder, and ``/`` for its ``index.html``.
@@ -61,9 +67,19 @@ def page_router(folder: Path = STATIC) -> APIRouter:
 
 def _add(router: APIRouter, path: str, file: Path) -> None:
     @router.api_route(path, methods=["GET", "HEAD"], include_in_schema=False)
-    async def page() -> Response:
-        """Return the file."""
-        return FileResponse(file, headers=HEADERS)
+    async def page(request: Request) -> Response:
+        """Return the file, compressed if the browser takes that."""
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return FileResponse(file, headers=HEADERS | VARY)
+        content = _compressed(file, file.stat().st_mtime_ns)
+        headers = HEADERS | VARY | {"Content-Encoding": "gzip"}
+        return Response(content, headers=headers, media_type=guess_type(file.name)[0])
+
+
+@lru_cache(maxsize=64)
+def _compressed(file: Path, changed_at: int) -> bytes:
+    """Return a file compressed; ``changed_at`` makes it read again when it was changed."""
+    return gzip.compress(file.read_bytes(), mtime=0)
 
 
 #: Where OpenAPI has schemas.

@@ -28,18 +28,26 @@ from counterset.tables.table import changed
 __all__ = [
     "MOST_NOISE",
     "MOST_OPTIONS",
+    "MOST_REJECTED",
     "CaseRequest",
     "Cases",
+    "DecisionRequest",
     "Explained",
     "FeatureConstraint",
+    "GoalRequest",
     "NearbyRequest",
+    "ReportRequest",
     "RowRequest",
 ]
 
 #: The page has room for 10 options.
 MOST_OPTIONS = 10
+#: In place of each option that a person rejects, one more is asked for, up to 10.
+MOST_REJECTED = 10
 #: A person keeps up to 20 options.
 MOST_KEPT = 20
+#: Names of people and dates have up to 100 letters.
+LONGEST_NAME = 100
 #: Noise of up to a quarter of a feature's range: beyond, a copy is another person.
 MOST_NOISE = 0.25
 #: Each person who edits a case needs two explanations, one of each strategy: enough for four
@@ -96,21 +104,49 @@ class RowRequest(_Form):
     values: Values
 
 
-class CaseRequest(RowRequest):
-    """A case, and the goal of its options.
+class DecisionRequest(RowRequest):
+    """A row to be decided.
 
     Attributes
     ----------
-    case
-        The position of the case that the values come from, or None; for the report.
+    target
+        The class whose probability is asked for; None: that of none.
+    """
+
+    target: Value = None
+
+
+class GoalRequest(_Form):
+    """What options must lead to, and what may change.
+
+    Attributes
+    ----------
     constraints
         From names of features to what they may do; others may change freely.
     target
         The wanted class; None: any other.
     interval
         The wanted range, for a model that predicts numbers.
+    target_probability
+        How probable the model must find what is wanted, at least; None: as it decides.
     options
         How many options to look for.
+    """
+
+    constraints: dict[str, FeatureConstraint] = Field(default_factory=dict)
+    target: Value = None
+    interval: tuple[Finite, Finite] | None = None
+    target_probability: Finite | None = Field(default=None, ge=0, le=1)
+    options: int = Field(default=5, ge=1, le=MOST_OPTIONS + MOST_REJECTED, strict=True)
+
+
+class CaseRequest(GoalRequest, RowRequest):
+    """A case, and the goal of its options.
+
+    Attributes
+    ----------
+    case
+        The position of the case that the values come from, or None; for the report.
     kept
         The changes of each option that the person keeps; the answer says where they lead.
     ranges
@@ -118,12 +154,28 @@ class CaseRequest(RowRequest):
     """
 
     case: int | None = Field(default=None, ge=0, strict=True)
-    constraints: dict[str, FeatureConstraint] = Field(default_factory=dict)
-    target: Value = None
-    interval: tuple[Finite, Finite] | None = None
-    options: int = Field(default=5, ge=1, le=MOST_OPTIONS, strict=True)
     kept: list[Values] = Field(default_factory=list, max_length=MOST_KEPT)
     ranges: bool = Field(default=False, strict=True)
+
+
+class ReportRequest(CaseRequest):
+    """A case, and what its sheet to take home shows: what is kept, or else all that is shown.
+
+    Attributes
+    ----------
+    shown
+        The numbers of the options that the page shows; None: the nearest.
+    name
+        What a new person is called; None: as their case is.
+    date
+        The date of the sheet, as it is written there.
+    """
+
+    shown: list[Annotated[int, Field(ge=1, strict=True)]] | None = Field(
+        default=None, max_length=MOST_OPTIONS
+    )
+    name: str | None = Field(default=None, max_length=LONGEST_NAME)
+    date: str | None = Field(default=None, max_length=LONGEST_NAME)
 
 
 class NearbyRequest(CaseRequest):
@@ -188,6 +240,16 @@ class Cases:
         wanted = request.model_dump_json(include=set(CaseRequest.model_fields) - {"case", "kept"})
         return self._remembered(f"{strategy} {wanted}", lambda: self._explain(request, strategy))
 
+    def settings(
+        self, request: GoalRequest, strategy: Strategy = "nearest"
+    ) -> tuple[DiverseExplainer, dict[str, Any]]:
+        """Return what explains the rows of a request, and the parameters of ``explain_many``."""
+        explainer, goal = self._explainer(request, strategy), _goal(request)
+        if "target" in goal:
+            self.served.check_goal(goal)
+        constraints = self._constraints(request.constraints)
+        return explainer, {"constraints": constraints, "skip": True, **goal}
+
     def named(self, request: CaseRequest) -> Explanation:
         """Return the explanation of a case under its own index, for the report."""
         return self._explain(request, "nearest", index=self._index(request)).explanation
@@ -216,16 +278,12 @@ class Cases:
         return found
 
     def _explain(self, request: CaseRequest, strategy: Strategy, index: Any = "(own)") -> Explained:
-        explainer = self._explainer(request, strategy)
-        codes, goal = self.codes(request.values), _goal(request)
-        if "target" in goal:
-            self.served.check_goal(goal)
+        explainer, asked = self.settings(request, strategy)
+        codes = self.codes(request.values)
         (explanation,) = explainer.explain_many(
             self.served.table.decode(codes[None, :], pd.Index([index], dtype=object)),
-            constraints=self._constraints(request.constraints),
             if_none="ignore",
-            skip=True,
-            **goal,
+            **asked,
         )
         if request.ranges:
             explanation = explainer.with_ranges(explanation)
@@ -241,7 +299,7 @@ class Cases:
         is_edited = changed(own[0], self.codes(request.values)).any()
         return f"{index} (edited)" if is_edited else index
 
-    def _explainer(self, request: CaseRequest, strategy: Strategy) -> DiverseExplainer:
+    def _explainer(self, request: GoalRequest, strategy: Strategy) -> DiverseExplainer:
         """Return the fitted explainer with the number of options and the costs of a request."""
         explainer = self.served.with_options(request.options, strategy)
         own = dict(explainer.costs or {})
@@ -290,8 +348,9 @@ class Cases:
         return from_json_value(value)
 
 
-def _goal(request: CaseRequest) -> dict[str, Any]:
+def _goal(request: GoalRequest) -> dict[str, Any]:
     """Return the goal as parameters of ``explain_many``."""
     if request.interval is not None:
         return {"interval": request.interval}
-    return {} if request.target is None else {"target": from_json_value(request.target)}
+    goal = {} if request.target is None else {"target": from_json_value(request.target)}
+    return goal | {"target_probability": request.target_probability}

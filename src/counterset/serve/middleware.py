@@ -73,12 +73,33 @@ class Gate:
             answer = error_answer(error.status, str(error), headers=_HEADERS.get(error.status))
             await answer(scope, receive, send)
             return
+        if body is None:  # the client is gone
+            return
+        await self._pass_on(body, scope, receive, send)
+
+    async def _pass_on(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have a request answered; if its client goes away before that, cancel it."""
         first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        gone = asyncio.ensure_future(_wait_until_gone(receive))
+        is_answered = False
 
         async def again() -> Message:
-            return first.pop() if first else await receive()
+            return first.pop() if first else await asyncio.shield(gone)
 
-        await self.app(scope, again, send)
+        async def noted(message: Message) -> None:
+            nonlocal is_answered
+            is_answered = message["type"] == "http.response.body" and not message.get("more_body")
+            await send(message)
+
+        answered = asyncio.ensure_future(self.app(scope, again, noted))
+        try:
+            await asyncio.wait((gone, answered), return_when=asyncio.FIRST_COMPLETED)
+            if is_answered or answered.done():
+                await answered
+        finally:
+            for each in (gone, answered):
+                each.cancel()
+            await asyncio.gather(gone, answered, return_exceptions=True)
 
     def _check(self, scope: Scope) -> None:
         """Check the host of a request, and its secret."""
@@ -100,8 +121,11 @@ class Gate:
                 401, "The token is missing or wrong. Send the header Authorization: Bearer TOKEN."
             )
 
-    async def _read(self, headers: Headers, receive: Receive) -> bytes:
-        """Read the body, part by part, so that no more than the quota is ever held."""
+    async def _read(self, headers: Headers, receive: Receive) -> bytes | None:
+        """Read the body, part by part, so that no more than the quota is ever held.
+
+        None: the client went away before its end.
+        """
         declared = headers.get("content-length", "0")
         if declared.isdecimal() and len(declared) < 20 and int(declared) > self.quotas.body:
             raise self._too_large()
@@ -113,15 +137,22 @@ class Gate:
                     if len(parts) > self.quotas.body:
                         raise self._too_large()
                     if not message.get("more_body", False):
-                        break
+                        return bytes(parts)
         except TimeoutError:
             raise _refused(
                 408, f"The body did not arrive within {self.quotas.transfer_seconds:g} s."
             ) from None
-        return bytes(parts)
+        return None
 
     def _too_large(self) -> RefusedError:
         return _refused(413, f"A body may have at most {self.quotas.body} bytes.")
+
+
+async def _wait_until_gone(receive: Receive) -> Message:
+    """Return the message that says that a client is gone, or that it has its answer."""
+    while (message := await receive())["type"] != "http.disconnect":
+        pass
+    return message
 
 
 def _host(headers: Sequence[str]) -> str | None:
@@ -220,6 +251,9 @@ class Measures:
         return generate_latest(self._registry)
 
 
+#: The status of a request whose client went away before the answer, as other servers log it.
+CLIENT_GONE = 499
+
 #: Methods that are counted by name. Each other word that a client invents would be a new label.
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
@@ -277,7 +311,7 @@ class Observer:
             )
             await answer(scope, receive, observed)
         finally:
-            self._record(scope, status, time.perf_counter() - start, identity)
+            self._record(scope, status or CLIENT_GONE, time.perf_counter() - start, identity)
 
     def _record(self, scope: Scope, status: int, seconds: float, identity: str) -> None:
         method = scope["method"] if scope["method"] in METHODS else "other"

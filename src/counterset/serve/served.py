@@ -6,6 +6,7 @@ import copy
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import RLock, Thread
 from typing import Any, Literal, TypeAlias
 
@@ -15,11 +16,15 @@ import pandas as pd
 from counterset._base.arrays import to_python
 from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
+from counterset.serve.readable import ReadableRows
 from counterset.strategies.shared import Shared
 from counterset.tables.features.number import rounded
 from counterset.tables.table import Table
 
 __all__ = ["Served", "Strategy"]
+
+#: The first 1,000 cases can be leafed through; others are found by their number.
+MOST_LISTED = 1000
 
 #: How options are chosen: nearest to each input alone, or from the list that people alike share.
 Strategy: TypeAlias = Literal["nearest", "shared"]
@@ -45,6 +50,9 @@ class Served:
         The title of the page; by default, the name.
     outcomes
         From classes to how people call them, for ``describe``.
+    details
+        What stands in the head of each sheet to take home, such as institution and contact; see
+        :meth:`Explanation.letter`.
 
     Examples
     --------
@@ -67,6 +75,7 @@ class Served:
     goal: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
     outcomes: Mapping[Any, str] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
     _shared: list[DiverseExplainer] = field(default_factory=list, init=False, repr=False)
     _learned: list[Future[None]] = field(default_factory=list, init=False, repr=False)
     _lock: RLock = field(default_factory=RLock, init=False, repr=False)
@@ -98,6 +107,24 @@ class Served:
         """Whether the model predicts numbers, as a regression does, and not classes."""
         return self.explainer.training_.classes.are_measurements
 
+    @cached_property
+    def listed(self) -> ReadableRows:
+        """The first cases, as far as they can be read, with the model's labels."""
+        return ReadableRows.of(self.cases.iloc[:MOST_LISTED], self.table, self.model)
+
+    @cached_property
+    def has_probabilities(self) -> bool:
+        """Whether the model says how probable each of its classes is."""
+        classes = getattr(self.model, "classes_", None)
+        ask = getattr(self.model, "predict_proba", None)
+        if self.predicts_numbers or classes is None or not callable(ask):
+            return False
+        known = {to_python(each) for each in np.ravel(classes)}
+        first = self.table.decode(self.explainer.training_.pool.matrix[:1])
+        # Some name their classes otherwise than they predict them, or write other probabilities.
+        is_named = {to_python(each) for each in self.explainer.classes_} <= known
+        return is_named and np.shape(ask(first)) == (1, len(known))
+
     @property
     def texts(self) -> dict[Any, str]:
         """From each class to how people call it."""
@@ -116,9 +143,10 @@ class Served:
             return dict(self.goal)
         numbers = np.asarray(self.explainer.classes_, dtype=np.float64)
         if self.goal.get("interval") is not None:
-            # JSON has no infinity: an open end is the farthest prediction.
+            # JSON has no infinity: an open end is the farthest prediction, rounded outwards.
             low, high = (float(end) for end in self.goal["interval"])
-            ends = max(low, float(numbers.min())), min(high, float(numbers.max()))
+            least, most = -_rounded_up(-float(numbers.min())), _rounded_up(float(numbers.max()))
+            ends = max(low, least), min(high, most)
         else:
             # Rounded for people to read, and upwards at the end, so that it is reached.
             ends = float(f"{np.median(numbers):.3g}"), _rounded_up(float(numbers.max()))
@@ -180,8 +208,14 @@ class Served:
         (result,) = self._learned
         try:
             self.check_goal(self.goal)
+            goal = self.first_goal
+            if self.has_probabilities and goal.get("target_probability") is None:
+                # Any will do: those of the training rows are asked for once.
+                goal["target_probability"] = 1.0
             for explainer in (self.explainer, self.shared):
-                explainer.prepare(**self.first_goal)
+                explainer.prepare(**goal)
+            self.listed  # noqa: B018 - the first page need not wait for it
+            _ = self.listed
         except BaseException as error:  # a model may raise SystemExit; whoever waits gets it
             result.set_exception(error)
         else:

@@ -8,14 +8,16 @@ from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Condition, Thread
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
+from counterset._base.checkpoints import WorkCancelled, watched_by
 from counterset.serve.errors import ServerBusyError, TooSlowError
 from counterset.serve.logs import LOGGER
 from counterset.serve.quotas import Quotas
 
-__all__ = ["ThreadExitError", "Workers"]
+__all__ = ["ThreadExitError", "Urgency", "Workers"]
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -23,6 +25,14 @@ Result = TypeVar("Result")
 
 #: A batch has at most 32 items: a larger one saves little, and others would wait longer for it.
 MOST_ITEMS = 32
+#: Work that waits at a checkpoint for edits goes on after a second at the latest: where edits never
+#: end, it still gets on.
+LONGEST_WAIT = 1.0
+
+#: An edit, at every keystroke, is done now: it has a thread of its own, and comes first. What
+#: programs ask is done soon. What a page fills in, such as the options of people almost alike, is
+#: done later: it waits at its checkpoints while an edit is worked on.
+Urgency: TypeAlias = Literal["now", "soon", "later"]
 
 
 class ThreadExitError(RuntimeError):
@@ -31,16 +41,22 @@ class ThreadExitError(RuntimeError):
 
 @dataclass(eq=False)
 class _Task:
-    """An item, what is done with it, and its result."""
+    """An item, what is done with it, and its result, for which requests wait."""
 
     key: Hashable
     work: Callable[[Sequence[Any]], Sequence[Any]]
     item: Any
+    urgency: Urgency = "soon"
     result: Future[Any] = field(default_factory=Future)
-    is_awaited: bool = True
+    requests: int = 1
 
     def __post_init__(self) -> None:
         self.result.set_running_or_notify_cancel()  # so that only a thread can finish it
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether any request still waits for the result."""
+        return self.requests > 0
 
 
 @dataclass(eq=False)
@@ -51,6 +67,16 @@ class _Batch:
     began: float = field(default_factory=time.monotonic)
     is_given_up: bool = False
 
+    @property
+    def urgency(self) -> Urgency:
+        """How soon it is to be done."""
+        return self.tasks[0].urgency
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether nobody waits for any of its results."""
+        return self.is_given_up or not any(each.is_awaited for each in self.tasks)
+
 
 class Workers:
     """A few threads that work on requests in the order of arrival, and refuse too many.
@@ -58,6 +84,10 @@ class Workers:
     Items that wait under the same key are worked on together, as one batch. No request waits for
     a batch to fill: a free thread takes what waits at that moment. If a batch fails, each of
     its items is worked on alone, so that it has its own result or its own error.
+
+    One thread more than the quota works on edits only, and other work waits for them at its
+    checkpoints. Work for which no request waits any more ends at its next checkpoint: see
+    :mod:`counterset._base.checkpoints`.
 
     A thread cannot be stopped from outside. One that works on a batch for too long is given up:
     the requests fail, another thread takes its place, and what it returns later is dropped. The
@@ -87,6 +117,7 @@ class Workers:
         self._changed = Condition()  # to be held by who reads or writes what follows
         self._waiting: deque[_Task] = deque()
         self._running: set[_Batch] = set()
+        self._joined: dict[Hashable, _Task] = {}  # tasks that other requests may join
         self._threads = 0  # without those that were given up
         self._hung = 0
         self._is_watched = False
@@ -113,16 +144,32 @@ class Workers:
         """Whether the next request would be accepted."""
         return self._is_prepared() and self.is_able and self.accepted < self._quotas.waiting
 
-    async def run(self, function: Callable[..., T], *arguments: Any) -> T:
+    async def run(
+        self,
+        function: Callable[..., T],
+        *arguments: Any,
+        urgency: Urgency = "soon",
+        join: Hashable = None,
+    ) -> T:
         """Call a function in one of the threads, and return what it returns.
 
         It must not change anything that another request can see. If it takes too long, the request
         fails.
+
+        Parameters
+        ----------
+        function, arguments
+            What to call.
+        urgency
+            How soon it is to be done.
+        join
+            Equal for requests that ask for the same: while one is worked on, the others wait for
+            its result. None: of no other request.
         """
         key = object()  # of no other request
-        return await self.run_together(
-            key, lambda items: [function(*each) for each in items], arguments
-        )
+        task = _Task(key, lambda items: [function(*each) for each in items], arguments, urgency)
+        result: T = await self._result_of(self._accept(task, join), join)
+        return result
 
     async def run_together(
         self, key: Hashable, work: Callable[[Sequence[Item]], Sequence[Result]], item: Item
@@ -139,9 +186,12 @@ class Workers:
         item
             What to work on.
         """
-        task = _Task(key, work, item)
-        self._accept(task)
-        result: asyncio.Future[Result] = asyncio.wrap_future(task.result)
+        result: Result = await self._result_of(self._accept(_Task(key, work, item)))
+        return result
+
+    async def _result_of(self, task: _Task, join: Hashable = None) -> Any:
+        """Wait for the result of a task; if it is left before, and by all, its work ends."""
+        result: asyncio.Future[Any] = asyncio.wrap_future(task.result)
         try:
             await asyncio.wait([result], timeout=self._quotas.seconds)
             if not result.done():
@@ -152,7 +202,7 @@ class Workers:
             return result.result()
         finally:
             result.cancel()
-            self._leave(task)
+            self._leave(task, join)
 
     def close(self) -> None:
         """End the threads when they are free, and drop what waits. Nothing is waited for."""
@@ -162,8 +212,12 @@ class Workers:
             self._waiting.clear()
             self._changed.notify_all()
 
-    def _accept(self, task: _Task) -> None:
+    def _accept(self, task: _Task, join: Hashable = None) -> _Task:
+        """Let a task wait for a thread, or return the one that asks for the same."""
         with self._changed:
+            if join in self._joined:
+                self._joined[join].requests += 1
+                return self._joined[join]
             if not self.is_able:
                 raise self._unable()
             if not self._is_prepared():
@@ -179,18 +233,27 @@ class Workers:
             self._is_closed = False  # an app may be started again
             self._start_threads()
             self._waiting.append(task)
+            if join is not None:
+                self._joined[join] = task
             self._changed.notify_all()
+            return task
 
-    def _leave(self, task: _Task) -> None:
-        """Drop a task whose request has its answer."""
+    def _leave(self, task: _Task, join: Hashable) -> None:
+        """Drop a task if all its requests have their answers, or do not wait any more."""
         with self._changed:
-            task.is_awaited = False
+            task.requests -= 1
+            if task.is_awaited:
+                return
             if task in self._waiting:
                 self._waiting.remove(task)
+            if self._joined.get(join) is task:
+                del self._joined[join]
+            self._changed.notify_all()  # a batch that waits at a checkpoint may end
 
     def _start_threads(self) -> None:
         """Start the threads that are missing. They must not keep a process from ending."""
-        while self._threads < self._most_threads():
+        # One more is for edits.
+        while self._threads < self._most_threads() + 1:
             Thread(target=self._work, name="counterset", daemon=True).start()
             self._threads += 1
         if not self._is_watched:
@@ -198,7 +261,10 @@ class Workers:
             self._is_watched = True
 
     def _most_threads(self) -> int:
-        """Return how many threads there should be: those given up are replaced up to a number."""
+        """Return how many threads there should be beside the one for edits.
+
+        Those that are given up are replaced up to a number.
+        """
         return self._quotas.threads - max(0, self._hung - self._quotas.hung_threads)
 
     def _work(self) -> None:
@@ -212,7 +278,10 @@ class Workers:
         if batch is None:
             return False
         try:
-            results = _results(batch.tasks)
+            with watched_by(partial(self._pass_checkpoint, batch)):
+                results = _results(batch.tasks)
+        except WorkCancelled:
+            self._release(batch)
         except Exception as error:
             for task in self._release(batch, has_failed=True):
                 task.result.set_exception(error)
@@ -229,6 +298,7 @@ class Workers:
                 self._start_threads()  # it may be replaced now
                 return []
             self._running.remove(batch)
+            self._changed.notify_all()
             if has_failed and len(batch.tasks) > 1:
                 self._work_alone(batch.tasks)
                 return []
@@ -237,17 +307,44 @@ class Workers:
     def _take(self) -> _Batch | None:
         """Wait for a task, and take it with the others of its key; None: the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._is_closed)
-            if self._is_closed:
+            self._changed.wait_for(lambda: self._is_closed or self._next() is not None)
+            first = self._next()
+            if self._is_closed or first is None:
                 self._threads -= 1
                 return None
-            first = self._waiting[0]
             tasks = [each for each in self._waiting if each.key == first.key][:MOST_ITEMS]
             for each in tasks:
                 self._waiting.remove(each)
             batch = _Batch(tasks)
             self._running.add(batch)
             return batch
+
+    def _next(self) -> _Task | None:
+        """Return the task to take next: an edit; or the first, if a thread stays free for edits."""
+        for each in self._waiting:
+            if each.urgency == "now":
+                return each
+        others = sum(each.urgency != "now" for each in self._running)
+        return self._waiting[0] if self._waiting and others < self._most_threads() else None
+
+    def _pass_checkpoint(self, batch: _Batch, may_wait: bool) -> None:
+        """Let edits go first; raise if nobody waits for any result of a batch."""
+        with self._changed:
+            if may_wait and batch.urgency == "later":
+                began = time.monotonic()
+                self._changed.wait_for(
+                    lambda: batch.is_cancelled or not self._has_edits, timeout=LONGEST_WAIT
+                )
+                batch.began += time.monotonic() - began  # the model did not work meanwhile
+            if batch.is_cancelled:
+                raise WorkCancelled
+
+    @property
+    def _has_edits(self) -> bool:
+        """Whether an edit is worked on, or waits."""
+        urgencies = [each.urgency for each in self._running]
+        urgencies += [each.urgency for each in self._waiting]
+        return "now" in urgencies
 
     def _work_alone(self, tasks: Sequence[_Task]) -> None:
         """Let the tasks of a batch that failed be the next ones, each alone."""
@@ -307,6 +404,8 @@ def _results(tasks: Sequence[_Task]) -> dict[_Task, Any]:
     try:
         results = tasks[0].work([each.item for each in tasks])
         return dict(zip(tasks, results, strict=True))
+    except WorkCancelled:
+        raise
     except BaseException as error:
         # A future cannot hold StopIteration.
         if isinstance(error, Exception) and not isinstance(error, StopIteration):

@@ -139,6 +139,7 @@ class NearestFinder:
 
     def prepare(self, requirements: Requirements, advance: Advance = lambda _: None) -> None:
         """Learn the recipes of every class that does not have what is wanted."""
+        self.training.usable(requirements.probability)  # asks for probabilities, once
         for count, _ in self.recipes.of_all_classes(requirements):
             advance(count)
 

@@ -5,8 +5,12 @@ import { Failure, rememberToken } from "./api.js";
 import { change } from "./state.js";
 import { retry } from "./asking.js";
 
+// What is done again where something that may fail was tried.
+const again = {};
+
 // Do something that may fail, and show why it did.
 export async function fallible(kind, act) {
+  again[kind] = () => fallible(kind, act);
   try {
     await act();
     change((now) => { delete now.failed[kind]; });
@@ -19,7 +23,9 @@ export async function fallible(kind, act) {
   }
 }
 
+// Show the first failure of some kinds of questions; a function at the end tries again.
 export function failure(state, ...kinds) {
+  const begin = typeof kinds.at(-1) === "function" ? kinds.pop() : null;
   const kind = kinds.find((each) => state.failed[each]);
   if (!kind) return null;
   if (state.needsToken) {
@@ -28,7 +34,7 @@ export function failure(state, ...kinds) {
   }
   return h("div", { class: "failure", role: "alert", key: `failed-${kind}` },
     h("p", {}, h("strong", {}, "That did not work. "), state.failed[kind]),
-    h("button", { type: "button", onclick: () => retry(kind) }, "Try again"));
+    h("button", { type: "button", onclick: begin ?? again[kind] ?? (() => retry(kind)) }, "Try again"));
 }
 
 function tokenForm() {

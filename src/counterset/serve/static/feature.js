@@ -1,69 +1,90 @@
 // One feature: its value, a lock, and what it may do.
 
 import { data, h } from "./dom.js";
-import { setConstraint, setValue } from "./actions.js";
-import { codeOf, codeText, hasHours, marker, moment, number, readMoment, valueOf, withUnit } from "./format.js";
-import { constraintOf, shown } from "./state.js";
+import { clearValue, optionsShown, refuseValue, setConstraint, setValue } from "./actions.js";
+import { codeOf, codeText, hasHours, marker, moment, number, outside, readMoment, valueOf, withUnit } from "./format.js";
+import { constraintOf, shown, state } from "./state.js";
 
-export function featureRow(state, feature) {
+export function featureRow(now, feature) {
   const { name, label } = feature;
-  const constraint = constraintOf(name, state);
-  const code = codeOf(feature, shown(state)[name]);
-  const own = codeOf(feature, state.asked.values[name]);
-  const picked = codeOf(feature, state.original[name]);
+  const constraint = constraintOf(name, now);
+  const code = codeOf(feature, shown(now)[name]);
+  const own = codeOf(feature, now.asked.values[name]);
+  const picked = codeOf(feature, now.original[name]);
   const isLocked = Boolean(constraint.locked);
-  const options = state.answer?.options ?? [];
+  const options = optionsShown(now);
+  // What is not filled in has a typical value, and is shown as an empty field.
+  const isTypical = Boolean(now.asked.entered && !now.asked.tried && !now.asked.entered[name]);
+  const fault = now.invalid[name];
+  const unlike = isTypical ? "" : outside(feature, code);
   return h("div", { class: `feature ${isLocked ? "locked" : ""}`, key: `feature ${name}`, "data-name": name },
     h("div", { class: "name" },
       h("label", { for: `value-${name}` }, data(label)),
-      h("span", { class: "users" }, options.map((option, i) =>
-        option.changes.some((each) => each.name === name) && marker(i, `option ${i + 1} changes it`))),
+      h("span", { class: "users" }, options.map((option) =>
+        option.changes.some((each) => each.name === name) && marker(option.rank, `option ${option.rank} changes it`))),
       h("label", { class: "lock" },
         h("input", { type: "checkbox", checked: isLocked,
           "aria-label": `Lock: ${label}`,
           onchange: (event) => setConstraint(name, { locked: event.target.checked }) }),
         "lock")),
     h("div", { class: "entry" }, feature.choices
-      ? choice(feature, code) : [field(feature, code), slider(feature, code)]),
+      ? choice(feature, code, isTypical) : [field(feature, code, isTypical, fault || unlike), slider(feature, code)]),
+    (fault || unlike) && h("p", { class: "fault", id: faultId(feature) }, "⚠ ", data(fault || unlike)),
     code !== own && h("p", { class: "own" }, "in the case: ", data(codeText(feature, own))),
-    code === own && own !== picked && h("p", { class: "own" }, "as picked: ", data(codeText(feature, picked))),
+    code === own && own !== picked && !now.asked.entered && h("p", { class: "own" }, "as picked: ", data(codeText(feature, picked))),
     !isLocked && constraints(feature, constraint));
+}
+
+// Names may hold spaces, which would end an id.
+function faultId({ name }) {
+  return `fault-${encodeURIComponent(name)}`;
 }
 
 function setCode(feature, code) {
   setValue(feature.name, valueOf(feature, code));
 }
 
-function choice(feature, code) {
-  return h("select", { id: `value-${feature.name}`, value: String(code),
-    onchange: (event) => setCode(feature, read(event.target.value)) },
+function choice(feature, code, isTypical) {
+  return h("select", { id: `value-${feature.name}`, value: isTypical ? "typical" : String(code),
+    title: codeText(feature, code),
+    onchange: (event) => (event.target.value === "typical" ? clearValue(feature.name)
+      : setCode(feature, read(event.target.value))) },
+  isTypical && h("option", { value: "typical" }, `typical: ${codeText(feature, code)}`),
   feature.can_be_missing && h("option", { value: "null" }, feature.missing),
   feature.choices.map((each, i) => h("option", { value: String(i) }, each.text)));
 }
 
-function field(feature, code) {
+function field(feature, code, isTypical, fault) {
   const [before, after] = feature.unit.includes("{}") ? feature.unit.split("{}") : ["", feature.unit];
+  const text = code === null ? "" : feature.is_time ? moment(feature, code) : String(code);
+  const placeholder = isTypical ? text : feature.can_be_missing ? feature.missing : "";
   return h("span", { class: "field" },
     before.trim() && h("span", { class: "unit" }, before.trim()),
     h("input", { id: `value-${feature.name}`, type: !feature.is_time ? "number" : hasHours(feature) ? "datetime-local" : "date",
       step: feature.is_time || feature.any_number ? "any" : String(feature.step),
-      value: code === null ? "" : feature.is_time ? moment(feature, code) : String(code),
-      placeholder: feature.can_be_missing ? feature.missing : "",
+      value: isTypical ? "" : text,
+      style: { "--digits": String(Math.max(text.length, placeholder.length)) },
+      placeholder,
+      "aria-invalid": fault ? "true" : null, "aria-describedby": fault ? faultId(feature) : null,
       oninput: (event) => typed(feature, event.target) }),
     after.trim() && h("span", { class: "unit" }, after.trim()));
 }
 
 // A field is read while somebody types; an incomplete value is marked, and not asked about.
 function typed(feature, element) {
-  const isEmpty = element.value === "";
+  const isEmpty = element.value === "" && !element.validity.badInput;
+  if (isEmpty && state.asked.entered && !state.asked.tried) {
+    clearValue(feature.name);
+    return;
+  }
   const code = feature.is_time ? readMoment(feature, element.value) : Number(element.value);
   let fault = "";
-  if (isEmpty && !feature.can_be_missing) fault = "Type a value.";
+  if (element.validity.badInput) fault = "Type a number.";
+  else if (isEmpty && !feature.can_be_missing) fault = "Type a value.";
   else if (!isEmpty && !Number.isFinite(code)) fault = "Type a number.";
   else if (!isEmpty && feature.is_whole && !Number.isInteger(code)) fault = "Type a whole number.";
-  element.setAttribute("aria-invalid", fault ? "true" : "false");
-  element.title = fault;
-  if (!fault) setCode(feature, isEmpty ? null : code);
+  if (fault) refuseValue(feature.name, `${fault} The answer is for ${codeText(feature, codeOf(feature, shown()[feature.name]))}.`);
+  else setCode(feature, isEmpty ? null : code);
 }
 
 // The slider does what the field does with the arrow keys, so that the tab key passes over it.
@@ -106,7 +127,7 @@ function end(feature, constraint, part, text) {
   const change = (event) => setConstraint(feature.name, { [part]: valueOf(feature, read(event.target.value)) });
   const value = String(codeOf(feature, constraint[part]));
   const named = { "aria-label": `${feature.label} ${text}` };
-  return h("label", {}, `${text} `, feature.choices
+  return h("label", { class: "end" }, `${text} `, feature.choices
     ? h("select", { ...named, value, onchange: change }, h("option", { value: "null" }, "any"),
       feature.choices.map((each, i) => h("option", { value: String(i) }, each.text)))
     : h("input", { ...named, type: "number", class: "short", step: feature.any_number ? "any" : String(feature.step),

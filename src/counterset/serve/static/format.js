@@ -10,15 +10,11 @@ export function number(value) {
   return plain.format(value);
 }
 
-// A distance: two digits that count.
-export function distance(value) {
-  return value === null ? "" : number(Number(value.toPrecision(2)));
-}
-
+// A share, as letters and reports write it: only 0 is 0%, and only 1 is 100%.
 export function percent(share) {
   const whole = Math.round(share * 100);
-  if (share > 0 && whole === 0) return "under 1 %";
-  return share < 1 && whole === 100 ? "over 99 %" : `${whole} %`;
+  if (share > 0 && whole === 0) return "less than 1%";
+  return share < 1 && whole === 100 ? "more than 99%" : `${whole}%`;
 }
 
 export function withUnit(feature, text, value) {
@@ -65,6 +61,19 @@ export function codeText(feature, code) {
   return withUnit(feature, number(code), code);
 }
 
+// Why a value is unlike all training data; empty if it is not.
+export function outside(feature, code) {
+  if (code === null || code === undefined) return "";
+  if (feature.choices) {
+    return feature.unseen.includes(code) ? "outside the training data: nobody there has this value" : "";
+  }
+  const { least, most } = feature;
+  if (least === undefined || (least <= code && code <= most)) return "";
+  const first = feature.is_time || feature.unit.includes("{}") ? codeText(feature, least) : number(least);
+  const range = `outside the training data: ${first} to ${codeText(feature, most)}`;
+  return code < 0 && least >= 0 && !feature.is_time ? `${range}; nothing there is below 0` : range;
+}
+
 const DAY = 86_400_000_000; // in microseconds
 
 export function hasHours(feature) {
@@ -81,16 +90,16 @@ export function readMoment(feature, text) {
 }
 
 // The mark of an option: its number, on a colour of Okabe and Ito.
-export function marker(i, title) {
-  return h("span", { class: `mark ${optionClass(i)}`, title, role: title ? "img" : null,
-    "aria-label": title ?? null, "aria-hidden": title ? null : "true" }, String(i + 1));
+export function marker(rank, title) {
+  return h("span", { class: `mark ${optionClass(rank)}`, title, role: title ? "img" : null,
+    "aria-label": title ?? null, "aria-hidden": title ? null : "true" }, String(rank));
 }
 
 // The colour of an option.
-export function optionClass(i) {
-  return `option-${i % 7}`;
+export function optionClass(rank) {
+  return `option-${(rank - 1) % 7}`;
 }
 
 export function counted(count, one, many = `${one}s`) {
-  return `${count} ${count === 1 ? one : many}`;
+  return `${number(count)} ${count === 1 ? one : many}`;
 }

@@ -1,49 +1,72 @@
 // The head of the page: whose model, what it decides, and what is wanted.
 
-import { h } from "./dom.js";
-import { percent } from "./format.js";
-import { announce } from "./state.js";
+import { undo } from "./address.js";
+import { data, h } from "./dom.js";
+import { codeOf, outside, percent } from "./format.js";
+import { announce, caseName, shown } from "./state.js";
 import { set } from "./actions.js";
-import { saveReport } from "./asking.js";
+import { isOld, saveReport } from "./asking.js";
 import { fallible } from "./failures.js";
+import { threshold } from "./threshold.js";
+import { views } from "./views.js";
 
 export function header(state) {
+  const kept = state.asked.kept.length;
   return [
     h("div", { class: "brand" },
       h("h1", {}, "counterset"), h("p", { class: "title" }, state.start?.title ?? "")),
     state.start && badges(state),
-    state.start && h("div", { class: "wanted" }, goal(state), count(state)),
+    state.start && views(state),
+    state.start && h("div", { class: "wanted" }, goal(state), threshold(state), count(state)),
     state.start && h("div", { class: "tools" },
+      h("button", { type: "button", id: "undo", disabled: !state.steps, onclick: undo }, "Undo"),
       h("button", { type: "button", id: "share", onclick: share }, "Share"),
-      h("button", { type: "button", id: "report", disabled: !state.answer?.options.length,
-        onclick: () => fallible("report", saveReport) }, "Report")),
+      h("button", { type: "button", id: "report",
+        disabled: !state.answer?.options.length || isOld(state, "explain"),
+        title: kept ? "A sheet with the options that are kept" : "A sheet with all options",
+        onclick: () => fallible("report", saveReport) }, kept ? `Take home (${kept} kept)` : "Take home")),
   ];
 }
 
 // What the model says: always in sight.
 function badges(state) {
-  const { answer, asked, trial, busy } = state;
+  const { asked, trial, answer } = state;
+  const named = asked.case === null ? "New person" : `Case ${caseName(state)}`;
+  const isOff = answer && isOld(state, "explain") && (state.failed.explain || (!asked.tried && Object.keys(state.invalid).length));
   return h("div", { class: "badges" },
-    h("p", { class: `badge ${busy.explain ? "old" : ""}`, id: "decision" },
-      h("span", { class: "small" }, "The case"), decision(answer, state)),
-    asked.tried && h("p", { class: `badge trial ${busy.predict ? "old" : ""}`, id: "trial" },
-      h("span", { class: "small" }, "What if"), decision(trial, state)));
+    h("p", { class: `badge ${answer && isOld(state, "explain") ? "old" : ""}`, id: "decision" },
+      h("span", { class: "small" }, data(named), isOff && ", before your change"),
+      decision(answer, answer?.chances?.kind === "probability" ? answer.chances.now : null, state),
+      !asked.tried && flag(state)),
+    asked.tried && h("p", { class: `badge trial ${trial && isOld(state, "predict") ? "old" : ""}`, id: "trial" },
+      h("span", { class: "small" }, "What if"), decision(trial, trial?.chance ?? null, state), flag(state)));
 }
 
-function decision(answer, state) {
+// The probability is that of what is wanted, as in the bars of the options.
+function decision(answer, chance, state) {
   if (!answer) return h("strong", {}, "…");
-  const isWanted = meets(answer, state);
+  const isWanted = meets(answer, chance, state);
   const sign = isWanted === null ? "" : isWanted ? "✓\u00a0" : "✗\u00a0";
-  return h("strong", { class: isWanted ? "yes" : "no" }, sign + answer.label_text,
-    answer.probability !== null
-      && h("span", { class: "sure", title: "The model's probability of this decision" },
-        ` ${percent(answer.probability)} sure`));
+  const wanted = state.start.classes?.[state.asked.target]?.text;
+  const sure = chance !== null && wanted ? [`${percent(chance)} for `, data(wanted)]
+    : answer.probability !== null && [`${percent(answer.probability)} sure`];
+  return h("strong", { class: isWanted ? "yes" : "no" }, sign, data(answer.label_text),
+    sure && h("span", { class: "sure", title: "The model's probability" }, " ", sure));
 }
 
 // Whether a decision is the goal; null if the goal is any other decision.
-function meets({ label }, { asked: { target, interval }, start }) {
+function meets({ label }, chance, { asked: { target, interval, probability }, start }) {
   if (!start.classes) return interval[0] <= label && label <= interval[1];
-  return target === null ? null : JSON.stringify(label) === JSON.stringify(start.classes[target].value);
+  if (target === null) return null;
+  return JSON.stringify(label) === JSON.stringify(start.classes[target].value)
+    && (probability === null || chance === null || chance >= probability);
+}
+
+// The model has learned nothing about values that nobody in the training data has.
+function flag(state) {
+  const names = state.start.features.filter((each) => outside(each, codeOf(each, shown(state)[each.name])))
+    .map((each) => each.label);
+  return names.length > 0 && h("span", { class: "flag", title: names.join(", ") }, "⚠ outside the training data");
 }
 
 function goal(state) {
