@@ -252,17 +252,20 @@ def measure(
     options = found.to_frame()[list(train.columns)]
     owners = np.repeat(np.arange(len(inputs)), found.counts)
     flips = model.predict(type_in(found, inputs, train)) != np.asarray(found.labels)[owners]
+    shown = np.array([len(option) for each in found for option in printed(each)])
     numbers = train.select_dtypes("number")
     whole = [each for each in numbers if (train[each].dropna() % 1 == 0).all()]
     broken = ((options[whole] % 1).fillna(0) != 0).any(axis=1)
     others = explain(fitted(make, model, with_outlier(train)), inputs)
     pairs = list(zip(nearest(found), nearest(others), strict=True))
     changed = np.concatenate([each.changed.sum(axis=1) for each in found])
+    cut = shown < changed  # a notebook shows 20 features, and says that there are more
     return {
         "data": name,
         "inputs": len(inputs),
         "options": len(options),
-        "false as printed": int((~flips).sum()),
+        "false as printed": int((~flips & ~cut).sum()),
+        "cut": int(cut.sum()),
         "fractions": int(broken.sum()),
         "changed, median": float(np.median(changed)),
         "outlier: other features": f"{np.mean([a[1] != b[1] for a, b in pairs]):.1%}",
