@@ -35,7 +35,9 @@ from counterset.explanations.explanations import Explanations, make_explanations
 from counterset.explanations.why_none import WhyNone
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, check_probability, is_reached, read_goal, why_out_of_reach
+from counterset.models.margin import Margin
 from counterset.strategies.admissible import NO_ROW
+from counterset.strategies.bars import Lasting
 from counterset.strategies.batch import QueryBatch, Requirements, RowQuota
 from counterset.strategies.shortfall import (
     Reasons,
@@ -137,6 +139,8 @@ class Request:
         Whether inputs that have what is wanted already are passed over without a word.
     max_rows
         About how many rows the model may be asked for one input; None: any number.
+    margin
+        How near to an option people may land; None: they land on it.
     workload
         How the rows are divided.
     """
@@ -149,6 +153,7 @@ class Request:
     if_none: IfNone = "raise"
     skip: bool = False
     max_rows: int | None = None
+    margin: Margin | None = None
     workload: Workload = field(default_factory=Workload)
 
     def __post_init__(self) -> None:
@@ -323,11 +328,14 @@ def explain_rows(
     unseen: dict[Any, int] = {}
     tasks, count = [], parameters["max_counterfactuals"]
     own_rules = training.rules(request.own_constraints)
+    bars = () if request.margin is None else (Lasting(request.margin),)
     groups = _groups(training, request, matrix, index, explained)
     for group in groups:
         rows = explained[group.members]
         rules = _rules(training, group, rows, per_row=is_per_row(request.constraints))
-        requirements = Requirements(goal, probability, rules, training.support, count, own_rules)
+        requirements = Requirements(
+            goal, probability, rules, training.support, count, own_rules, bars
+        )
         inputs, labels = matrix[rows], answers.labels[rows]
         quota = None if request.max_rows is None else RowQuota(request.max_rows, len(rows))
         batch = QueryBatch(
@@ -338,7 +346,7 @@ def explain_rows(
     found = join(runs)
     why_none = Reasons(runs, found, explained, training, request.max_rows)
     report_contradictions(found.n_contradicted)
-    fewer = why_fewer(found, count, parameters["strategy"], request.max_rows)
+    fewer = why_fewer(found, count, parameters["strategy"], request.max_rows, request.margin)
     report_shortfall(why_none, len(explained), request.if_none, message, fewer)
     best, support = found.counterfactuals, training.support
     return make(
@@ -354,6 +362,7 @@ def explain_rows(
         list_radius=best.list_radius,
         from_list=best.from_list,
         unusual=best.unusual,
+        safe=best.safe,
         asked=(first_call[0] + calls, first_call[1] + rows_asked),
         constraints=_by_row(groups, len(explained)) if is_per_row(request.constraints) else None,
         why_none=why_none,
@@ -381,6 +390,7 @@ def _context(
         settings=Lazy(settings),
         training=training.summary,
         background=training.background(goal),
+        margin=request.margin,
     )
 
 
