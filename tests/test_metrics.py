@@ -20,6 +20,7 @@ from counterset import (
     Explanation,
     FewerCounterfactualsWarning,
     InvalidInputError,
+    Paper,
     distances,
     metrics,
 )
@@ -284,3 +285,36 @@ def test_the_metrics_take_an_explainers_own_distance() -> None:
     assert metrics.k_distance(X.iloc[0], S, explainer.distance_) == pytest.approx(1.45)
     assert metrics.k_diversity(S, explainer.distance_) == pytest.approx(1.1)
     assert metrics.set_distance(S, S.iloc[:1], explainer.distance_) == pytest.approx(0.275)
+
+
+class TestDisclosure:
+    """Options that are the whole row of somebody else."""
+
+    X = np.array([[0.1, 0.2], [0.9, 0.9], [0.9, 0.9], [0.8, 0.7]])
+
+    def rows(self) -> Explanation:
+        explainer = DiverseExplainer(
+            lambda rows: rows.sum(axis=1) > 1, strategy=Paper(search=None, diversity=None)
+        )
+        with pytest.warns(FewerCounterfactualsWarning):
+            return explainer.fit(self.X).explain([0.1, 0.2])
+
+    def test_options_are_compared_in_all_features(self) -> None:
+        explanation = self.rows()
+        assert metrics.disclosure(explanation, self.X) == 1
+        assert metrics.disclosure(explanation, self.X[:1]) == 0
+        assert metrics.disclosure(explanation, np.add(self.X, [0.0, 0.01])) == 0
+
+    def test_rows_that_many_share_can_be_left_out(self) -> None:
+        explanation = self.rows()
+        alone = (explanation.values == [0.8, 0.7]).all(axis=1).mean()
+        assert 0 < alone < 1
+        assert metrics.disclosure(explanation, self.X, fewer_than=2) == alone
+        assert metrics.disclosure(explanation, self.X, fewer_than=3) == 1
+
+    def test_nonsense_is_refused(self) -> None:
+        explanation = self.rows()
+        with pytest.raises(InvalidInputError, match="disclosure takes explanations"):
+            metrics.disclosure(self.X, self.X)  # type: ignore[arg-type]
+        with pytest.raises(InvalidInputError, match="fewer_than must be a whole number of at leas"):
+            metrics.disclosure(explanation, self.X, fewer_than=1)

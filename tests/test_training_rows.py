@@ -101,7 +101,7 @@ def test_features_that_change_together_take_values_that_occur_together() -> None
 def test_a_value_within_the_training_range_is_not_rounded_beyond_it() -> None:
     X = pd.DataFrame({"share": np.linspace(0.0312, 0.9987, 300)})
     explainer = DiverseExplainer(
-        lambda rows: rows["share"] > 0.9951, schema=Schema(step={"share": 0.01})
+        lambda rows: rows["share"] > 0.9951, schema=Schema(step={"share": 0.01}), anonymity=1
     ).fit(X)
     (option,) = explainer.explain({"share": 0.5}).counterfactuals["share"]
     assert 0.9951 < option <= 0.9987

@@ -3,7 +3,7 @@
 The names here are those that most users need. The others are in packages of their own:
 
 - :mod:`counterset.exact`: domains, certificates and exact distances of many rows;
-- :mod:`counterset.evaluation`: stability, robustness, noise and tuning;
+- :mod:`counterset.evaluation`: stability, survival, robustness, noise and tuning;
 - :mod:`counterset.exceptions`: every error and warning;
 - :mod:`counterset.plots`: pictures;
 - :mod:`counterset.strategies`: the protocols for steps of your own.
@@ -13,6 +13,7 @@ from counterset import datasets, distances, metrics
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.plausibility import NearData
 from counterset.evaluation.evaluate import evaluate
+from counterset.evaluation.survival import survival
 from counterset.exact import ExhaustiveExplainer, counterfactual_distance
 from counterset.exceptions import (
     CountersetError,
@@ -66,6 +67,7 @@ __all__ = [
     "distances",
     "evaluate",
     "metrics",
+    "survival",
 ]
 
 __version__ = "0.1.0"

@@ -26,15 +26,18 @@ from counterset.explanations.explanations import Explanations
 from counterset.models.adapter import warn_of_unused
 from counterset.models.goals import AnyOther, read_goal, set_goal
 from counterset.models.margin import Margin, MarginLike, read_margin
+from counterset.strategies.anonymity import LEAST_ALIKE
 from counterset.strategies.batch import Requirements
 from counterset.strategies.calls import IfNone, Request, Workload, explain_rows
 from counterset.strategies.directions import directions_table
 from counterset.strategies.diversity import AngleDiversity, Diversity
 from counterset.strategies.line_search import LineSearch, Search
+from counterset.strategies.listing import lists_table
 from counterset.strategies.nearest import Nearest
 from counterset.strategies.paper import Paper
 from counterset.strategies.ranking import Cutoff, NearestCandidates
 from counterset.strategies.recipes import RecipeBook
+from counterset.strategies.shared import Shared, SharedFinder
 from counterset.strategies.strategy import Strategy
 from counterset.strategies.training import TrainingData
 from counterset.tables.codes import warn_of_codes
@@ -101,6 +104,11 @@ class DiverseExplainer(BaseEstimator):
         What may change, see :class:`Constraints`.
     plausibility : NearData, default=None
         :class:`NearData` requires counterfactuals to lie near training rows.
+    anonymity : int, default=None
+        An option may equal a training row, in all features together, only if at least this many
+        training rows are equal. None: 2 with :class:`Nearest` and :class:`Shared`, so that no
+        option is the row of one person alone; 1 with :class:`Paper`, whose candidates are training
+        rows, and with strategies of your own. 1: any option may equal any row.
     max_model_rows : int, default=None
         The most rows to ask the model about for one input; when they are used up, the search ends,
         and a warning says so. Answers stay valid, but may be fewer or farther, and depend on the
@@ -121,6 +129,8 @@ class DiverseExplainer(BaseEstimator):
         The distance, for rows in the model's own units: pass it to the metrics.
     strategy_ : Finder
         What the strategy learned.
+    lists_ : DataFrame
+        The shared lists as a table, with :class:`Shared` only.
     training_ : TrainingData
         The training rows as the library holds them, for code that extends it.
     n_features_in_, feature_names_in_
@@ -170,6 +180,7 @@ class DiverseExplainer(BaseEstimator):
         schema: Schema | None = None,
         constraints: Constraints | None = None,
         plausibility: NearData | None = None,
+        anonymity: int | None = None,
         max_model_rows: int | None = None,
         margin: MarginLike = None,
     ) -> None:
@@ -182,6 +193,7 @@ class DiverseExplainer(BaseEstimator):
         self.schema = schema
         self.constraints = constraints
         self.plausibility = plausibility
+        self.anonymity = anonymity
         self.max_model_rows = max_model_rows
         self.margin = margin
 
@@ -307,6 +319,47 @@ class DiverseExplainer(BaseEstimator):
         check_type("strategy", strategy, *_ALLOWED["strategy"])
         other: Self = clone(self).set_params(strategy=strategy)
         return other._learn(self.training_, self._recipes)
+
+    @property
+    def lists_(self) -> pd.DataFrame:
+        """The shared lists as a table, with ``strategy=Shared()``; made when it is read.
+
+        One row for each option of the list of each class and region, in the order in which people
+        go down the list:
+
+        - ``label``, ``list``: the class of the people who go down it, and the number of the list.
+        - ``rank``, ``option``: what the option asks for. Who has more already keeps it. People are
+          offered it in four strengths, from half the way to twice as far, and take the weakest that
+          works for them.
+        - ``support``: how many training rows have what it asks for.
+        - ``works_for``: the share of the training people of this list for whom it works in some
+          strength, within the explainer's own constraints, counted on 500 people at most.
+        - ``together``: the share for whom it or an option before it works.
+
+        The lists are those for any other class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from counterset import DiverseExplainer, Shared
+        >>> X = np.random.default_rng(0).random((200, 2))
+        >>> explainer = DiverseExplainer(lambda rows: rows[:, 0] > 0.5, strategy=Shared()).fit(X)
+        >>> explainer.lists_[["label", "rank", "option", "support", "works_for"]].head(2)
+           label  rank             option  support  works_for
+        0  False     1  x0 at least 0.501      113        1.0
+        1  False     2  x0 at least 0.502      113        1.0
+        """
+        self._check_fitted()
+        if not isinstance(self.strategy_, SharedFinder):
+            raise AttributeError(
+                f"Only strategy=Shared() has shared lists, this explainer has {self.strategy!r}. "
+                f"Write explainer.with_strategy(Shared()).lists_."
+            )
+        training, count = self.training_, self.max_counterfactuals
+        rules = training.rules(self.constraints)
+        return lists_table(
+            self.strategy_, Requirements(AnyOther(), None, rules, training.support, count)
+        )
 
     def prepare(
         self,
@@ -439,6 +492,7 @@ class DiverseExplainer(BaseEstimator):
             self.constraints,
             max_rows=self.max_model_rows,
             margin=self._margin(margin),
+            anonymity=self._least_alike,
         )
         return self._explain(*self.training_.table.encode_one(x), request)[0]
 
@@ -491,7 +545,7 @@ class DiverseExplainer(BaseEstimator):
         self._check_fitted()
         work = Workload(n_jobs, memory, progress)
         goal = target, target_probability, interval, constraints
-        limits = self.max_model_rows, self._margin(margin)
+        limits = self.max_model_rows, self._least_alike, self._margin(margin)
         request = Request(*goal, self.constraints, if_none, skip, *limits, workload=work)
         if is_dask_frame(X):
             raise InvalidInputError(
@@ -595,6 +649,7 @@ class DiverseExplainer(BaseEstimator):
 
             requirements = Requirements(AnyOther(), None, rules, support, count)
             self.strategy_ = self.strategy.learn(training, recipes, requirements, advance)
+        training.rare(self._least_alike)
         self.training_, self._recipes = training, recipes
         self._fitted_with = {name: getattr(self, name) for name in _USED_BY_FIT}
         self._checked = self._parameters()
@@ -620,10 +675,18 @@ class DiverseExplainer(BaseEstimator):
         """Check that the parameters are what the explainer can use."""
         read_margin(self.margin)
         check_count(self.max_counterfactuals, "max_counterfactuals")
-        if self.max_model_rows is not None:
-            check_count(self.max_model_rows, "max_model_rows")
+        for name in ("max_model_rows", "anonymity"):
+            if getattr(self, name) is not None:
+                check_count(getattr(self, name), name)
         for name, (kind, allowed) in _ALLOWED.items():
             check_type(name, getattr(self, name), kind, allowed)
+
+    @property
+    def _least_alike(self) -> int:
+        """How many training rows must be equal to one that an option equals."""
+        if self.anonymity is not None:
+            return self.anonymity
+        return LEAST_ALIKE if isinstance(self.strategy, Nearest | Shared) else 1
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "training_"):

@@ -13,15 +13,26 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from counterset import distances
-from counterset._base.checks import read_pair
+from counterset._base.checks import check_count, read_pair
+from counterset._base.row_counts import RowCounts
 from counterset.distances import DistanceLike
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.explanation import Explanation
+from counterset.explanations.explanations import Explanations
 from counterset.tables.frames import to_pandas
 from counterset.tables.space import TableDistance
 from counterset.tables.table import changed
 
-__all__ = ["coverage", "jump", "k_distance", "k_diversity", "set_distance", "sparsity", "validity"]
+__all__ = [
+    "coverage",
+    "disclosure",
+    "jump",
+    "k_distance",
+    "k_diversity",
+    "set_distance",
+    "sparsity",
+    "validity",
+]
 
 
 def validity(explanation: Explanation, model: Any = None) -> float:
@@ -224,6 +235,54 @@ def sparsity(x: Any, S: Any) -> float:
         )
     missing = pd.isna(row) & pd.isna(rows)
     return float(((rows != row) & ~missing).sum(axis=1).mean())
+
+
+def disclosure(
+    explanations: Explanation | Explanations, X_train: Any, *, fewer_than: int | None = None
+) -> float:
+    """Return the share of options that equal a training row in all features together.
+
+    Such an option shows the whole row of somebody else, what it changes and what it leaves as it
+    is. By default it is 0 for rows of one person, see ``anonymity`` of :class:`DiverseExplainer`.
+
+    Parameters
+    ----------
+    explanations : Explanation or Explanations
+        What an explainer returned.
+    X_train : table or array of shape (n, d)
+        The training rows.
+    fewer_than : int, default=None
+        Count an option only if fewer training rows than this are equal to it: 2 counts rows of one
+        person alone. None: count it however many there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from counterset import DiverseExplainer, Paper
+    >>> X = np.random.default_rng(0).random((200, 3))
+    >>> approve = lambda rows: rows.sum(axis=1) > 1.5
+    >>> explainer = DiverseExplainer(approve, max_counterfactuals=3).fit(X)
+    >>> disclosure(explainer.explain([0.1, 0.2, 0.3]), X)
+    0.0
+    >>> rows = explainer.with_strategy(Paper(diversity=None, search=None))
+    >>> disclosure(rows.explain([0.1, 0.2, 0.3]), X)
+    1.0
+    """
+    if not isinstance(explanations, Explanation | Explanations):
+        raise InvalidInputError(
+            f"disclosure takes explanations, as explain or explain_many returns them, got "
+            f"{type(explanations).__name__}."
+        )
+    if fewer_than is not None:
+        check_count(fewer_than, "fewer_than", least=2)
+    coded = explanations.coded
+    _check_not_empty(coded.matrix)
+    rows, _ = coded.table.encode(X_train)
+    equal = RowCounts.of(rows).at(coded.matrix)
+    counted = equal > 0
+    if fewer_than is not None:
+        counted &= equal < fewer_than
+    return float(counted.mean())
 
 
 def _cells(rows: Any) -> NDArray[Any]:

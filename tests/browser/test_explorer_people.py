@@ -14,9 +14,10 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
+from sklearn.ensemble import GradientBoostingClassifier
 from support.served_loans import TRAINING, approve
 
-from counterset import DiverseExplainer, Schema
+from counterset import DiverseExplainer, Schema, datasets
 from counterset.cli.demo import load_credit
 from counterset.serve.served import Served
 
@@ -644,3 +645,21 @@ def test_a_phone_shows_a_person_and_the_form(phone: Page) -> None:
     phone.click("#form-hard")
     assert phone.script("return document.documentElement.scrollWidth") <= PHONE["width"]
     assert phone.axe() == []
+
+
+def test_an_option_against_the_usual_direction_says_so(visitor: Any) -> None:
+    data = datasets.load("diabetes")
+    model = GradientBoostingClassifier(n_estimators=30, random_state=0).fit(data.X, data.y)
+    explainer = DiverseExplainer(model, schema=data.schema).fit(data.X)
+    ill = data.X[model.predict(data.X) == 1]
+    found = explainer.explain_many(ill, target=0, if_none="ignore")
+    unusual = [i for i, each in enumerate(found) if any(each.unusual for each in each.options)]
+    cases = ill.iloc[[unusual[0]]]
+    with serving(Served("diabetes", explainer, cases, goal={"target": 0})) as address:
+        page = Page(visitor, address).open()
+        shown = [each.text for each in page.all("#options .option")]
+    options = found[unusual[0]].options
+    assert len(shown) == len(options)
+    for option, text in zip(options, shown, strict=True):
+        assert ("unusual for this model" in text) == bool(option.unusual)
+        assert option.unusual_text is None or option.unusual_text in text

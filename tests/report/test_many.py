@@ -85,6 +85,10 @@ def test_nothing_of_the_library_is_a_reason() -> None:
         (WhyNone("x", "several"), "No single constraint: several would have to be lifted."),
         (WhyNone("x", "implausible"), "Nothing that leads there is plausible enough."),
         (WhyNone("x", "contradiction"), "The model gives equal people different results."),
+        (
+            WhyNone("x", "anonymity"),
+            "All that leads there is the row of another person in the training data.",
+        ),
         (WhyNone("x", "constraint", ["not there"]), "Another constraint."),
     ],
 )

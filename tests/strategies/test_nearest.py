@@ -301,7 +301,12 @@ def test_nearly_all_ways_that_exist_are_offered(seed: int) -> None:
         return points > 2.0
 
     explainer = sparse(
-        model, frame, diversity=FeatureDiversity(), max_counterfactuals=5, search=LineSearch(0.001)
+        model,
+        frame,
+        diversity=FeatureDiversity(),
+        max_counterfactuals=5,
+        search=LineSearch(0.001),
+        anonymity=1,
     )
     exist = offered = 0
     inputs = frame.head(30)

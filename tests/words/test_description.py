@@ -33,7 +33,7 @@ def test_a_description_reads_from_the_result_to_what_is_sure() -> None:
 
 def test_fewer_options_than_asked_for_are_told() -> None:
     frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0]})
-    explainer = explainer_by_steps(lambda X: X["a"] > 2.5, diversity=None).fit(frame)
+    explainer = explainer_by_steps(lambda X: X["a"] > 2.5, diversity=None, anonymity=1).fit(frame)
     with pytest.warns(match="fewer than 5"):
         explanation = explainer.explain(frame.iloc[0])
     told = (

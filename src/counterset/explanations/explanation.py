@@ -21,6 +21,7 @@ from counterset.explanations.holds import Holds
 from counterset.explanations.option import Coded, Option, Probabilities, read_only
 from counterset.explanations.reasons import MOST_REASONS, Reason
 from counterset.explanations.stability import Stability
+from counterset.explanations.survival import Survival
 from counterset.explanations.tidy import Tidy, free_name
 from counterset.tables.frames import row_at, to_pandas
 from counterset.tables.table import Table
@@ -334,6 +335,7 @@ class Explanation:
         outcomes: Mapping[Any, str] | None = None,
         stability: pd.DataFrame | Stability | None = None,
         reasons: bool = False,
+        survival: Survival | None = None,
         templates: Any = None,
         width: int | None = 88,
     ) -> str:
@@ -350,6 +352,10 @@ class Explanation:
             copies differ.
         reasons : bool, default=False
             Whether to say the main :meth:`reasons` too, as the letter to a reviewer does.
+        survival : Survival, default=None
+            What :func:`~counterset.survival` returns for this input: the text says after how many
+            retrainings of the model at least one of the options still works. For one of many
+            explanations, pass ``survival[i]``.
         templates : str or Path, default=None
             The path of the texts in another language, a translated copy of
             ``counterset/words/english.toml``; None: English.
@@ -358,7 +364,9 @@ class Explanation:
         """
         from counterset.words.description import Description  # noqa: PLC0415 - a room above
 
-        description = Description.of(self, templates, outcomes, stability, reasons=reasons)
+        description = Description.of(
+            self, templates, outcomes, stability, reasons=reasons, survival=survival
+        )
         return description.text(width)
 
     def letter(
@@ -430,6 +438,7 @@ class Explanation:
         details: Mapping[str, Any] | str | Path | None = None,
         outcomes: Mapping[Any, str] | None = None,
         stability: pd.DataFrame | Stability | None = None,
+        survival: Survival | None = None,
         templates: Any = None,
     ) -> str:
         """Write a report: one HTML file with reasons, options, a technical part and a record.
@@ -446,7 +455,7 @@ class Explanation:
         details : mapping, str or Path, default=None
             As for :meth:`letter`. Institution, address, date, case, contact and deadline stand in
             the head of the report; a report has no signature.
-        outcomes, stability, templates
+        outcomes, stability, survival, templates
             As for :meth:`describe`.
 
         Returns
@@ -472,6 +481,7 @@ class Explanation:
             details=details,
             outcomes=outcomes,
             stability=stability,
+            survival=survival,
             templates=templates,
         )
 

@@ -11,9 +11,15 @@ __all__ = ["Cause", "WhyNone"]
 #: single one does; "no_example": no training row has the wanted result, or none that is probable
 #: and plausible enough; "implausible": what leads there is not plausible enough; "stopped": the
 #: search ended at the number of rows that the model may be asked about; "contradiction": the model
-#: gives equal rows different labels.
+#: gives equal rows different labels; "anonymity": all that was found is the row of few people.
 Cause: TypeAlias = Literal[
-    "constraint", "several", "no_example", "implausible", "stopped", "contradiction"
+    "constraint",
+    "several",
+    "no_example",
+    "implausible",
+    "stopped",
+    "contradiction",
+    "anonymity",
 ]
 
 
@@ -23,8 +29,8 @@ class WhyNone(str):
     Attributes
     ----------
     cause : str
-        ``"constraint"``, ``"several"``, ``"no_example"``, ``"implausible"``, ``"stopped"`` or
-        ``"contradiction"``.
+        ``"constraint"``, ``"several"``, ``"no_example"``, ``"implausible"``, ``"stopped"``,
+        ``"contradiction"`` or ``"anonymity"``.
     constraints : tuple of str
         The constraints of which each, lifted alone, opens an option, as messages name them.
 

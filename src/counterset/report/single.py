@@ -15,6 +15,7 @@ from counterset._base.bidi import isolated, to_html
 from counterset.exceptions import InvalidInputError
 from counterset.explanations.explanation import Explanation
 from counterset.explanations.stability import Stability
+from counterset.explanations.survival import Survival
 from counterset.plots.changes import ChangesDisplay
 from counterset.plots.style import most_changed
 from counterset.report.drawings import CROSS, ranges
@@ -55,6 +56,7 @@ def report_of_one(
     details: DetailsLike | None = None,
     outcomes: Mapping[Any, str] | None = None,
     stability: pd.DataFrame | Stability | None = None,
+    survival: Survival | None = None,
     templates: TemplatesLike = None,
 ) -> str:
     """Return the report of one explanation as a page of HTML, and write it to a file.
@@ -65,13 +67,14 @@ def report_of_one(
         What to report; it must know its model, see :meth:`Explanation.with_model`.
     path
         The file to write, or None.
-    options, details, outcomes, stability, templates
+    options, details, outcomes, stability, survival, templates
         As for :meth:`Explanation.to_html`.
     """
     texts = Templates.read(templates)
     chosen = _chosen(options, len(explanation))
     given = Details.read({} if details is None else details)
-    writer = _Writer(explanation, chosen, Outcomes(explanation, texts, outcomes or {}), stability)
+    labels = Outcomes(explanation, texts, outcomes or {})
+    writer = _Writer(explanation, chosen, labels, stability, survival)
     record = record_of(explanation)
     title = heading(explanation, texts, writer.outcomes, followed_by="nothing")
     sections = writer.sections() + technical_sections(
@@ -116,7 +119,7 @@ class _Writer:
         The numbers of the options to show.
     outcomes
         What writes the labels.
-    stability
+    stability, survival
         What was measured, or None.
     """
 
@@ -124,6 +127,7 @@ class _Writer:
     chosen: tuple[int, ...]
     outcomes: Outcomes
     stability: pd.DataFrame | Stability | None
+    survival: Survival | None
 
     @property
     def _texts(self) -> Templates:
@@ -140,7 +144,9 @@ class _Writer:
         stability = self.stability
         if isinstance(stability, Stability) and len(stability.kept) == len(self.explanation):
             stability = stability.of_nearest(len(self._near))
-        return Description.of(self._near, self._texts, self.outcomes.texts, stability)
+        survival = self.survival and self.survival.of_nearest(max(1, len(self._near)))
+        of_labels = self.outcomes.texts
+        return Description.of(self._near, self._texts, of_labels, stability, survival=survival)
 
     def sections(self) -> list[Section]:
         """Return reasons, options, what stays, and what is certain."""

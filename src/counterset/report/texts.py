@@ -74,6 +74,7 @@ TEXTS = {
     "implausible": "Nothing that leads there is plausible enough.",
     "stopped": "The search was ended before an option was found.",
     "contradiction": "The model gives equal people different results.",
+    "anonymity": "All that leads there is the row of another person in the training data.",
     "none_known": "What stands in the way is not known.",
     "part_known": "What stands in the way was found out for the first {count} of them.",
     "group": "group",

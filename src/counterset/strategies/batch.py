@@ -28,6 +28,7 @@ from counterset.constraints.rules import Rules
 from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers
 from counterset.models.goals import Classes, Goal, is_confident
+from counterset.strategies.anonymity import RareRows
 from counterset.strategies.directions import FARTHER
 from counterset.tables.space import Embedded, TableDistance
 from counterset.tables.table import changed
@@ -72,6 +73,8 @@ class Requirements:
         How many counterfactuals are wanted.
     own_rules
         The explainer's own constraints, for which strategies learn; None: ``rules`` are those.
+    rare
+        The training rows that no option may equal, or None: any may.
     bars
         What a counterfactual must pass besides. The classes of training rows do not tell whether
         they pass, and nothing is learned for it.
@@ -83,6 +86,7 @@ class Requirements:
     support: DataSupport | None
     count: int = 5
     own_rules: Rules | None = None
+    rare: RareRows | None = None
     bars: tuple[Bar, ...] = ()
 
     @property
@@ -152,6 +156,9 @@ class QueryBatch:
         means the same in all.
     quota
         About how many rows the model may be asked, or None: any number.
+    withheld
+        How many options were left out at a time because they equal a rare training row, see
+        :func:`~counterset.strategies.candidates.without_rare`. Parts of a batch share this list.
     directions
         In which direction each feature helps each input, ``(n, d)``: 2 and -2 where it usually
         does, 1 and -1 where it does more often. Then options against a usual direction come last,
@@ -167,6 +174,7 @@ class QueryBatch:
     input_labels: Labels
     unseen: dict[Any, int] = field(default_factory=dict, repr=False)
     quota: RowQuota | None = field(default=None, repr=False)
+    withheld: list[int] = field(default_factory=list, repr=False)
     directions: Moves | None = field(default=None, repr=False)
 
     @cached_property
@@ -202,7 +210,8 @@ class QueryBatch:
     def with_bar(self, bar: Bar) -> QueryBatch:
         """Return the same batch with another bar that options must pass."""
         required = self.requirements
-        part = replace(self, requirements=replace(required, bars=(*required.bars, bar)))
+        higher = replace(required, bars=(*required.bars, bar))
+        part = replace(self, requirements=higher, withheld=[])
         part.embedded, part.input_codes = self.embedded, self.input_codes
         return part
 
@@ -214,6 +223,7 @@ class QueryBatch:
             inputs=self.inputs[which],
             input_labels=self.input_labels[which],
             unseen={},
+            withheld=[],
             quota=None if self.quota is None else RowQuota(self.quota.most, len(which)),
         )
 

@@ -139,6 +139,8 @@ class Request:
         Whether inputs that have what is wanted already are passed over without a word.
     max_rows
         About how many rows the model may be asked for one input; None: any number.
+    anonymity
+        How many training rows must be equal to one that an option equals; 1: any option may.
     margin
         How near to an option people may land; None: they land on it.
     workload
@@ -153,6 +155,7 @@ class Request:
     if_none: IfNone = "raise"
     skip: bool = False
     max_rows: int | None = None
+    anonymity: int = 1
     margin: Margin | None = None
     workload: Workload = field(default_factory=Workload)
 
@@ -327,14 +330,14 @@ def explain_rows(
         )
     unseen: dict[Any, int] = {}
     tasks, count = [], parameters["max_counterfactuals"]
-    own_rules = training.rules(request.own_constraints)
+    own_rules, rare = training.rules(request.own_constraints), training.rare(request.anonymity)
     bars = () if request.margin is None else (Lasting(request.margin),)
     groups = _groups(training, request, matrix, index, explained)
     for group in groups:
         rows = explained[group.members]
         rules = _rules(training, group, rows, per_row=is_per_row(request.constraints))
         requirements = Requirements(
-            goal, probability, rules, training.support, count, own_rules, bars
+            goal, probability, rules, training.support, count, own_rules, rare, bars
         )
         inputs, labels = matrix[rows], answers.labels[rows]
         quota = None if request.max_rows is None else RowQuota(request.max_rows, len(rows))

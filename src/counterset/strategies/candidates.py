@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from counterset._base.arrays import Indices
+from counterset._base.arrays import Indices, Mask, Matrix
 from counterset.strategies.batch import REFUSED, UNASKED, Chosen, QueryBatch
 from counterset.strategies.ranking import NearestCandidates, Ranking
 from counterset.strategies.selection import NONE_LEFT, Selection, Selector
@@ -25,6 +25,7 @@ __all__ = [
     "moved_onto_rules",
     "pick_diverse",
     "without_inputs",
+    "without_rare",
 ]
 
 #: Of candidates that stay as they are, the nearest 64 are looked at first.
@@ -258,6 +259,7 @@ def pick_diverse(selector: Selector, found: Chosen, batch: QueryBatch) -> Chosen
 
     Where directions matter, candidates against usual ones come last.
     """
+    found = without_rare(found, batch, found.settled)
     moves = None
     if batch.directions is not None:
         unusual = batch.unusual(found.rows, found.owners).any(axis=1)
@@ -267,3 +269,68 @@ def pick_diverse(selector: Selector, found: Chosen, batch: QueryBatch) -> Chosen
     np.minimum.at(nearest, found.owners, found.lengths)
     view = selector.view(batch.embedded, found.embedded, nearest)
     return found.take(np.sort(selector.choose_from_own(view, found.owners, moves)))
+
+
+#: A number of an option that equals a rare training row is moved on by up to 4 of its steps.
+MOVED_ON = np.arange(1.0, 5.0)
+#: The step of a number without one: a hundredth of its usual range.
+SHARE = 0.01
+
+
+def without_rare(found: Chosen, batch: QueryBatch, among: Mask | None = None) -> Chosen:
+    """Return options without those that equal a training row that few people share.
+
+    Such an option is moved on: one of its numbers goes a little farther from the input, as long as
+    that leads to the goal too. Otherwise it is left out, and the batch notes that.
+
+    Parameters
+    ----------
+    among
+        Which of the options may not equal such a row; None: all.
+    """
+    rare = batch.requirements.rare
+    if rare is None or not len(found.rows):
+        return found
+    equal = rare.has(found.rows) if among is None else among & rare.has(found.rows)
+    if not equal.any():
+        return found
+    at, rows, codes = np.flatnonzero(equal), found.rows.copy(), found.codes.copy()
+    tried, origin = _moved_on(found.rows[at], found.owners[at], batch)
+    answers = batch.ask(tried, found.owners[at[origin]])
+    lengths = batch.lengths_of(tried, found.owners[at[origin]])
+    order = np.lexsort((lengths, origin))
+    order = order[answers[order] != REFUSED]
+    which, first = np.unique(origin[order], return_index=True)
+    rows[at[which]], codes[at[which]] = tried[order[first]], answers[order[first]]
+    left = np.setdiff1d(at, at[which])
+    if len(left):
+        batch.withheld.append(len(left))
+    kept = np.setdiff1d(np.arange(len(rows)), left)
+    return found.with_rows(rows, codes, batch).take(kept)
+
+
+def _moved_on(rows: Matrix, owners: Indices, batch: QueryBatch) -> tuple[Matrix, Indices]:
+    """Return options with one number a little farther from the input, and the option of each.
+
+    None of them equals a rare training row or leaves the training range.
+    """
+    table, rare = batch.distance.table, batch.requirements.rare
+    assert rare is not None, "asked for where there are rare rows"
+    x = batch.inputs[owners]
+    tried, origin = [rows[:0]], [np.empty(0, dtype=np.intp)]
+    for i, feature in enumerate(table.features):
+        if feature.is_category:
+            continue
+        known = feature.is_known(x[:, i]) & feature.is_known(rows[:, i])
+        which = np.flatnonzero(known & (x[:, i] != rows[:, i]))
+        step = feature.step or SHARE * (feature.usual[1] - feature.usual[0])
+        for each in MOVED_ON * step:
+            moved = rows[which].copy()
+            moved[:, i] += each * np.sign(moved[:, i] - x[which, i])
+            inside = (moved[:, i] >= feature.low) & (moved[:, i] <= feature.high)
+            tried.append(moved[inside])
+            origin.append(which[inside])
+    which = np.concatenate(origin)
+    moved = batch.onto_steps(np.concatenate(tried), owners[which])
+    free = np.flatnonzero(~rare.has(moved))
+    return moved[free], which[free]

@@ -14,6 +14,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.models.margin import Margin
 from counterset.strategies.bars import Agreed, Lasting, Sure, has_probabilities
 from counterset.strategies.batch import Bar, Chosen, QueryBatch
+from counterset.strategies.candidates import without_rare
 from counterset.strategies.diversity import Diversity, View
 from counterset.strategies.selection import Selector
 
@@ -113,6 +114,7 @@ def with_safe(
     """
     if not safe.count or not len(chosen.owners):
         return chosen
+    chosen = without_rare(chosen, batch)  # what is marked as safe must not move on later
     bar, n = safe.bar(batch), len(batch.inputs)
     chosen = replace(chosen, safe=bar.passes(batch, chosen.rows, chosen.owners))
     have = np.bincount(chosen.owners[chosen.safe], minlength=n)
@@ -120,7 +122,8 @@ def with_safe(
     short = np.flatnonzero((need > 0) & (chosen.counts > 0))
     if not len(short):
         return chosen
-    found = search(batch.take(short).with_bar(bar)).among(short, n)
+    part = batch.take(short).with_bar(bar)
+    found = without_rare(search(part), part).among(short, n)
     farthest = np.zeros(n)
     np.maximum.at(farthest, chosen.owners, chosen.lengths)
     found = found.take(np.flatnonzero(found.lengths <= FARTHEST * farthest[found.owners]))

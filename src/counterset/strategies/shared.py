@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from counterset._base.arrays import Indices, Mask, Matrix, Stack, Vector
+from counterset._base.arrays import Counts, Indices, Mask, Matrix, Stack, Vector
 from counterset._base.checks import check_count, check_flag, check_type
 from counterset._base.lazy import Lazy, Memo
 from counterset.models.goals import Goal
@@ -32,6 +32,7 @@ __all__ = [
     "OptionList",
     "Shared",
     "SharedFinder",
+    "distances_of",
     "in_order",
     "in_sets",
     "learn_order",
@@ -51,6 +52,8 @@ RUNGS = (0.5, 1.0, 1.5, 2.0)
 #: The order of a list is learned from 24 rows of the region, and from 200 recipes: with 48 and 500
 #: the sets of near inputs differ as much, and learning takes five times as long.
 ROWS, MOST_RECIPES = 24, 200
+#: Rows that have what an option asks for are looked for among 50,000 training rows.
+MOST_SUPPORTING = 50_000
 #: The first 60 recipes are kept, in four strengths each. Where they run out, own options follow.
 LENGTH = 60
 #: Recipes are ordered by mean distance / share ** 0.7: one that works for a quarter of the rows
@@ -82,6 +85,9 @@ default=AngleDiversity(0.5)
         How far the input's own options are moved towards it.
     both_ways : bool, default=False
         As for :class:`Nearest`.
+    support : int, default=5
+        How many training rows must have what an option of the list asks for, in all of its
+        features: then the list shows the values of nobody in particular.
     safe, models
         As for :class:`Nearest`: safe options are the input's own.
 
@@ -101,12 +107,14 @@ default=AngleDiversity(0.5)
     diversity: Diversity | None = AngleDiversity(0.5)
     search: Search = LineSearch(0.001)
     both_ways: bool = False
+    support: int = 5
     safe: int = 0
     models: Sequence[Any] | None = None
 
     def __post_init__(self) -> None:
         check_safe(self.safe, self.models)
         check_count(self.own, "own", least=0)
+        check_count(self.support, "support")
         check_regions(self.regions)
         check_type("diversity", self.diversity, Diversity | None, ALLOWED_DIVERSITY)
         check_search(self.search)
@@ -125,7 +133,8 @@ default=AngleDiversity(0.5)
         nearest = NearestFinder(
             self.diversity, self.search, training, recipes, self.both_ways, safe
         )
-        finder = SharedFinder(self.own, nearest, Regions.divide(training, count))
+        regions = Regions.divide(training, count)
+        finder = SharedFinder(self.own, nearest, regions, self.support)
         finder.prepare(requirements, advance)
         return finder
 
@@ -145,11 +154,14 @@ class SharedFinder:
         Finds the input's own options.
     regions
         The regions of each class.
+    support
+        How many training rows must have what an option of a list asks for.
     """
 
     own: int
     nearest: NearestFinder
     regions: Regions
+    support: int
     _ordered: Memo[OptionList] = field(
         default_factory=lambda: Memo(MOST_KEPT), init=False, repr=False, compare=False
     )
@@ -243,7 +255,8 @@ class SharedFinder:
         def order() -> OptionList:
             rows = np.flatnonzero(self._region_of_row == region)
             labels = training.classes.labels[training.pool.codes[rows]]
-            return learn_order(recipes, rows[~goal.accepts(labels, labels)], wanted, training)
+            rows = rows[~goal.accepts(labels, labels)]
+            return learn_order(recipes, rows, wanted, training, self.support)
 
         def choose() -> OptionList:
             # The model is asked for the order only: it is the same for any number of options.
@@ -284,6 +297,30 @@ class OptionList:
         """Return some of the recipes."""
         return OptionList(self.recipes.take(which), self.start)
 
+    def support(self, rows: Matrix, table: Table) -> Counts:
+        """Count the rows that have what each recipe asks for, in all of its features, ``(r,)``."""
+        counts = np.empty(len(self), dtype=np.intp)
+        for r, (features, values) in enumerate(
+            zip(self.recipes.features, self.recipes.values, strict=True)
+        ):
+            has = np.ones(len(rows), dtype=bool)
+            for i in np.flatnonzero(features).tolist():
+                cells, value = rows[:, i], values[i]
+                known = table.features[i].is_known(np.append(cells, value))
+                asks = self.asks(i, value, table)
+                moved = {0: cells == value, 1: cells >= value, -1: cells <= value}[asks]
+                has &= (known[:-1] | (asks == 0)) & (moved | (np.isnan(cells) & np.isnan(value)))
+            counts[r] = has.sum()
+        return counts
+
+    def asks(self, i: int, value: float, table: Table) -> int:
+        """Return 1 for at least a value of a feature, -1 for at most, and 0 for that value only."""
+        feature = table.features[i]
+        known = bool(feature.is_known(np.array([value]))[0])
+        if feature.is_category or not known or np.isnan(self.start[i]):
+            return 0
+        return 1 if value >= self.start[i] else -1
+
     def apply(self, x: Matrix, table: Table) -> Stack:
         """Apply every recipe to every input on every rung, ``(n, recipes * rungs, d)``.
 
@@ -320,7 +357,11 @@ class NoSuperset:
 
 
 def learn_order(
-    recipes: Recipes, rows: Indices, requirements: Requirements, training: TrainingData
+    recipes: Recipes,
+    rows: Indices,
+    requirements: Requirements,
+    training: TrainingData,
+    support: int = 1,
 ) -> OptionList:
     """Learn the options of a region's list, the best for its rows first.
 
@@ -332,13 +373,19 @@ def learn_order(
         The rows of the region that have not reached the goal, as positions in the pool.
     requirements
         What options must reach, and what they may change.
+    support
+        How many training rows must have what an option asks for.
     """
     pool = training.pool
     start = _medians(training.table.without_special(pool.matrix[rows]))
     options = OptionList(recipes.take(np.arange(min(len(recipes), MOST_RECIPES))), start)
+    if support > 1:
+        some = np.sort(np.argsort(pool.lots, kind="stable")[:MOST_SUPPORTING])
+        supported = options.support(pool.matrix[some], training.table) >= support
+        options = options.take(np.flatnonzero(supported))
     drawn = np.sort(rows[np.argsort(pool.lots[rows], kind="stable")[:ROWS]])
     batch = training.batch(drawn, requirements)
-    return options.take(in_order(_distances(options, batch)))
+    return options.take(in_order(distances_of(options, batch)))
 
 
 def in_order(distances: Matrix) -> Indices:
@@ -394,7 +441,7 @@ def in_sets(options: OptionList, centre: QueryBatch, selector: Selector) -> Indi
     return np.concatenate([*parts, left, np.flatnonzero(~moves)])
 
 
-def _distances(options: OptionList, batch: QueryBatch) -> Matrix:
+def distances_of(options: OptionList, batch: QueryBatch) -> Matrix:
     """Return how far each recipe is from each row on its nearest rung, infinite if none works."""
     n, count = len(batch.inputs), len(options)
     if not n or not count:

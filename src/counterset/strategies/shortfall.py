@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from counterset._base.arrays import Counts, Indices, Labels, Mask, to_python
+from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, to_python
 from counterset._base.progress import warn_caller
 from counterset.constraints.rules import NothingLost, Rules
 from counterset.exceptions import (
@@ -46,6 +46,16 @@ NEAREST_ASKED = 100
 #: After the first, the reasons of 32 inputs are found out at once: a call of the model costs as
 #: much as many rows.
 INPUTS_AT_ONCE = 32
+#: What is said where options were left out.
+ANONYMITY = (
+    "Options that equal a training row that few people share were left out; anonymity=1 allows "
+    "them."
+)
+#: Why nothing is left where all that was found was left out for that.
+_ONLY_RARE = WhyNone(
+    "all that was found equals a training row that few people share. anonymity=1 allows that.",
+    "anonymity",
+)
 #: Three constraints are named: each of them is enough.
 MOST_NAMED = 3
 
@@ -129,7 +139,7 @@ def why_fewer(
         How near to an option people may land; None: they land on it.
     """
     few = _few(found, wanted, strategy, margin)
-    return " ".join(filter(None, [_cut_short(found, max_rows), few]))
+    return " ".join(filter(None, [_cut_short(found, max_rows), few, few and _withheld(found)]))
 
 
 def _cut_short(found: Found, max_rows: int | None) -> str:
@@ -141,6 +151,11 @@ def _cut_short(found: Found, max_rows: int | None) -> str:
         f"For {count} of {len(found.cut_short)} inputs the search ended at max_model_rows="
         f"{max_rows}: they may have fewer counterfactuals than there are, or farther ones."
     )
+
+
+def _withheld(found: Found) -> str:
+    """Say that options were left out because they equal the rows of few people."""
+    return ANONYMITY if found.withheld else ""
 
 
 def _few(found: Found, wanted: int, strategy: Strategy, margin: Margin | None) -> str:
@@ -251,7 +266,7 @@ class Reasons(Mapping[int, WhyNone]):
                 if each >= position and each not in self._known and self._place[each] in members
             ][: INPUTS_AT_ONCE if self._known else 1]
             which = np.searchsorted(run.members, [self._place[each] for each in open_])
-            found = why_nothing(self._training, run.batch, which)
+            found = why_nothing(self._training, run.batch, which, withheld=run.found.withheld)
             self._known |= zip(open_, found, strict=True)
         return self._known[position]
 
@@ -259,7 +274,9 @@ class Reasons(Mapping[int, WhyNone]):
         return dict, (dict(self),)
 
 
-def why_nothing(training: TrainingData, batch: QueryBatch, which: Indices) -> list[WhyNone]:
+def why_nothing(
+    training: TrainingData, batch: QueryBatch, which: Indices, *, withheld: bool = False
+) -> list[WhyNone]:
     """Find out which constraints leave inputs without a counterfactual.
 
     Each constraint is lifted alone: it is named if some row that breaks it, and no other, leads to
@@ -269,6 +286,8 @@ def why_nothing(training: TrainingData, batch: QueryBatch, which: Indices) -> li
     ----------
     which
         The positions of the inputs, ascending.
+    withheld
+        Whether options were left out because they equal a training row that few people share.
     """
     part = batch.take(which)
     candidates = training.usable(batch.requirements.probability)
@@ -282,16 +301,19 @@ def why_nothing(training: TrainingData, batch: QueryBatch, which: Indices) -> li
         [np.zeros((len(which), 0), dtype=bool)]
         + [_opens(selector, part, _without(rules, text), len(texts)) > 0 for text in texts]
     )
+    only_rare = _finds_rare(selector, part) if withheld else np.zeros(len(which), dtype=bool)
     bars = part.requirements.bars
     if bars:
         anywhere = replace(part, requirements=replace(part.requirements, bars=()))
         opens = np.column_stack([_opens(selector, anywhere, rules, 1, kept=True) > 0, opens])
         texts = [" and ".join(getattr(bar, "text", "") for bar in bars), *texts]
     return [
-        _reason([text for text, opens_it in zip(texts, row, strict=True) if opens_it], part)
+        _ONLY_RARE
+        if rare
+        else _reason([text for text, opens_it in zip(texts, row, strict=True) if opens_it], part)
         if there
         else _no_training_row(part)
-        for row, there in zip(opens, usable, strict=True)
+        for row, there, rare in zip(opens, usable, only_rare, strict=True)
     ]
 
 
@@ -299,16 +321,37 @@ def _without(rules: Rules, text: str) -> Rules:
     return replace(rules, rules=tuple(rule for rule in rules.rules if rule.text != text))
 
 
+def _finds_rare(selector: Selector, batch: QueryBatch) -> Mask:
+    """Return for which inputs a training row that few people share leads to the goal."""
+    rare, rules = batch.requirements.rare, batch.requirements.rules
+    found = np.zeros(len(batch.inputs), dtype=bool)
+    rows, owners = _leading(selector, batch, rules, 1)
+    if rare is not None and len(rows):
+        found[owners[rare.has(rows)]] = True
+    return found
+
+
 def _opens(
     selector: Selector, batch: QueryBatch, rules: Rules, lifted: int, *, kept: bool = False
 ) -> Counts:
-    """Count the rows that lead to the goal within some of the rules, for each input.
+    """Count the rows that lead to the goal only within some of the rules, for each input.
 
     Parameters
     ----------
     kept
         Whether rows count that keep all rules.
     """
+    rows, owners = _leading(selector, batch, rules, lifted)
+    if not kept:
+        # What keeps the lifted constraint too is no evidence against it.
+        owners = owners[~batch.requirements.rules.hold(batch.inputs[owners], rows)]
+    return np.bincount(owners, minlength=len(batch.inputs))
+
+
+def _leading(
+    selector: Selector, batch: QueryBatch, rules: Rules, lifted: int
+) -> tuple[Matrix, Indices]:
+    """Return rows that lead to the goal within some of the rules, and the input of each."""
     required, pool = batch.requirements, selector.pool
     looser = replace(batch, requirements=replace(required, rules=rules), quota=None)
     most = min(ASKED_EACH, MOST_ASKED // lifted)
@@ -332,10 +375,7 @@ def _opens(
             owners.append(np.full(len(own_rows), each))
     tried, whose = np.concatenate(rows), np.concatenate(owners)
     accepted = looser.ask(tried, whose) != REFUSED
-    if not kept:
-        # What keeps the lifted constraint too is no evidence against it.
-        accepted &= ~required.rules.hold(batch.inputs[whose], tried)
-    return np.bincount(whose[accepted], minlength=len(batch.inputs))
+    return tried[accepted], whose[accepted]
 
 
 def _no_training_row(batch: QueryBatch) -> WhyNone:

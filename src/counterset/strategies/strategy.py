@@ -15,7 +15,7 @@ import numpy as np
 from counterset._base.arrays import Counts, Indices, Mask, Matrix, Vector
 from counterset._base.lazy import Lazy
 from counterset.strategies.batch import REFUSED, Chosen, QueryBatch, Requirements
-from counterset.strategies.candidates import pick_diverse
+from counterset.strategies.candidates import pick_diverse, without_rare
 from counterset.strategies.recipes import RecipeBook
 from counterset.strategies.selection import Selector
 from counterset.strategies.training import TrainingData
@@ -44,6 +44,8 @@ class Found:
         Whether only changes that are needed were looked for.
     cut_short
         For which inputs the model was asked about as many rows as it may be; None: for none.
+    withheld
+        Whether some options were left out because they equal a training row that few people share.
     """
 
     counterfactuals: Chosen
@@ -51,6 +53,7 @@ class Found:
     n_contradicted: int
     sparse: bool = False
     cut_short: Mask | None = None
+    withheld: bool = False
 
 
 @runtime_checkable
@@ -108,7 +111,8 @@ class Strategy(Protocol):
 def verified(chosen: Chosen, batch: QueryBatch, n_chosen: Counts, *, sparse: bool = False) -> Found:
     """Sort options by distance, drop repeats, and ask the model once more about each.
 
-    Options against the direction that usually helps come after the others.
+    Options that equal a training row that few people share are moved on or left out. Options
+    against the direction that usually helps come after the others.
 
     Parameters
     ----------
@@ -117,6 +121,7 @@ def verified(chosen: Chosen, batch: QueryBatch, n_chosen: Counts, *, sparse: boo
     sparse
         Whether only changes that are needed were looked for.
     """
+    chosen = without_rare(chosen, batch)
     order = np.lexsort((chosen.lengths, chosen.owners))
     repeats = _repeats(chosen.owners[order], chosen.lengths[order], chosen.rows[order])
     chosen = chosen.take(order[~repeats])
@@ -126,7 +131,7 @@ def verified(chosen: Chosen, batch: QueryBatch, n_chosen: Counts, *, sparse: boo
         chosen = chosen.take(np.lexsort((unusual.any(axis=1), chosen.owners)))
     chosen, n_contradicted = _confirmed(chosen, batch)
     cut_short = None if batch.quota is None else batch.quota.cut_short
-    return Found(chosen, n_chosen, n_contradicted, sparse, cut_short)
+    return Found(chosen, n_chosen, n_contradicted, sparse, cut_short, bool(batch.withheld))
 
 
 def search_further(
@@ -221,7 +226,8 @@ def join(runs: Sequence[Run]) -> Found:
     for run in runs:
         if run.found.cut_short is not None:
             cut_short[run.members] = run.found.cut_short
-    return Found(joined, n_chosen, contradicted, sparse, cut_short)
+    withheld = any(run.found.withheld for run in runs)
+    return Found(joined, n_chosen, contradicted, sparse, cut_short, withheld)
 
 
 def _joined_radii(

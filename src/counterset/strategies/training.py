@@ -12,6 +12,7 @@ import numpy as np
 from counterset import distances
 from counterset._base.arrays import Codes, Indices, Mask, Matrix, Vector, to_python
 from counterset._base.lazy import Lazy, Memo
+from counterset._base.row_counts import RowCounts
 from counterset.constraints.constraints import Constraints
 from counterset.constraints.plausibility import DataSupport, NearData
 from counterset.constraints.rules import Rules
@@ -22,6 +23,7 @@ from counterset.explanations.reasons import Background
 from counterset.models.adapter import ModelAdapter
 from counterset.models.answers import Answers
 from counterset.models.goals import AnyOther, Classes, Goal, is_confident
+from counterset.strategies.anonymity import RareRows
 from counterset.strategies.batch import QueryBatch, Requirements
 from counterset.strategies.ranking import NearestSearch
 from counterset.tables.scaling import ScaleLike, count_costs, read_costs
@@ -266,6 +268,10 @@ class TrainingData:
         labels = self.classes.labels[self.pool.codes[rows]]
         return rows[~goal.accepts(labels, labels)]
 
+    def rare(self, least: int) -> RareRows | None:
+        """Return the rows that are equal to fewer rows than this; None: there are none."""
+        return RareRows(self._row_counts, least) if least > 1 else None
+
     def usable(self, probability: float | None) -> Mask | None:
         """Return which rows of the pool are plausible and probable enough; None: all."""
         if probability is None:
@@ -300,6 +306,10 @@ class TrainingData:
             high=float(labels[-1]) if is_regression else None,
             hash=hash_rows(self.table, pool.matrix, np.argsort(pool.training_index)),
         )
+
+    @cached_property
+    def _row_counts(self) -> RowCounts:
+        return RowCounts.of(self.pool.matrix)
 
     @cached_property
     def _plausible(self) -> Mask | None:

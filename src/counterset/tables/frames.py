@@ -27,11 +27,13 @@ __all__ = [
     "Container",
     "Decoder",
     "Rows",
+    "append_rows",
     "copy_of",
     "is_dask_frame",
     "is_frame",
     "row_at",
     "rows_of",
+    "take_rows",
     "to_pandas",
 ]
 
@@ -119,6 +121,38 @@ def row_at(rows: Rows, i: int) -> Any:
     if is_frame(rows):
         return rows[i : i + 1]
     return rows.iloc[i] if isinstance(rows, pd.DataFrame) else rows[i]
+
+
+def take_rows(values: Any, which: Indices) -> Any:
+    """Return some rows of a table or some entries of a column, by position, as it holds them.
+
+    Examples
+    --------
+    >>> take_rows(pd.Series(["a", "b", "c"]), np.array([2, 0])).tolist()
+    ['c', 'a']
+    """
+    if isinstance(values, pd.DataFrame | pd.Series):
+        return values.iloc[which]
+    if is_frame(values) or nw.dependencies.is_into_series(values):
+        read = nw.from_native(values, eager_only=True, allow_series=True)
+        return read[which.tolist()].to_native()
+    return np.asarray(values)[which]
+
+
+def append_rows(first: Any, second: Any) -> Any:
+    """Return the rows of two tables, or the entries of two columns, one after the other.
+
+    Examples
+    --------
+    >>> append_rows(np.array([1, 2]), [3])
+    array([1, 2, 3])
+    """
+    if isinstance(first, pd.DataFrame) and isinstance(second, pd.DataFrame):
+        return pd.concat([first, second], ignore_index=True)
+    if is_frame(first):
+        parts = [nw.from_native(each, eager_only=True) for each in (first, second)]
+        return nw.concat(parts).to_native()
+    return np.concatenate([np.asarray(first), np.asarray(second)])
 
 
 def rows_of(rows: Any) -> list[Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from counterset._base.arrays import Vector
+from counterset._base.bidi import isolated
 from counterset.explanations.option import Option
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number
@@ -100,6 +102,23 @@ class ChangeWriter:
                     name = "unusual.lower" if raised else "unusual.higher"
                 directions.append(self.templates(name, feature=self.writer.feature(feature)))
         return self.templates.join(directions)
+
+    def asked(self, asks: Sequence[tuple[int, float, int]]) -> str:
+        """Return what an option of a list asks for, such as "Income at least 3,000 EUR".
+
+        Parameters
+        ----------
+        asks
+            The position of each feature, a value, and 1 for at least, -1 for at most, 0 for that
+            value only.
+        """
+        names = {1: "listed.at_least", -1: "listed.at_most", 0: "listed.is"}
+        items = []
+        for i, value, way in asks:
+            feature = self.table.features[i]
+            shown, label = self.writer.value(feature, value), isolated(feature.label)
+            items.append(self.templates(names[way], feature=label, value=shown))
+        return capitalised(self.templates.join(items))
 
     def _instead(self, feature: Feature, before: float, after: float) -> str:
         then, now = self.writer.pair_turned(feature, before, after)

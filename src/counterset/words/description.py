@@ -20,6 +20,7 @@ from counterset.explanations.explanation import Explanation
 from counterset.explanations.holds import Room
 from counterset.explanations.option import Option
 from counterset.explanations.stability import Stability
+from counterset.explanations.survival import Survival
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import format_number
 from counterset.tables.table import Table
@@ -43,6 +44,7 @@ __all__ = [
     "is_in_usual_ranges",
     "measured",
     "order_of",
+    "survived",
     "unusual_options",
     "what_stays",
 ]
@@ -266,6 +268,52 @@ def _kept(stability: Stability, templates: Templates) -> list[str]:
         copies=stability.copies,
     )
     return [sentence, templates("sure.kept_means")]
+
+
+def survived(
+    survival: Survival | None, templates: Templates, outcomes: Outcomes, count: int
+) -> list[str]:
+    """Return after how many retrainings options still work; no sentence if nothing was measured.
+
+    Parameters
+    ----------
+    survival
+        What ``survival`` returned for this explanation.
+    count
+        How many options the explanation has.
+    """
+    if survival is None:
+        return []
+    if not isinstance(survival, Survival) or len(survival) != 1 or len(survival.works) != count:
+        raise InvalidInputError(
+            f"survival takes what survival returns for this explanation, which has {count} "
+            f"options, got {survival!r}. For one of many explanations, pass survival[i]."
+        )
+    if not count:
+        return []
+    kept, wanted = int(survival.sets_kept[0]), outcomes.aim()
+    if not kept:
+        return [templates("sure.survived_none", count=survival.retrainings, wanted=wanted)]
+    by_kept: dict[int, list[str]] = {}
+    for rank, each in enumerate(survival.kept.tolist(), start=1):
+        by_kept.setdefault(each, []).append(str(rank))
+    single = [
+        templates(
+            "sure.survived_one" if len(ranks) == 1 else "sure.survived_many",
+            ranks=templates.join(ranks),
+            kept=each,
+        )
+        for each, ranks in by_kept.items()
+    ]
+    values: dict[str, Any] = {
+        "kept": kept,
+        "count": survival.retrainings,
+        "wanted": wanted,
+        "least": f"{math.floor(100 * survival.least_set_shares[0])}%",
+    }
+    if count == 1:
+        return [templates("sure.survived_alone", **values)]
+    return [templates("sure.survived", **values, options=templates("list.comma").join(single))]
 
 
 def fixed_features(context: Context) -> list[int]:
@@ -507,6 +555,7 @@ class Description:
         stability: pd.DataFrame | Stability | None = None,
         *,
         reasons: bool = False,
+        survival: Survival | None = None,
     ) -> Description:
         """Describe an explanation.
 
@@ -522,6 +571,8 @@ class Description:
             What ``stability`` or ``evaluate`` returns for this input.
         reasons
             Whether to say the main reasons too.
+        survival
+            What ``survival`` returned for this input.
         """
         texts = Templates.read(templates)
         labels = Outcomes(explanation, texts, outcomes or {})
@@ -540,6 +591,7 @@ class Description:
                 *how_sure(explanation, texts, labels),
                 *_draws(explanation, texts),
                 *measured(stability, texts, len(explanation), explanation.context.table),
+                *survived(survival, texts, labels, len(explanation)),
             ),
             reasons=() if why is None else (why.heading(), *why.long()),
         )

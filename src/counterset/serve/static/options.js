@@ -92,6 +92,7 @@ function optionItem(state, option, nearest) {
     h("h3", {}, marker(rank), h("span", {}, option.sentence)),
     option.changes.length > MOST_IN_SENTENCE && h("ul", { class: "changes" }, option.lines.map((each) => h("li", {}, each))),
     chance(state, state.answer.chances?.then[rank - 1]),
+    option.unusual_text && h("p", { class: "note" }, option.unusual_text),
     h("p", { class: "facts" },
       option.distance === nearest && h("span", { class: "tag" }, "nearest"),
       tried && h("span", { class: "tag trying" }, "tried in the what-if"),
