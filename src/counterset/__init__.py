@@ -27,6 +27,7 @@ from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
 from counterset.explanations.option import Option
 from counterset.explanations.reasons import Reason
+from counterset.models.margin import Margin
 from counterset.strategies.diversity import AngleDiversity, DistanceDiversity, FeatureDiversity
 from counterset.strategies.line_search import LineSearch
 from counterset.strategies.nearest import Nearest
@@ -50,6 +51,7 @@ __all__ = [
     "FewerCounterfactualsWarning",
     "InvalidInputError",
     "LineSearch",
+    "Margin",
     "NearData",
     "Nearest",
     "NearestCandidates",

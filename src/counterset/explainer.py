@@ -26,6 +26,7 @@ from counterset.explanations.explanation import Explanation
 from counterset.explanations.explanations import Explanations
 from counterset.models.adapter import warn_of_unused
 from counterset.models.goals import AnyOther, read_goal, set_goal
+from counterset.models.margin import Margin, MarginLike, read_margin
 from counterset.strategies.anonymity import LEAST_ALIKE
 from counterset.strategies.batch import Requirements
 from counterset.strategies.calls import IfNone, Request, Workload, explain_rows
@@ -114,6 +115,10 @@ class DiverseExplainer(BaseEstimator):
         and a warning says so. Answers stay valid, but may be fewer or farther, and depend on the
         inputs that are explained with it. What ``fit`` asks is not counted. None: as many as the
         search takes, some thousands to ten thousands.
+    margin : Margin or float, default=None
+        How far from an option a person may land, and it still works: :class:`Margin`, or its
+        ``noise``, a share of the usual range of each feature. The model is asked about many more
+        rows. None: options need to work only where they are.
 
     Attributes
     ----------
@@ -178,6 +183,7 @@ class DiverseExplainer(BaseEstimator):
         plausibility: NearData | None = None,
         anonymity: int | None = None,
         max_model_rows: int | None = None,
+        margin: MarginLike = None,
     ) -> None:
         self.model = model
         self.strategy = strategy
@@ -190,6 +196,7 @@ class DiverseExplainer(BaseEstimator):
         self.plausibility = plausibility
         self.anonymity = anonymity
         self.max_model_rows = max_model_rows
+        self.margin = margin
 
     @classmethod
     def paper(
@@ -455,6 +462,7 @@ class DiverseExplainer(BaseEstimator):
         target_probability: float | None = None,
         interval: tuple[float, float] | None = None,
         constraints: Constraints | None = None,
+        margin: MarginLike = None,
     ) -> Explanation:
         """Explain the decision on one row.
 
@@ -471,6 +479,8 @@ class DiverseExplainer(BaseEstimator):
             For a regression: the wanted range (low, high) of the prediction.
         constraints : Constraints, default=None
             In place of the explainer's own.
+        margin : Margin or float, default=None
+            In place of the explainer's own; 0: none.
         """
         self._check_fitted()
         if is_per_row(constraints):
@@ -482,6 +492,7 @@ class DiverseExplainer(BaseEstimator):
             constraints,
             self.constraints,
             max_rows=self.max_model_rows,
+            margin=self._margin(margin),
             anonymity=self._least_alike,
         )
         return self._explain(*self.training_.table.encode_one(x), request)[0]
@@ -494,6 +505,7 @@ class DiverseExplainer(BaseEstimator):
         target_probability: float | None = None,
         interval: tuple[float, float] | None = None,
         constraints: RowConstraints = None,
+        margin: MarginLike = None,
         if_none: IfNone = "raise",
         skip: bool = False,
         n_jobs: int | None = None,
@@ -514,6 +526,8 @@ class DiverseExplainer(BaseEstimator):
             for each row, or a function of the row. The function gets a Series (a 1-d array for an
             array, a dict for polars and pyarrow) and returns Constraints. None stands for the
             explainer's own.
+        margin : Margin or float, default=None
+            In place of the explainer's own; 0: none.
         if_none : "raise", "warn" or "ignore", default="raise"
             What to do when an input has no counterfactual, or has what is wanted already: raise,
             or return an empty explanation for it, whose ``status`` says which, and warn.
@@ -532,7 +546,7 @@ class DiverseExplainer(BaseEstimator):
         self._check_fitted()
         work = Workload(n_jobs, memory, progress)
         goal = target, target_probability, interval, constraints
-        limits = self.max_model_rows, self._least_alike
+        limits = self.max_model_rows, self._least_alike, self._margin(margin)
         request = Request(*goal, self.constraints, if_none, skip, *limits, workload=work)
         if is_dask_frame(X):
             raise InvalidInputError(
@@ -715,8 +729,13 @@ class DiverseExplainer(BaseEstimator):
             self.training_, self.strategy_, matrix, index, request, self._parameters()
         )
 
+    def _margin(self, asked: MarginLike) -> Margin | None:
+        """Return the margin of one call."""
+        return read_margin(self.margin if asked is None else asked)
+
     def _check_parameters(self) -> None:
         """Check that the parameters are what the explainer can use."""
+        read_margin(self.margin)
         check_count(self.max_counterfactuals, "max_counterfactuals")
         for name in ("max_model_rows", "anonymity"):
             if getattr(self, name) is not None:

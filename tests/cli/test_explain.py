@@ -167,3 +167,16 @@ def test_ranges_stand_in_words_and_json(tmp_path: Path, capsys: pytest.CaptureFi
     out = command(tmp_path, "--out", str(tmp_path / "all.csv"), "--ranges")
     assert main(out) == 2
     assert "--ranges: use it with --row" in capsys.readouterr().err
+
+
+def test_a_margin_is_kept_and_worded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = command(tmp_path, "--options", "2")
+    base += ["--row", str(declined(tmp_path))]
+    assert main([*base, "--margin", "0.1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["margin"] == {"noise": 0.1, "hold": 0.95, "draws": 100}
+    assert all(option["hold_rate"] >= 0.95 for option in told["options"])
+    assert main([*base, "--margin", "0.1"]) == 0
+    assert "of 100 draws near it" in capsys.readouterr().out
+    assert main([*base, "--margin", "3"]) == 2
+    assert "margin must be" in capsys.readouterr().err

@@ -23,6 +23,7 @@ from counterset.exceptions import (
 from counterset.explainer import DiverseExplainer
 from counterset.explanations.explanations import Explanations
 from counterset.explanations.tidy import found_frame, free_name, with_missing
+from counterset.models.margin import MarginLike, read_margin
 from counterset.tables.frames import is_dask_frame, to_pandas
 
 __all__ = ["FrameExplainer", "Isolated", "Layout", "isolate"]
@@ -79,6 +80,8 @@ class FrameExplainer:
         The wanted range of a regression.
     constraints : Constraints or callable, default=None
         Constraints for all rows, or a function of the row. None: those of the explainer.
+    margin : Margin or float, default=None
+        In place of the explainer's own; 0: none.
     n_jobs : int, default=None
         The number of processes for one frame, as in ``explain_many``. Engines have their own
         workers, and need none.
@@ -112,6 +115,7 @@ class FrameExplainer:
         constraints: Constraints | Callable[[Any], Constraints | None] | None = None,
         n_jobs: int | None = None,
         memory: str | int = "512MB",
+        margin: MarginLike = None,
     ) -> None:
         self.explainer = explainer
         self.keep = keep
@@ -121,6 +125,7 @@ class FrameExplainer:
         self.constraints = constraints
         self.n_jobs = n_jobs
         self.memory = memory
+        self.margin = margin
         self._check()
         self._try()
         self._layout = Layout.of(explainer, keep)
@@ -273,6 +278,7 @@ class FrameExplainer:
             "target_probability": self.target_probability,
             "interval": self.interval,
             "constraints": self.constraints,
+            "margin": self.margin,
             "if_none": "ignore",
             "skip": True,
             "n_jobs": self.n_jobs,
@@ -286,6 +292,7 @@ class FrameExplainer:
             )
         if not self.explainer.__sklearn_is_fitted__():
             raise NotFittedError("The explainer is not fitted yet. Call its fit first.")
+        read_margin(self.margin)
         if not isinstance(self.constraints, Constraints | None) and not callable(self.constraints):
             raise InvalidInputError(
                 f"constraints must be Constraints or a function of the row, because a frame may be "

@@ -45,6 +45,7 @@ from counterset.cli.files import (
 from counterset.cli.parsing import (
     Commands,
     add_goal,
+    add_margin,
     add_model_and_data,
     add_outcomes,
     add_parser,
@@ -103,6 +104,7 @@ def add_command(commands: Commands) -> None:
     add_training(group)
     add_goal(group)
     add_settings(group)
+    add_margin(group)
     add_outcomes(group)
     group.add_argument(
         "--ranges", action="store_true", help="with --row: ranges in place of single values"
@@ -277,6 +279,7 @@ def _made_from(arguments: argparse.Namespace) -> dict[str, str]:
         "target",
         "target_probability",
         "interval",
+        "margin",
         "immutable",
         "options",
         "keep",

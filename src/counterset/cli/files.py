@@ -106,6 +106,7 @@ def _read_settings(arguments: argparse.Namespace) -> dict[str, Any]:
         "constraints": constraints,
         "schema": schema,
         "max_counterfactuals": arguments.options,
+        "margin": getattr(arguments, "margin", None),
     }
 
 

@@ -31,6 +31,7 @@ from counterset.cli.files import (
 from counterset.cli.parsing import (
     Commands,
     add_goal,
+    add_margin,
     add_model_and_data,
     add_outcomes,
     add_parser,
@@ -62,6 +63,7 @@ def add_command(commands: Commands) -> None:
     add_training(group)
     add_goal(group)
     add_settings(group)
+    add_margin(group)
     add_outcomes(group)
     group.add_argument(
         "--audience",

@@ -15,6 +15,7 @@ __all__ = [
     "Help",
     "Parser",
     "add_goal",
+    "add_margin",
     "add_model_and_data",
     "add_outcomes",
     "add_parser",
@@ -217,6 +218,16 @@ def add_settings(group: Group) -> None:
         default=5,
         metavar="K",
         help="at most K options for one row (default: 5)",
+    )
+
+
+def add_margin(group: Group) -> None:
+    """Add how near to an option people may land."""
+    group.add_argument(
+        "--margin",
+        type=float,
+        metavar="SHARE",
+        help="options must work up to this share of each usual range away, such as 0.05",
     )
 
 

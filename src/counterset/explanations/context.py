@@ -26,6 +26,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.explanations.reasons import Background, Contributions, find_contributions
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Classes, Goal
+from counterset.models.margin import Margin
 from counterset.tables.schema import Schema
 from counterset.tables.space import TableDistance
 from counterset.tables.table import Table
@@ -245,6 +246,8 @@ class Context:
         explanation that was loaded, and without training rows. A pickle holds them.
     explainer
         The name of the explainer's class.
+    margin
+        How near to an option people may land; None: they land on it.
     """
 
     model: Any
@@ -259,6 +262,7 @@ class Context:
     training: Lazy[TrainingSummary] | None
     background: Lazy[Background] | None
     explainer: str = "DiverseExplainer"
+    margin: Margin | None = None
 
     @property
     def is_regression(self) -> bool:

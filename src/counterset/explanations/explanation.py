@@ -17,6 +17,7 @@ from counterset._base.checks import check_count
 from counterset._base.lazy import Lazy
 from counterset.explanations.certificate import Certificate
 from counterset.explanations.context import Context
+from counterset.explanations.holds import Holds
 from counterset.explanations.option import Coded, Option, Probabilities, read_only
 from counterset.explanations.ranges import Spans
 from counterset.explanations.reasons import MOST_REASONS, Reason
@@ -87,6 +88,8 @@ class Explanation:
     _matrix: Matrix
     _probabilities: Probabilities
     _unusual: Mask | None = None
+    _safe: Mask | None = None
+    _known_rates: Vector | None = None
     _known_reasons: tuple[Reason, ...] | None = None
     _spans: Spans | None = None
 
@@ -132,6 +135,8 @@ class Explanation:
             _matrix=self._matrix[:count],
             _unusual=None if self._unusual is None else self._unusual[:count],
             _spans=None if self._spans is None else self._spans.first(count),
+            _safe=None if self._safe is None else self._safe[:count],
+            _known_rates=None if self._known_rates is None else self._known_rates[:count],
             _probabilities=self._probabilities.take(np.arange(count + 1)),
         )
 
@@ -177,10 +182,12 @@ class Explanation:
                 example=int(self.examples[i]),
                 plausibility=None if far is None else float(far[i]),
                 unusual=self._unusual_features(i),
+                safe=self._safe is not None and bool(self._safe[i]),
                 _coded=self.coded,
                 _certificate=self._certificate,
                 _probabilities=self._probabilities,
                 _span=None if self._spans is None else self._spans.at(i),
+                _holds=self._holds,
             )
             for i, label in enumerate(self.labels)
         )
@@ -257,6 +264,11 @@ class Explanation:
     def coded(self) -> Coded:
         """The input and the counterfactuals as codes, for code that draws or measures them."""
         return Coded(self._table, read_only(self._input), read_only(self._matrix))
+
+    @cached_property
+    def _holds(self) -> Holds:
+        label, rates = np.array([self.label], dtype=object), self._known_rates
+        return Holds(self.context, self._input, label, self._matrix, rates)
 
     @property
     def changed(self) -> Mask:
@@ -501,5 +513,8 @@ class Explanation:
 
     def __getstate__(self) -> dict[str, Any]:
         # What is computed from the rest is computed again.
-        computed = ("options", "coded", "_all_reasons")
-        return {k: v for k, v in self.__dict__.items() if k not in computed}
+        known = self.__dict__.get("_holds")
+        rates = known.rates if known is not None and known.in_file else None
+        computed = ("options", "coded", "_holds", "_all_reasons")
+        kept = {k: v for k, v in self.__dict__.items() if k not in computed}
+        return kept if rates is None else {**kept, "_known_rates": rates}

@@ -82,10 +82,12 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
     _list_radius: Lazy[Vector] | None
     _from_list: Mask | None
     _unusual: Mask | None
+    _safe: Mask | None
     _probabilities: Probabilities
     _constraints: tuple[Any, ...] | None = None
     _why_none: Mapping[int, WhyNone] = field(default_factory=dict)
     _certificates: tuple[Certificate | None, ...] | None = None
+    _known_rates: Vector | None = None
     _known_reasons: tuple[tuple[Reason, ...] | None, ...] | None = None
     _spans: tuple[Spans | None, ...] | None = None
 
@@ -142,6 +144,8 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             _input=self._inputs[i],
             _matrix=self._matrix[part],
             _unusual=None if self._unusual is None else self._unusual[part],
+            _safe=None if self._safe is None else self._safe[part],
+            _known_rates=None if self._known_rates is None else self._known_rates[part],
             _probabilities=self._probabilities.take(
                 np.r_[i, len(self) + np.arange(part.start, part.stop)]
             ),
@@ -378,6 +382,8 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
             _list_radius=None if listed is None else Lazy(lambda: listed.value[which]),
             _from_list=None if self._from_list is None else self._from_list[rows],
             _unusual=None if self._unusual is None else self._unusual[rows],
+            _safe=None if self._safe is None else self._safe[rows],
+            _known_rates=None if self._known_rates is None else self._known_rates[rows],
             _probabilities=self._probabilities.take(np.r_[which, len(self) + rows]),
             _why_none=_Renumbered(self._why_none, which),
             _constraints=self._constraints and tuple(self._constraints[i] for i in which),
@@ -439,6 +445,7 @@ def make_explanations(
     list_radius: Lazy[Vector] | None = None,
     from_list: Mask | None = None,
     unusual: Mask | None = None,
+    safe: Mask | None = None,
     asked: tuple[int, int] = (0, 0),
     context: Context,
     constraints: Sequence[Any] | None = None,
@@ -446,6 +453,7 @@ def make_explanations(
     status: Sequence[Status] | None = None,
     certificates: Sequence[Certificate | None] | None = None,
     probabilities: Vector | None = None,
+    hold_rates: Vector | None = None,
     reasons: Sequence[tuple[Reason, ...] | None] | None = None,
     spans: Sequence[Spans | None] | None = None,
 ) -> Explanations:
@@ -478,6 +486,8 @@ def make_explanations(
     unusual
         Which features each counterfactual moves against the direction that usually helps; None:
         there are no such directions.
+    safe
+        Which counterfactuals pass the bar of safe options; None: there is no such bar.
     asked
         How many calls the model was asked in, and about how many rows.
     context
@@ -491,6 +501,9 @@ def make_explanations(
     probabilities
         The probability of each input's label, then that of each counterfactual's, if they are known
         from a file; None: the model is asked when they are first read.
+    hold_rates
+        How often each counterfactual holds, NaN where that is not known, if they are known from a
+        file; None: the model is asked when they are first read.
     reasons
         Those of each input, if they are known from a file; None: they are found when first read.
     spans
@@ -522,6 +535,8 @@ def make_explanations(
         _list_radius=_spread(list_radius, explained, len(inputs)),
         _from_list=from_list,
         _unusual=unusual,
+        _safe=safe,
+        _known_rates=hold_rates,
         _probabilities=Probabilities.of(context.model, table, (inputs, rows), (labels, row_labels))
         if probabilities is None
         else Probabilities.known(probabilities),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from counterset.explanations.json_values import (
 from counterset.explanations.ranges import Span, Spans
 from counterset.explanations.reasons import Reason, make_reason
 from counterset.models.goals import AnyOther, Classes, Goal, InInterval, OneOf
+from counterset.models.margin import Margin
 from counterset.tables.table import Table
 
 __all__ = [
@@ -48,7 +50,7 @@ VERSION = 3
 #: What marks the form, so that another file is noticed.
 FORM = "counterset explanation"
 #: What the explanations of one call have in common.
-SHARED = ("goal", "costs", "explainer", "settings", "training", "classes", "table")
+SHARED = ("goal", "margin", "costs", "explainer", "settings", "training", "classes", "table")
 
 
 def _upgrade_1(data: dict[str, Any]) -> dict[str, Any]:
@@ -98,6 +100,7 @@ def explanation_to_dict(
         "label_text": label_text(explanation.label),
         "probability": to_json_number(explanation.probability),
         "goal": _goal_to_json(context.goal, context.probability),
+        "margin": None if context.margin is None else asdict(context.margin),
         "wanted_text": wanted_text,
         "input": row_to_json(coded.table, coded.input),
         "options": [
@@ -179,6 +182,8 @@ def _read(data: list[Mapping[str, Any]], index: Callable[[list[Any]], pd.Index])
     far = [each["plausibility"] for each in options]
     unusual = [[table.position(name) for name in each.get("unusual", [])] for each in options]
     probabilities = np.array([from_json_number(each["probability"]) for each in (*data, *options)])
+    safe = np.array([each.get("safe", False) for each in options], dtype=bool)
+    rates = np.array([from_json_number(each.get("hold_rate")) for each in options])
     return make_explanations(
         table,
         np.array([row_from_json(table, each["input"]) for each in data]),
@@ -190,6 +195,8 @@ def _read(data: list[Mapping[str, Any]], index: Callable[[list[Any]], pd.Index])
         distances=np.array([from_json_number(each["distance"]) for each in options]),
         examples=np.array([each["example"] for each in options], dtype=np.intp),
         unusual=_marked(unusual, len(table.features)),
+        safe=safe if safe.any() else None,
+        hold_rates=None if np.isnan(rates).all() else rates,
         plausibility=None if None in far or not far else np.array(far, dtype=np.float64),
         context=context,
         constraints=[from_json_tree(each["constraints"]) for each in data],
@@ -250,6 +257,7 @@ def _context_from_json(data: Mapping[str, Any]) -> Context:
         training=None if training is None else _ready(_training_from_json(training)),
         background=None,  # a file that is handed out must not hold the rows of other people
         explainer=data["explainer"],
+        margin=None if data.get("margin") is None else Margin(**data["margin"]),
     )
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 from counterset._base.arrays import Counts, Indices, Labels, Mask, Matrix, Vector, to_python
 from counterset._base.lazy import Lazy
 from counterset.explanations.certificate import Certificate
+from counterset.explanations.holds import Holds, Room
 from counterset.explanations.json_values import row_to_json, to_json_number, to_json_value
 from counterset.explanations.json_values import value_to_json as cell
 from counterset.explanations.ranges import Range, Span
@@ -248,6 +249,9 @@ class Option:
     unusual : tuple of str
         The names of the features that it moves against the direction in which they usually help:
         see :meth:`DiverseExplainer.directions`. Such options come last.
+    safe : bool
+        Whether it passes the bar of safe options, where the strategy looks for such: see
+        :class:`Nearest`. Nothing is proved by that.
 
     Examples
     --------
@@ -266,9 +270,11 @@ class Option:
     example: int
     plausibility: float | None
     unusual: tuple[Any, ...]
+    safe: bool
     _coded: Coded
     _certificate: Lazy[Certificate | None]
     _probabilities: Probabilities
+    _holds: Holds
     _span: Span | None = None
 
     @property
@@ -332,6 +338,25 @@ class Option:
         lost by pickling or loading before the probability was read.
         """
         return self._probabilities.at(self.rank)
+
+    @property
+    def hold_rate(self) -> float | None:
+        """How often the option still works when a person lands near it, from 0 to 1.
+
+        The share of the draws of the :class:`Margin` that was asked for, or of ``Margin()`` if none
+        was, that lead to what was asked for. The model is asked when it is first read. None where
+        it was lost by pickling or loading before.
+        """
+        return self._holds.rate(self.rank - 1)
+
+    @property
+    def rooms(self) -> tuple[Room, ...]:
+        """How far each number and time that changes may differ, one alone, in the model's units.
+
+        The model was asked about every step in between. Features are left out that have no room,
+        and those without steps. Empty without a model to ask.
+        """
+        return self._holds.rooms(self.rank - 1)
 
     @property
     def shared(self) -> bool:
@@ -416,6 +441,8 @@ class Option:
             "values": row_to_json(table, self.codes),
             "unusual": list(self.unusual),
             "unusual_text": self.unusual_text,
+            "safe": self.safe,
+            "hold_rate": to_json_number(self.hold_rate if self._holds.in_file else None),
             "example": self.example,
             "plausibility": to_json_number(self.plausibility),
             "shared": self.shared,

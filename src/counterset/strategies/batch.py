@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from counterset.strategies.directions import FARTHER
 from counterset.tables.space import Embedded, TableDistance
 from counterset.tables.table import changed
 
-__all__ = ["REFUSED", "UNASKED", "Ask", "Chosen", "QueryBatch", "Requirements", "RowQuota"]
+__all__ = ["REFUSED", "UNASKED", "Ask", "Bar", "Chosen", "QueryBatch", "Requirements", "RowQuota"]
 
 #: In place of a class code: the row is no counterfactual.
 REFUSED = -1
@@ -45,6 +45,14 @@ ROWS_EMBEDDED = 1000
 #: Takes rows, and the position of what each belongs to (an input, a segment). Returns the class
 #: code of each row that is acceptable there, and ``REFUSED`` for the others.
 Ask: TypeAlias = Callable[[Matrix, Indices], Codes]
+
+
+class Bar(Protocol):
+    """What an option must pass besides reaching the goal; see ``strategies/bars.py``."""
+
+    def passes(self, batch: QueryBatch, rows: Matrix, owners: Indices) -> Mask:
+        """Return which rows pass, of rows that reach the goals of their inputs."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,9 @@ class Requirements:
         The explainer's own constraints, for which strategies learn; None: ``rules`` are those.
     rare
         The training rows that no option may equal, or None: any may.
+    bars
+        What a counterfactual must pass besides. The classes of training rows do not tell whether
+        they pass, and nothing is learned for it.
     """
 
     goal: Goal
@@ -76,6 +87,7 @@ class Requirements:
     count: int = 5
     own_rules: Rules | None = None
     rare: RareRows | None = None
+    bars: tuple[Bar, ...] = ()
 
     @property
     def rules_to_learn_for(self) -> Rules:
@@ -195,6 +207,14 @@ class QueryBatch:
         part.embedded, part.input_codes = self.embedded, self.input_codes
         return part
 
+    def with_bar(self, bar: Bar) -> QueryBatch:
+        """Return the same batch with another bar that options must pass."""
+        required = self.requirements
+        higher = replace(required, bars=(*required.bars, bar))
+        part = replace(self, requirements=higher, withheld=[])
+        part.embedded, part.input_codes = self.embedded, self.input_codes
+        return part
+
     def alone(self, which: Indices) -> QueryBatch:
         """Return the batch of some of the inputs, which shares nothing that is written to."""
         return replace(
@@ -249,6 +269,28 @@ class QueryBatch:
         again
             Whether to ask the model even about rows of which its answer is known, without a quota.
         """
+        codes = self._ask(rows, owners, again)
+        unlimited = replace(self, quota=None) if again else self
+        for bar in self.requirements.bars:
+            left = np.flatnonzero(codes != REFUSED)
+            codes[left[~bar.passes(unlimited, rows[left], owners[left])]] = REFUSED
+        return codes
+
+    def reaches(self, rows: Matrix, owners: Indices) -> Mask:
+        """Return which rows reach the goals of inputs, whatever the constraints.
+
+        Rows beyond the quota of their inputs do not count as such.
+        """
+        reached = np.ones(len(rows), dtype=bool)
+        if self.quota is not None:
+            reached = self.quota.grant(owners)
+        if reached.any():
+            codes = self._read(self.model.answers_once(rows[reached]), owners[reached])
+            reached[reached] = codes != REFUSED
+        return reached
+
+    def _ask(self, rows: Matrix, owners: Indices, again: bool) -> Codes:
+        """Return the class codes of rows that reach the goal, whatever the bars."""
         ask = self.model.answers if again else self.model.answers_once
         possible = self.is_possible(rows, owners)
         if self.quota is not None and not again:
@@ -355,6 +397,8 @@ class Chosen:
     unusual
         Which features each moves against the direction that usually helps, ``(m, d)``; None: there
         are no such directions.
+    safe
+        Which of them pass the bar of safe options; None: there is no such bar.
     """
 
     owners: Indices
@@ -370,6 +414,7 @@ class Chosen:
     list_radius: Lazy[Vector] | None = None
     from_list: Mask | None = None
     unusual: Mask | None = None
+    safe: Mask | None = None
 
     @cached_property
     def counts(self) -> Counts:
@@ -389,6 +434,7 @@ class Chosen:
             settled=self.settled[which],
             from_list=None if self.from_list is None else self.from_list[which],
             unusual=None if self.unusual is None else self.unusual[which],
+            safe=None if self.safe is None else self.safe[which],
         )
 
     def among(self, inputs: Indices, n: int) -> Chosen:
@@ -474,6 +520,7 @@ class Chosen:
             farthest,
             from_list=_joined_masks([each.from_list for each in parts], parts, True),
             unusual=_joined_masks([each.unusual for each in parts], parts, False),
+            safe=_joined_masks([each.safe for each in parts], parts, False),
         )
         return joined.take(np.argsort(joined.owners, kind="stable"))
 

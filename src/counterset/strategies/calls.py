@@ -35,7 +35,9 @@ from counterset.explanations.explanations import Explanations, make_explanations
 from counterset.explanations.why_none import WhyNone
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, check_probability, is_reached, read_goal, why_out_of_reach
+from counterset.models.margin import Margin
 from counterset.strategies.admissible import NO_ROW
+from counterset.strategies.bars import Lasting
 from counterset.strategies.batch import QueryBatch, Requirements, RowQuota
 from counterset.strategies.shortfall import (
     Reasons,
@@ -139,6 +141,8 @@ class Request:
         About how many rows the model may be asked for one input; None: any number.
     anonymity
         How many training rows must be equal to one that an option equals; 1: any option may.
+    margin
+        How near to an option people may land; None: they land on it.
     workload
         How the rows are divided.
     """
@@ -152,6 +156,7 @@ class Request:
     skip: bool = False
     max_rows: int | None = None
     anonymity: int = 1
+    margin: Margin | None = None
     workload: Workload = field(default_factory=Workload)
 
     def __post_init__(self) -> None:
@@ -326,12 +331,13 @@ def explain_rows(
     unseen: dict[Any, int] = {}
     tasks, count = [], parameters["max_counterfactuals"]
     own_rules, rare = training.rules(request.own_constraints), training.rare(request.anonymity)
+    bars = () if request.margin is None else (Lasting(request.margin),)
     groups = _groups(training, request, matrix, index, explained)
     for group in groups:
         rows = explained[group.members]
         rules = _rules(training, group, rows, per_row=is_per_row(request.constraints))
         requirements = Requirements(
-            goal, probability, rules, training.support, count, own_rules, rare
+            goal, probability, rules, training.support, count, own_rules, rare, bars
         )
         inputs, labels = matrix[rows], answers.labels[rows]
         quota = None if request.max_rows is None else RowQuota(request.max_rows, len(rows))
@@ -343,7 +349,7 @@ def explain_rows(
     found = join(runs)
     why_none = Reasons(runs, found, explained, training, request.max_rows)
     report_contradictions(found.n_contradicted)
-    fewer = why_fewer(found, count, parameters["strategy"], request.max_rows)
+    fewer = why_fewer(found, count, parameters["strategy"], request.max_rows, request.margin)
     report_shortfall(why_none, len(explained), request.if_none, message, fewer)
     best, support = found.counterfactuals, training.support
     return make(
@@ -359,6 +365,7 @@ def explain_rows(
         list_radius=best.list_radius,
         from_list=best.from_list,
         unusual=best.unusual,
+        safe=best.safe,
         asked=(first_call[0] + calls, first_call[1] + rows_asked),
         constraints=_by_row(groups, len(explained)) if is_per_row(request.constraints) else None,
         why_none=why_none,
@@ -386,6 +393,7 @@ def _context(
         settings=Lazy(settings),
         training=training.summary,
         background=training.background(goal),
+        margin=request.margin,
     )
 
 

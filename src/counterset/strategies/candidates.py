@@ -35,6 +35,8 @@ NEAREST = 64
 #: nearest 10,000 are moved first, and step 2 is taken among those that stay so. Some inputs are
 #: taken at a time: 4 million numbers, 32 MB.
 MOST_MOVED, NUMBERS_AT_ONCE = 10_000, 4_000_000
+#: With a margin each takes a hundred rows to ask about, so that 2,000 are moved.
+MOST_WITH_BARS = 2000
 
 #: Returns the points from which the candidates of each input are ranked.
 Viewpoints: TypeAlias = Callable[[QueryBatch], Embedded]
@@ -133,7 +135,8 @@ class MovedRows:
 
     def _choose_after_moving(self, batch: QueryBatch) -> Chosen:
         x, ignored = self.viewpoints(batch), batch.fixed_coordinates
-        selector = replace(self.selector, cutoff=NearestCandidates(MOST_MOVED))
+        most = MOST_WITH_BARS if batch.requirements.bars else MOST_MOVED
+        selector = replace(self.selector, cutoff=NearestCandidates(most))
         n_candidates, farthest = np.zeros(len(x), dtype=np.intp), np.zeros(len(x))
         parts = [Chosen.empty(batch)]
         for members, eligible in selector.eligible(batch):
@@ -194,9 +197,10 @@ def _nearest(
     is_cut[inputs] = ranking.count() > NEAREST
     ranking.keep_nearest(NEAREST)
     who, which = ranking.left()
-    as_they_are = moved_onto_rules(pool, batch, inputs[who], positions[which])
+    near = moved_onto_rules(pool, batch, inputs[who], positions[which])
+    as_they_are = asked(near, batch)
     end = np.zeros(len(batch.inputs))
-    np.maximum.at(end, as_they_are.owners, as_they_are.lengths)
+    np.maximum.at(end, near.owners, near.lengths)
     end[~is_cut] = np.inf
     both = Chosen.joined([moved, as_they_are], moved.n_candidates, moved.farthest)
     return both.take(np.flatnonzero(both.lengths < end[both.owners]))
@@ -215,6 +219,8 @@ def moved_onto_rules(
     rules = batch.requirements.rules
     rows, x = pool.matrix[pool_index], batch.inputs[owners]
     codes = pool.codes[pool_index]
+    if batch.requirements.bars:  # the class that a row had in fit does not tell enough
+        codes = np.full_like(codes, UNASKED)
     as_they_are = not rules or (rules.moves_gaps_only and not pool.has_gaps[pool_index].any())
     if not as_they_are:
         moved = batch.within_constraints(rows, owners)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from counterset.strategies.recipes import (
     first_of_equal,
     in_parts,
 )
+from counterset.strategies.safe import Safe, check_safe, with_safe
 from counterset.strategies.selection import Selector
 from counterset.strategies.sparsity import pick_sparse, undo, undo_many
 from counterset.strategies.strategy import Advance, Found, search_further, verified
@@ -37,6 +38,8 @@ __all__ = ["Nearest", "NearestFinder", "check_search", "further_options", "left_
 #: The search starts from the nearest 60 options that work, or from 4 for each counterfactual asked
 #: for: many turn out to be one when what they do not need is undone.
 OPTIONS, OPTIONS_EACH = 60, 4
+#: The search for safe options starts from the nearest 12 that pass the bar.
+SAFE_OPTIONS = 12
 #: Further options are looked for in 3 rounds, for inputs that have too few: each starts from what
 #: the rounds before it found.
 ROUNDS = 3
@@ -73,6 +76,17 @@ default=AngleDiversity(0.5)
         higher amount in one option and a lower amount in another. Otherwise options against the
         direction in which a feature usually helps come last, too: see
         :meth:`DiverseExplainer.directions`.
+    safe : int, default=0
+        How many of the options are to be safe: likely to last where the model is trained again.
+        A safe option is one that the model finds at least 75 % probable; of a model without
+        probabilities, one that holds where a person lands up to 5 % of the usual range of each
+        number away, see :class:`Margin`. Where fewer options are safe already, the nearest safe
+        ones that differ from the others take the place of the farthest; where none differs, one
+        that goes farther than another. They are at most twice as far as the farthest. The search
+        asks the model about up to twice as many rows more.
+    models : list of models, default=None
+        Fitted models, such as ones that were trained again. An option is safe if at least 9 of 10
+        of them agree that it leads to what is wanted.
 
     Examples
     --------
@@ -88,11 +102,14 @@ default=AngleDiversity(0.5)
     diversity: Diversity | None = AngleDiversity(0.5)
     search: Search = LineSearch(0.001)
     both_ways: bool = False
+    safe: int = 0
+    models: Sequence[Any] | None = None
 
     def __post_init__(self) -> None:
         check_type("diversity", self.diversity, Diversity | None, ALLOWED_DIVERSITY)
         check_search(self.search)
         check_flag(self.both_ways, "both_ways")
+        check_safe(self.safe, self.models)
 
     def learn(
         self,
@@ -102,7 +119,8 @@ default=AngleDiversity(0.5)
         advance: Advance,
     ) -> NearestFinder:
         """Learn the recipes of every class."""
-        finder = NearestFinder(self.diversity, self.search, training, recipes, self.both_ways)
+        safe = Safe(self.safe, self.models)
+        finder = NearestFinder(self.diversity, self.search, training, recipes, self.both_ways, safe)
         finder.prepare(requirements, advance)
         return finder
 
@@ -129,6 +147,8 @@ class NearestFinder:
         What training rows had to change.
     both_ways
         Whether options of one input may move a feature in opposite directions.
+    safe
+        How many options are to be safe.
     """
 
     diversity: Diversity | None
@@ -136,6 +156,7 @@ class NearestFinder:
     training: TrainingData
     recipes: RecipeBook
     both_ways: bool = False
+    safe: Safe = Safe()
 
     def prepare(self, requirements: Requirements, advance: Advance = lambda _: None) -> None:
         """Learn the recipes of every class that does not have what is wanted."""
@@ -147,7 +168,22 @@ class NearestFinder:
         """Find options for every input."""
         batch = self.with_directions(batch)
         chosen = self.with_further(self.choose(batch), batch)
+        chosen = self.with_safe(chosen, batch, self.selector(batch.requirements))
         return verified(chosen, batch, chosen.counts, sparse=True)
+
+    def with_safe(self, chosen: Chosen, batch: QueryBatch, selector: Selector) -> Chosen:
+        """Put safe options in the place of the farthest, if any are wanted."""
+        return with_safe(chosen, batch, selector, self.safe, self._safe_options)
+
+    def _safe_options(self, batch: QueryBatch) -> Chosen:
+        """Return options that pass the bar of a batch, nearest first."""
+        found = self._options(batch, SAFE_OPTIONS)
+        empty = np.flatnonzero(found.counts == 0)
+        if len(empty):
+            found = found.with_others(self._from_rows(batch, empty))
+        found = found.nearest_first(batch, self.training.pool.training_index)
+        unusual = batch.unusual(found.rows, found.owners).any(axis=1)
+        return found.take(np.lexsort((unusual, found.owners)))
 
     def with_directions(self, batch: QueryBatch) -> QueryBatch:
         """Return the batch with the directions that its options keep to."""
@@ -214,20 +250,26 @@ class NearestFinder:
         found = self._settled(undo_many(rows.choose(part), part), part)
         return found.among(inputs, len(batch.inputs))
 
-    def _options(self, batch: QueryBatch) -> Chosen:
-        """Return the recipes that work for each input, with only the changes that are needed."""
+    def _options(self, batch: QueryBatch, most: int | None = None) -> Chosen:
+        """Return the recipes that work for each input, with only the changes that are needed.
+
+        Parameters
+        ----------
+        most
+            From how many the search starts for one input; None: many.
+        """
+        most = max(OPTIONS, OPTIONS_EACH * batch.requirements.count) if most is None else most
         empty = Chosen.empty(batch)
         parts = [empty]
         for inputs, _, recipes in self.recipes.groups(batch):
             for some in in_parts(inputs, len(RUNGS) * recipes.features.size):
-                parts.append(self._working(recipes, batch, some))
+                parts.append(self._working(recipes, batch, some, most))
         found = Chosen.joined(parts, empty.n_candidates, _farthest(parts, empty.farthest))
         # Near the boundary most of many changes are needed, and each must be asked about.
         return self._settled(undo_many(found, batch), batch)
 
-    def _working(self, recipes: Recipes, batch: QueryBatch, inputs: Indices) -> Chosen:
+    def _working(self, recipes: Recipes, batch: QueryBatch, inputs: Indices, most: int) -> Chosen:
         """Return the nearest recipe that works for each set of features, nearest sets first."""
-        most = max(OPTIONS, OPTIONS_EACH * batch.requirements.count)
         rows, owners, which = _applied(recipes, batch, inputs)
         lengths = batch.lengths_of(rows, owners)
         unusual = batch.unusual(rows, owners).any(axis=1)

@@ -157,7 +157,7 @@ class PaperFinder:
 
     def numbers_held(self, batch: QueryBatch) -> int:
         """Return about how many numbers are held for one input."""
-        if not batch.requirements.rules:
+        if not batch.requirements.rules and not batch.requirements.bars:
             return 0
         coordinates = len(batch.distance.feature_of_coordinate)
         return CANDIDATES_HELD * int(batch.inputs.shape[1] + 2 * coordinates)
@@ -184,7 +184,7 @@ class PaperFinder:
     def _chosen(self, batch: QueryBatch) -> Chosen:
         """Take steps 1 to 3."""
         selector, regions = self.selector(batch.requirements), self.regions
-        if not batch.requirements.rules:
+        if not batch.requirements.rules and not batch.requirements.bars:
             if regions is None:
                 return choose_rows(selector, batch)
             return self._chosen_for_centres(regions, selector, batch)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from counterset.strategies.line_search import LineSearch, Search
 from counterset.strategies.nearest import NearestFinder, check_search
 from counterset.strategies.recipes import RecipeBook, Recipes, in_parts
 from counterset.strategies.regions import Regions, check_regions
+from counterset.strategies.safe import Safe, check_safe
 from counterset.strategies.selection import Selector
 from counterset.strategies.sparsity import undo
 from counterset.strategies.strategy import Advance, Found, verified
@@ -87,6 +88,8 @@ default=AngleDiversity(0.5)
     support : int, default=5
         How many training rows must have what an option of the list asks for, in all of its
         features: then the list shows the values of nobody in particular.
+    safe, models
+        As for :class:`Nearest`: safe options are the input's own.
 
     Examples
     --------
@@ -105,8 +108,11 @@ default=AngleDiversity(0.5)
     search: Search = LineSearch(0.001)
     both_ways: bool = False
     support: int = 5
+    safe: int = 0
+    models: Sequence[Any] | None = None
 
     def __post_init__(self) -> None:
+        check_safe(self.safe, self.models)
         check_count(self.own, "own", least=0)
         check_count(self.support, "support")
         check_regions(self.regions)
@@ -123,7 +129,10 @@ default=AngleDiversity(0.5)
     ) -> SharedFinder:
         """Divide the inputs into regions, and learn the list of each."""
         count = REGIONS if self.regions == "auto" else self.regions
-        nearest = NearestFinder(self.diversity, self.search, training, recipes, self.both_ways)
+        safe = Safe(self.safe, self.models)
+        nearest = NearestFinder(
+            self.diversity, self.search, training, recipes, self.both_ways, safe
+        )
         regions = Regions.divide(training, count)
         finder = SharedFinder(self.own, nearest, regions, self.support)
         finder.prepare(requirements, advance)
@@ -171,6 +180,7 @@ class SharedFinder:
         """Find options for every input."""
         batch = self.nearest.with_directions(batch)
         chosen = self.nearest.with_further(self._choose(batch), batch)
+        chosen = self.nearest.with_safe(chosen, batch, self._selector(batch.requirements))
         return verified(chosen, batch, chosen.counts, sparse=True)
 
     def numbers_held(self, batch: QueryBatch) -> int:
@@ -191,8 +201,7 @@ class SharedFinder:
 
     def _choose(self, batch: QueryBatch) -> Chosen:
         """Choose options for every input: its own first, then the list's, then more of its own."""
-        selector = self.nearest.selector(batch.requirements)
-        selector = replace(selector, diversity=NoSuperset(selector.diversity))
+        selector = self._selector(batch.requirements)
         own = _mark_shared(self.nearest.choose(batch), False)
         rank = np.arange(len(own.owners)) - np.searchsorted(own.owners, own.owners)
         # Joining keeps the order of the parts for each input.
@@ -211,6 +220,11 @@ class SharedFinder:
         ]
         chosen = Chosen.joined(parts, own.n_candidates, own.farthest)
         return replace(chosen, list_radius=Lazy(lambda: self.regions.radius(batch)))
+
+    def _selector(self, requirements: Requirements) -> Selector:
+        """Return what compares options."""
+        selector = self.nearest.selector(requirements)
+        return replace(selector, diversity=NoSuperset(selector.diversity))
 
     def _listed(self, batch: QueryBatch, farthest: Vector) -> Chosen:
         """Return what works of the lists for each input, in the list's order.

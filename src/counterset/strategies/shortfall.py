@@ -18,6 +18,7 @@ from counterset.exceptions import (
     NoCounterfactualError,
 )
 from counterset.explanations.why_none import WhyNone
+from counterset.models.margin import Margin
 from counterset.strategies.admissible import Proposals
 from counterset.strategies.batch import REFUSED, QueryBatch
 from counterset.strategies.candidates import moved_onto_rules
@@ -117,7 +118,13 @@ def report_shortfall(
         warn_caller(message, FewerCounterfactualsWarning)
 
 
-def why_fewer(found: Found, wanted: int, strategy: Strategy, max_rows: int | None = None) -> str:
+def why_fewer(
+    found: Found,
+    wanted: int,
+    strategy: Strategy,
+    max_rows: int | None = None,
+    margin: Margin | None = None,
+) -> str:
     """Return why some inputs have too few counterfactuals; nothing if none have.
 
     Parameters
@@ -128,8 +135,10 @@ def why_fewer(found: Found, wanted: int, strategy: Strategy, max_rows: int | Non
         How they were looked for.
     max_rows
         About how many rows the model could be asked for one input; None: any number.
+    margin
+        How near to an option people may land; None: they land on it.
     """
-    few = _few(found, wanted, strategy)
+    few = _few(found, wanted, strategy, margin)
     return " ".join(filter(None, [_cut_short(found, max_rows), few, few and _withheld(found)]))
 
 
@@ -149,7 +158,7 @@ def _withheld(found: Found) -> str:
     return ANONYMITY if found.withheld else ""
 
 
-def _few(found: Found, wanted: int, strategy: Strategy) -> str:
+def _few(found: Found, wanted: int, strategy: Strategy, margin: Margin | None) -> str:
     counts = found.counterfactuals.counts
     short = (counts < wanted) & (counts > 0)
     if found.cut_short is not None:
@@ -162,16 +171,18 @@ def _few(found: Found, wanted: int, strategy: Strategy) -> str:
     diversity, candidates = _set_by_the_user(strategy)
     both_ways = getattr(strategy, "both_ways", True)
     one_way = "" if both_ways else ", and moves no feature in the opposite direction"
+    near = "" if margin is None else f" with {margin}"
     reasons = (
         (
             few_options,
             f"no more options were found: nothing else that is allowed leads to what is wanted"
-            f"{', ' if one_way else ' and '}differs enough from these{diversity}{one_way}; let "
-            f"more features change, or ask for fewer or less different ones",
+            f"{near}{', ' if one_way else ' and '}differs enough from these{diversity}{one_way}; "
+            f"let more features change, or ask for fewer or less different ones",
         ),
         (
             few_candidates,
-            f"fewer than {wanted} training rows can be followed within the constraints{candidates};"
+            f"fewer than {wanted} training rows can be followed within the constraints{near}"
+            f"{candidates};"
             f" fit on more rows, or loosen the constraints",
         ),
         (
@@ -291,6 +302,11 @@ def why_nothing(
         + [_opens(selector, part, _without(rules, text), len(texts)) > 0 for text in texts]
     )
     only_rare = _finds_rare(selector, part) if withheld else np.zeros(len(which), dtype=bool)
+    bars = part.requirements.bars
+    if bars:
+        anywhere = replace(part, requirements=replace(part.requirements, bars=()))
+        opens = np.column_stack([_opens(selector, anywhere, rules, 1, kept=True) > 0, opens])
+        texts = [" and ".join(getattr(bar, "text", "") for bar in bars), *texts]
     return [
         _ONLY_RARE
         if rare
@@ -315,12 +331,21 @@ def _finds_rare(selector: Selector, batch: QueryBatch) -> Mask:
     return found
 
 
-def _opens(selector: Selector, batch: QueryBatch, rules: Rules, lifted: int) -> Counts:
-    """Count the rows that lead to the goal only within some of the rules, for each input."""
+def _opens(
+    selector: Selector, batch: QueryBatch, rules: Rules, lifted: int, *, kept: bool = False
+) -> Counts:
+    """Count the rows that lead to the goal only within some of the rules, for each input.
+
+    Parameters
+    ----------
+    kept
+        Whether rows count that keep all rules.
+    """
     rows, owners = _leading(selector, batch, rules, lifted)
-    # What keeps the lifted constraint too is no evidence against it.
-    breaks = ~batch.requirements.rules.hold(batch.inputs[owners], rows)
-    return np.bincount(owners[breaks], minlength=len(batch.inputs))
+    if not kept:
+        # What keeps the lifted constraint too is no evidence against it.
+        owners = owners[~batch.requirements.rules.hold(batch.inputs[owners], rows)]
+    return np.bincount(owners, minlength=len(batch.inputs))
 
 
 def _leading(
@@ -379,9 +404,11 @@ def _reason(opening: list[str], batch: QueryBatch) -> WhyNone:
     may_change = _what_may_change(batch)
     if len(opening) == 1:
         loosen = "" if opening[0] == NothingLost.text else " Loosen it."
+        bars = [getattr(bar, "text", "") for bar in batch.requirements.bars]
+        named = opening[0] if opening[0] in bars else f"the constraint {opening[0]}"
         text = (
-            f"the constraint {opening[0]} rules out all that was found{may_change}; without it "
-            f"alone there is an option.{loosen}"
+            f"{named} rules out all that was found{may_change}; without it alone there is an "
+            f"option.{loosen}"
         )
         return WhyNone(text, "constraint", opening)
     if opening:

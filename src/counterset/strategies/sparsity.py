@@ -272,7 +272,8 @@ def undo(found: Chosen, batch: QueryBatch) -> Chosen:
     if not len(found.owners):
         return found
     starts, rules = batch.inputs[found.owners], batch.requirements.rules
-    if len(batch.inputs) <= FEW_INPUTS and batch.model.remembers:
+    few = len(batch.inputs) <= FEW_INPUTS and not batch.requirements.bars
+    if few and batch.model.remembers:
         # All that the rounds below may ask, in one call.
         tried, which = partly_undone(starts, found.rows, MOST_CHANGES)
         if len(tried):

@@ -17,6 +17,7 @@ from counterset.exceptions import InvalidInputError
 from counterset.explanations.certificate import Certificate, rounded_down, rounded_up
 from counterset.explanations.context import Context
 from counterset.explanations.explanation import Explanation
+from counterset.explanations.holds import Room
 from counterset.explanations.option import Option
 from counterset.explanations.stability import Stability
 from counterset.explanations.survival import Survival
@@ -27,7 +28,7 @@ from counterset.words.changes import MOST_IN_ONE_SENTENCE, ChangeWriter, capital
 from counterset.words.outcomes import Outcomes, rounded
 from counterset.words.reasons import ReasonWriter
 from counterset.words.templates import Templates, TemplatesLike
-from counterset.words.values import Writer, percent
+from counterset.words.values import Writer, exact_percent, percent
 
 __all__ = [
     "Description",
@@ -398,6 +399,9 @@ def _sentences_by_name(context: Context, templates: Templates) -> dict[str, str]
     writer, given = _ConstraintWriter(context, templates), context.constraints
     amounts = [given.get(parameter, {}) for parameter in ("max_increase", "max_decrease")]
     known = {"known values stay known": templates("kept.known")}
+    if context.margin is not None:
+        noise = exact_percent(context.margin.noise)
+        known[str(context.margin)] = templates("margin.kept", noise=noise)
     for name in given.get("immutable", ()):
         known[f"immutable {name!r}"] = writer.features("kept.stays", [name])
     for way, later in (("increase_only", "later_only"), ("decrease_only", "earlier_only")):
@@ -539,6 +543,9 @@ class Description:
         for each change.
     unusual
         What usually helps in place of what some options do.
+    lasting
+        Which options are safer than the others, and how near to each a person may land, if that
+        was asked for.
     kept
         What stays as it is, and the other constraints that were kept.
     far
@@ -556,6 +563,7 @@ class Description:
     sure: tuple[str, ...]
     reasons: tuple[str, ...] = ()
     unusual: tuple[str, ...] = ()
+    lasting: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -595,10 +603,12 @@ class Description:
                 _option(explanation, option, texts, labels) for option in explanation.options
             ),
             unusual=tuple(unusual_options(explanation, texts, explanation.options)),
+            lasting=(*_safer(explanation, texts), *_rooms(explanation, texts, labels)),
             kept=(*([stays] if stays else []), *constraints_kept(explanation.context, texts)),
             far=tuple(how_far(explanation, texts)),
             sure=(
                 *how_sure(explanation, texts, labels),
+                *_draws(explanation, texts),
                 *measured(stability, texts, len(explanation), explanation.context.table),
                 *survived(survival, texts, labels, len(explanation)),
             ),
@@ -610,7 +620,7 @@ class Description:
         options = [
             folded(line, width, hang) for each in self.options for line, hang in _hanging(each)
         ]
-        parts = (self.unusual, self.kept, self.far, self.sure)
+        parts = (self.unusual, self.lasting, self.kept, self.far, self.sure)
         rest = [folded(" ".join(part), width) for part in parts if part]
         reasons = [folded(self.reasons[0], width)] if self.reasons else []
         reasons += [folded(f"  {line}", width, "     ") for line in self.reasons[1:]]
@@ -683,6 +693,12 @@ def _option(
         figures.insert(0, outcomes.of_option(option))
     if option.unusual:
         figures.append(templates("unusual.mark"))
+    if option.safe and not all(each.safe for each in explanation.options):
+        figures.append(templates("safe.mark"))
+    margin = explanation.context.margin
+    if margin is not None and _can_miss(explanation, option):
+        kept = round((option.hold_rate or 0) * margin.draws)
+        figures.append(templates("margin.rate", kept=kept, draws=margin.draws))
     writer, before = ChangeWriter(explanation.coded.table, templates), explanation.coded.input
     lines = writer.lines(before, option.codes, option.span)
     texts: dict[str, Any] = {
@@ -716,6 +732,62 @@ def unusual_options(
         else templates("unusual.many", ranks=templates.join(each), directions=usual)
         for usual, each in ranks.items()
     ]
+
+
+def _safer(explanation: Explanation, templates: Templates) -> list[str]:
+    """Return which options are safer than the others."""
+    ranks = [str(option.rank) for option in explanation.options if option.safe]
+    if not ranks:
+        return []
+    if len(ranks) == len(explanation):
+        return [templates("safe.all")] if len(ranks) > 1 else []
+    if len(ranks) == 1:
+        return [templates("safe.one", rank=ranks[0])]
+    return [templates("safe.many", ranks=templates.join(ranks))]
+
+
+def _rooms(explanation: Explanation, templates: Templates, outcomes: Outcomes) -> list[str]:
+    """Return how far each value of each option may differ, where a margin was asked for."""
+    margin, writer = explanation.context.margin, Writer(templates)
+    if margin is None:
+        return []
+    sentences = []
+    for option in explanation.options:
+        rooms = [_room(explanation.coded.table, room, writer) for room in option.rooms]
+        if rooms:
+            name = "margin.room" if len(rooms) == 1 else "margin.rooms"
+            texts = {"rank": option.rank, "wanted": outcomes.aim()}
+            joined = templates("margin.or").join(rooms)
+            sentences.append(templates(name, rooms=joined, **texts))
+    return sentences
+
+
+def _can_miss(explanation: Explanation, option: Option) -> bool:
+    """Whether a person can land beside an option, and it is known how often it works there."""
+    margin, coded = explanation.context.margin, explanation.coded
+    if margin is None or option.hold_rate is None:
+        return False
+    return bool(margin.moved(coded.table, coded.input[None], option.codes[None]).any())
+
+
+def _draws(explanation: Explanation, templates: Templates) -> list[str]:
+    """Return what a draw is, if the options say in how many of them they work."""
+    margin = explanation.context.margin
+    if margin is None or not any(_can_miss(explanation, each) for each in explanation.options):
+        return []
+    return [templates("margin.draws", noise=exact_percent(margin.noise))]
+
+
+def _room(table: Table, room: Room, writer: Writer) -> str:
+    """Return how far one value may differ."""
+    feature = table.features[table.position(room.name)]
+    names = ("margin.same", "margin.both", "margin.lower", "margin.higher")
+    if feature.is_time:
+        names = ("margin.same_time", "margin.both_times", "margin.earlier", "margin.later")
+    less, more = (writer.distance(feature, each) for each in (room.less, room.more))
+    which = 0 if less == more else 1 if room.less and room.more else 2 if room.less else 3
+    texts = {"feature": writer.feature(feature), "less": less, "more": more}
+    return writer.templates(names[which], **texts)
 
 
 def _hanging(option: tuple[str, ...]) -> list[tuple[str, str]]:

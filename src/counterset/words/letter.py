@@ -252,6 +252,8 @@ class _Writer:
             one, many = "letter.option", "letter.option_many"
             notes = [self._outcomes.of_option(option)] if self._outcomes.differ else []
             notes += [texts("unusual.mark")] if option.unusual else []
+            safer = option.safe and not all(each.safe for each in explanation.options)
+            notes += [texts("safe.mark")] if safer else []
             if notes:
                 one, many = "letter.option_to", "letter.option_many_to"
                 values["result"] = texts("list.comma").join(notes)
@@ -261,7 +263,8 @@ class _Writer:
                 lines = [texts("change.line", clause=change) for change in changes]
                 items.append("\n".join([texts(many, count=len(changes), **values), *lines]))
         heading = "letter.one_option" if len(explanation) == 1 else "letter.options"
-        note = " ".join((*self._description.unusual, texts("letter.example")))
+        known = *self._description.unusual, *self._description.lasting
+        note = " ".join((*known, texts("letter.example")))
         return Section("", (texts(heading, wanted=wanted), tuple(items), note))
 
     def to_reviewer(self) -> Letter:
@@ -269,7 +272,7 @@ class _Writer:
         options = tuple("\n".join(option) for option in description.options)
         costs = costs_of_changes(self._explanation.context, texts)
         found: list[str | tuple[str, ...]] = [description.heading, *([options] if options else [])]
-        sections = [Section("", (*found, *description.unusual))]
+        sections = [Section("", (*found, *description.unusual, *description.lasting))]
         for title, lines in (
             ("letter.review_reasons", self._reasons.long()),
             ("letter.review_constraints", (*description.kept, *costs)),

@@ -126,6 +126,16 @@ class Writer:
             return text
         return feature.wording.with_unit(text, is_one=about == 1)
 
+    def distance(self, feature: Feature, difference: float) -> str:
+        """Return how large a difference of two values is, with all its digits and its unit."""
+        if feature.is_time:
+            return self.templates("value.days", days=format_number(difference / DAY))
+        whole = float(difference).is_integer()
+        text = format_number(round(difference) if whole else float(f"{difference:.12g}"))
+        if feature.wording is None:
+            return text
+        return feature.wording.with_unit(text, is_one=difference == 1)
+
     def differences(self, differences: Mapping[str, float], table: Table) -> str:
         """Return by how much slightly different inputs differ, number by number.
 
