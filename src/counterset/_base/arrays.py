@@ -22,6 +22,7 @@ __all__ = [
     "Moves",
     "Stack",
     "Vector",
+    "count_before",
     "row_blocks",
     "rows_as_bytes",
     "squared_lengths",
@@ -51,6 +52,23 @@ Labels: TypeAlias = NDArray[Any]
 
 #: 100,000 rows of 50 numbers take 40 MB: little beside a table that has many such blocks.
 BLOCK_ROWS = 100_000
+
+
+def count_before(owners: Indices, counted: Mask) -> Counts:
+    """Return how many counted elements of the same owner stand before each element.
+
+    Parameters
+    ----------
+    owners
+        The owner of each element, ascending.
+
+    Examples
+    --------
+    >>> count_before(np.array([0, 0, 0, 2, 2]), np.array([True, False, True, True, True])).tolist()
+    [0, 1, 1, 0, 1]
+    """
+    before: Counts = counted.cumsum() - counted
+    return before - before[np.searchsorted(owners, owners)] if len(owners) else before
 
 
 def row_blocks(count: int, size: int = BLOCK_ROWS) -> Iterator[slice]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from counterset._base.arrays import Counts, Indices, Mask
+from counterset._base.arrays import Counts, Indices, Mask, count_before
 from counterset._base.checks import check_count, check_list
 from counterset.exceptions import InvalidInputError
 from counterset.models.margin import Margin
@@ -147,7 +147,7 @@ def _stays(chosen: Chosen, need: Counts, most: int) -> Mask:
     assert chosen.safe is not None, "the bar was asked"
     is_other = ~chosen.safe
     stays: Mask = chosen.safe | (
-        _count_before(chosen.owners, is_other)
+        count_before(chosen.owners, is_other)
         < (most - need - np.bincount(chosen.owners[chosen.safe], minlength=len(need)))[
             chosen.owners
         ]
@@ -177,10 +177,10 @@ def _picked(
         everything = replace(selector, diversity=diversity, most=len(stage))
         chosen = np.sort(everything.choose_from_own(view, both.owners, moves))
         owners, is_safe = both.owners[chosen], stage[chosen] == STAGE_SAFE
-        chosen = chosen[~is_safe | (_count_before(owners, is_safe) < need[owners])]
+        chosen = chosen[~is_safe | (count_before(owners, is_safe) < need[owners])]
         owners = both.owners[chosen]
         fits: Indices = chosen[
-            _count_before(owners, np.ones(len(owners), dtype=bool)) < selector.most
+            count_before(owners, np.ones(len(owners), dtype=bool)) < selector.most
         ]
         return fits
 
@@ -196,9 +196,3 @@ def _picked(
             [picked[~lacking[both.owners[picked]]], others[lacking[both.owners[others]]]]
         )
     )
-
-
-def _count_before(owners: Indices, counted: Mask) -> Counts:
-    """Return how many counted options of the same input stand before each."""
-    before: Counts = counted.cumsum() - counted
-    return before - before[np.searchsorted(owners, owners)] if len(owners) else before

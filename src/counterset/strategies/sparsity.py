@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from counterset._base.arrays import Codes, Counts, Indices, Mask, Matrix
+from counterset._base.arrays import Codes, Indices, Mask, Matrix, count_before
 from counterset.strategies.batch import REFUSED, UNASKED, Ask, Chosen, QueryBatch
 from counterset.strategies.candidates import pick_diverse
 from counterset.strategies.line_search import unit_costs
@@ -244,15 +244,9 @@ def _first_ones(owners: Indices, landmark: Mask, open_: Mask, factor: int) -> In
     factor
         How many times the usual number to return.
     """
-    rank, landmark_rank = (_count_before(owners, each) for each in (open_, open_ & landmark))
+    rank, landmark_rank = (count_before(owners, each) for each in (open_, open_ & landmark))
     nearest = rank < factor * NEAREST
     return np.flatnonzero(open_ & (nearest | landmark & (landmark_rank < factor * MOST_LANDMARKS)))
-
-
-def _count_before(owners: Indices, counted: Mask) -> Counts:
-    """Return how many counted candidates of the same input stand before each."""
-    before: Counts = counted.cumsum() - counted
-    return before - before[np.searchsorted(owners, owners)]
 
 
 def undo_many(found: Chosen, batch: QueryBatch) -> Chosen:
