@@ -50,7 +50,7 @@ from counterset.evaluation import GaussianNoise
 from counterset.evaluation.evaluate import Judge
 from counterset.exact import Box
 from counterset.paper.setups import PAPER_DATASETS, Network, prepare
-from counterset.plots.style import COLOURS, GREY, MARKERS, pyplot
+from counterset.plots.style import COLOURS, MARKERS, pyplot
 
 PARTS = ("many", "coarse", "jump", "exact", "cut", "diversity", "mixed")
 STRATEGIES = {"nearest": Nearest(), "shared": Shared(own=2)}
@@ -97,6 +97,8 @@ FEW_TABLES = {
     "coarse": ("set_mean", "coverage", "single"),
     "diversity": ("set_mean", "coverage", "single", "k_distance", "k_diversity", "options"),
 }
+#: Grid lines, and what stands for one option.
+GREY = "#767676"
 #: What is drawn: the label of the settings, and their ticks.
 DRAWN: dict[str, tuple[str, tuple[float, ...]]] = {
     "many": ("options asked for", SHOWN),
