@@ -27,8 +27,8 @@ from counterset import (
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "nearest": {"strategy": Nearest()},
-    "nearest, anonymity=1": {"strategy": Nearest(), "anonymity": 1},
-    "shared": {"strategy": Shared()},
+    "nearest, anonymity=2": {"strategy": Nearest(), "anonymity": 2},
+    "shared, anonymity=2": {"strategy": Shared(), "anonymity": 2},
     "paper": {"strategy": Paper()},
     "paper, rows": {"strategy": Paper(search=None)},
 }

@@ -27,7 +27,6 @@ from counterset.explanations.explanations import Explanations
 from counterset.models.adapter import warn_of_unused
 from counterset.models.goals import AnyOther, read_goal, set_goal
 from counterset.models.margin import Margin, MarginLike, read_margin
-from counterset.strategies.anonymity import LEAST_ALIKE
 from counterset.strategies.batch import Requirements
 from counterset.strategies.calls import IfNone, Request, Workload, explain_rows
 from counterset.strategies.directions import directions_table
@@ -38,7 +37,7 @@ from counterset.strategies.nearest import Nearest
 from counterset.strategies.paper import Paper
 from counterset.strategies.ranking import Cutoff, NearestCandidates
 from counterset.strategies.recipes import RecipeBook
-from counterset.strategies.shared import Shared, SharedFinder
+from counterset.strategies.shared import SharedFinder
 from counterset.strategies.strategy import Strategy
 from counterset.strategies.training import TrainingData
 from counterset.tables.codes import warn_of_codes
@@ -105,11 +104,10 @@ class DiverseExplainer(BaseEstimator):
         What may change, see :class:`Constraints`.
     plausibility : NearData, default=None
         :class:`NearData` requires counterfactuals to lie near training rows.
-    anonymity : int, default=None
+    anonymity : int, default=1
         An option may equal a training row, in all features together, only if at least this many
-        training rows are equal. None: 2 with :class:`Nearest` and :class:`Shared`, so that no
-        option is the row of one person alone; 1 with :class:`Paper`, whose candidates are training
-        rows, and with strategies of your own. 1: any option may equal any row.
+        training rows are equal. With 2, no option is the row of one person alone: a number goes a
+        little farther, or another option takes its place.
     max_model_rows : int, default=None
         The most rows to ask the model about for one input; when they are used up, the search ends,
         and a warning says so. Answers stay valid, but may be fewer or farther, and depend on the
@@ -181,7 +179,7 @@ class DiverseExplainer(BaseEstimator):
         schema: Schema | None = None,
         constraints: Constraints | None = None,
         plausibility: NearData | None = None,
-        anonymity: int | None = None,
+        anonymity: int = 1,
         max_model_rows: int | None = None,
         margin: MarginLike = None,
     ) -> None:
@@ -493,7 +491,7 @@ class DiverseExplainer(BaseEstimator):
             self.constraints,
             max_rows=self.max_model_rows,
             margin=self._margin(margin),
-            anonymity=self._least_alike,
+            anonymity=self.anonymity,
         )
         return self._explain(*self.training_.table.encode_one(x), request)[0]
 
@@ -546,7 +544,7 @@ class DiverseExplainer(BaseEstimator):
         self._check_fitted()
         work = Workload(n_jobs, memory, progress)
         goal = target, target_probability, interval, constraints
-        limits = self.max_model_rows, self._least_alike, self._margin(margin)
+        limits = self.max_model_rows, self.anonymity, self._margin(margin)
         request = Request(*goal, self.constraints, if_none, skip, *limits, workload=work)
         if is_dask_frame(X):
             raise InvalidInputError(
@@ -710,7 +708,7 @@ class DiverseExplainer(BaseEstimator):
 
             requirements = Requirements(AnyOther(), None, rules, support, count)
             self.strategy_ = self.strategy.learn(training, recipes, requirements, advance)
-        training.rare(self._least_alike)
+        training.rare(self.anonymity)
         self.training_, self._recipes = training, recipes
         self._range_finder = RangeFinder(training)
         self._fitted_with = {name: getattr(self, name) for name in _USED_BY_FIT}
@@ -737,18 +735,11 @@ class DiverseExplainer(BaseEstimator):
         """Check that the parameters are what the explainer can use."""
         read_margin(self.margin)
         check_count(self.max_counterfactuals, "max_counterfactuals")
-        for name in ("max_model_rows", "anonymity"):
-            if getattr(self, name) is not None:
-                check_count(getattr(self, name), name)
+        check_count(self.anonymity, "anonymity")
+        if self.max_model_rows is not None:
+            check_count(self.max_model_rows, "max_model_rows")
         for name, (kind, allowed) in _ALLOWED.items():
             check_type(name, getattr(self, name), kind, allowed)
-
-    @property
-    def _least_alike(self) -> int:
-        """How many training rows must be equal to one that an option equals."""
-        if self.anonymity is not None:
-            return self.anonymity
-        return LEAST_ALIKE if isinstance(self.strategy, Nearest | Shared) else 1
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "training_"):

@@ -243,7 +243,7 @@ def disclosure(
     """Return the share of options that equal a training row in all features together.
 
     Such an option shows the whole row of somebody else, what it changes and what it leaves as it
-    is. By default it is 0 for rows of one person, see ``anonymity`` of :class:`DiverseExplainer`.
+    is. ``DiverseExplainer(anonymity=2)`` makes it 0 for rows of one person.
 
     Parameters
     ----------

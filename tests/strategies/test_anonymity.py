@@ -63,23 +63,20 @@ def test_no_option_is_the_row_of_few_people(strategy: Any, least: int) -> None:
     assert max(counts) >= least  # what many people share is still offered
 
 
-def test_that_is_the_default_of_nearest_and_shared_only() -> None:
+def test_it_is_asked_for_and_holds_for_every_strategy() -> None:
     people = answers()
-    for strategy in (Nearest(), Shared()):
-        assert metrics.disclosure(explained(people, strategy=strategy), people, fewer_than=2) == 0
-        free = explained(people, strategy=strategy, anonymity=1)
-        assert metrics.disclosure(free, people, fewer_than=2) > 0.1
-    rows = explained(people, strategy=Paper(search=None))
-    assert metrics.disclosure(rows, people) == 1
-    assert metrics.disclosure(rows, people, fewer_than=2) > 0
-    asked = explained(people, strategy=Paper(search=None), anonymity=2)
-    assert metrics.disclosure(asked, people, fewer_than=2) == 0
-    assert asked.counts.sum() > 0
+    for strategy in (Nearest(), Shared(), Paper(search=None)):
+        free = explained(people, strategy=strategy)
+        assert metrics.disclosure(free, people, fewer_than=2) > 0
+        asked = explained(people, strategy=strategy, anonymity=2)
+        assert metrics.disclosure(asked, people, fewer_than=2) == 0
+        assert asked.counts.sum() > 0
+    assert metrics.disclosure(free, people) == 1  # training rows as they are
 
 
 def test_another_option_takes_the_place_of_one_that_is_left_out() -> None:
     people = answers()
-    free, kept = explained(people, anonymity=1), explained(people)
+    free, kept = explained(people), explained(people, anonymity=2)
     assert metrics.disclosure(free, people, fewer_than=2) > 0.1
     lost = free.counts.sum() - kept.counts.sum()
     withheld = round(metrics.disclosure(free, people, fewer_than=2) * free.counts.sum())
@@ -100,7 +97,9 @@ def test_numbers_are_hardly_ever_equal_so_that_nothing_changes(least: int) -> No
 
 def test_a_number_goes_a_little_farther_instead() -> None:
     X = np.random.default_rng(0).random((300, 2)).round(2)  # many of the nearest are somebody's
-    explainer = DiverseExplainer(lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=2).fit(X)
+    explainer = DiverseExplainer(
+        lambda rows: rows.sum(axis=1) > 1, max_counterfactuals=2, anonymity=2
+    ).fit(X)
     inputs = X[X.sum(axis=1) < 0.9]
     kept = explainer.explain_many(inputs, if_none="ignore")
     free = explainer.set_params(anonymity=1).explain_many(inputs, if_none="ignore")
@@ -116,12 +115,14 @@ TWO = pd.DataFrame({"home": ["own"] + ["rent"] * 9})
 
 
 def test_where_nothing_else_is_left_the_reason_is_said() -> None:
-    explainer = DiverseExplainer(lambda rows: rows["home"] == "own", max_counterfactuals=1).fit(TWO)
+    explainer = DiverseExplainer(
+        lambda rows: rows["home"] == "own", max_counterfactuals=1, anonymity=2
+    ).fit(TWO)
     with pytest.raises(NoCounterfactualError, match=r"few people share\. anonymity=1 allows that"):
         explainer.explain({"home": "rent"})
     assert len(explainer.set_params(anonymity=1).explain({"home": "rent"})) == 1
     owners = pd.concat([TWO, TWO])
-    assert len(explainer.set_params(anonymity=None).fit(owners).explain({"home": "rent"})) == 1
+    assert len(explainer.set_params(anonymity=2).fit(owners).explain({"home": "rent"})) == 1
 
 
 def test_a_constraint_is_still_named_where_it_is_the_reason() -> None:

@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from counterset._base.arrays import Mask, Matrix
 from counterset._base.row_counts import RowCounts
 
-__all__ = ["LEAST_ALIKE", "RareRows"]
-
-#: Options of Nearest and Shared equal a training row only if another training row is equal to it
-#: too. With 5 equal rows, 6 % of the people had no option left on a small table of categories.
-LEAST_ALIKE = 2
+__all__ = ["RareRows"]
 
 
 @dataclass(frozen=True)
