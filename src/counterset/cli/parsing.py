@@ -227,7 +227,7 @@ def add_margin(group: Group) -> None:
         "--margin",
         type=float,
         metavar="SHARE",
-        help="options must work up to this share of each usual range away, such as 0.05",
+        help="options must work this share of the range away: 0.05",
     )
 
 

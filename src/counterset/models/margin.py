@@ -61,7 +61,7 @@ class Margin:
     'Raise x0 from 0.2 to 0.5'
     >>> option = explainer.explain([0.2], margin=Margin(noise=0.05, hold=1.0)).options[0]
     >>> option.sentence, option.hold_rate
-    ('Raise x0 from 0.2 to 0.55', 1.0)
+    ('Raise x0 from 0.2 to 0.549', 1.0)
     """
 
     noise: float = 0.05

@@ -116,7 +116,7 @@ function byFeature(state) {
     h("label", {}, "By ", h("select", { id: "by", value: asked.by ?? "",
       onchange: (event) => set({ by: event.target.value || null }) },
     h("option", { value: "" }, "choose a feature"),
-    start.features.map((each) => h("option", { value: each.name }, each.label)))),
+    start.features.map((feature) => h("option", { value: feature.name }, feature.label)))),
     asked.by !== null && (found ? table(state, found) : h("p", { class: "note" }, "…")));
 }
 
