@@ -99,7 +99,8 @@ class Gate:
         finally:
             for each in (gone, answered):
                 each.cancel()
-            await asyncio.gather(gone, answered, return_exceptions=True)
+        # Not where the server stops: it waits for nothing more than the answer that says so.
+        await asyncio.gather(gone, answered, return_exceptions=True)
 
     def _check(self, scope: Scope) -> None:
         """Check the host of a request, and its secret."""
