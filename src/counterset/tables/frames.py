@@ -133,7 +133,9 @@ def take_rows(values: Any, which: Indices) -> Any:
     """
     if isinstance(values, pd.DataFrame | pd.Series):
         return values.iloc[which]
-    if is_frame(values) or nw.dependencies.is_into_series(values):
+    kinds = nw.dependencies
+    is_column = kinds.is_polars_series(values) or kinds.is_pyarrow_chunked_array(values)
+    if is_frame(values) or is_column:
         read = nw.from_native(values, eager_only=True, allow_series=True)
         return read[which.tolist()].to_native()
     return np.asarray(values)[which]
