@@ -76,7 +76,7 @@ def recourse(
     >>> recourse(explained, by="home").reset_index()[["home", "people", "without"]]
        home  people  without
     0   own      70       21
-    1  rent      85       31
+    1  rent      85       30
     """
     if not isinstance(explanations, Explanations):
         raise InvalidInputError(
