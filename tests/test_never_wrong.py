@@ -103,7 +103,10 @@ def test_every_counterfactual_is_valid_and_keeps_what_was_promised(
         assert isinstance(frame, pd.DataFrame)
         pd.testing.assert_series_equal(frame.dtypes, case.X.dtypes)
         assert list(frame.columns) == list(case.X.columns)
-        assert (np.diff(explanation.distances) >= 0).all()
+        unusual = np.array([bool(option.unusual) for option in explanation.options], dtype=bool)
+        assert (np.diff(unusual.astype(int)) >= 0).all()  # they come last
+        for part in (unusual, ~unusual):
+            assert (np.diff(explanation.distances[part]) >= 0).all()
         if explanation.plausibility is not None:
             assert explainer.training_.support is not None
             assert (explanation.plausibility <= explainer.training_.support.threshold).all()
