@@ -157,7 +157,7 @@ class BoxChecker:
         return points is not None and bool(self.reaches(points[0]).all())
 
     def design(self, row: Vector, low: Vector, high: Vector, count: int) -> Matrix:
-        """Return at most so many points of a box, always the same: corners, edges, and others."""
+        """Return up to ``count`` points of a box, always the same: corners, edges, and others."""
         free = np.flatnonzero(low < high)
         corners = self._corners(len(free))
         others = qmc.Halton(len(free), scramble=False).random(count) if len(free) else corners
@@ -173,7 +173,7 @@ class BoxChecker:
 
     @staticmethod
     def _corners(count: int) -> Matrix:
-        """Return the corners of the unit cube of so many dimensions, the first 64 if more."""
+        """Return the corners of the unit cube, the first 64 if there are more."""
         numbers = np.arange(min(2**count, MOST_CORNERS))
         return np.asarray(numbers[:, None] >> np.arange(count)[None, :] & 1, dtype=np.float64)
 

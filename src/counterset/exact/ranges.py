@@ -38,7 +38,7 @@ SHARES = (1.0, 0.75, 0.5, 0.25, 0.125)
 #: One side is tried at 64 steps of its way, three times, each time between the last step that
 #: works and the next: that tells 200,000 steps apart in three calls.
 STEPS, ROUNDS = 64, 3
-#: At each step, the other features are at so many points of their ranges.
+#: How many points of the ranges of the other features are tried at each step.
 POINTS_AT_STEP = 12
 POINTS_TOGETHER = 64
 #: A box is cut and verified again at most 30 times; then its option stays a point.

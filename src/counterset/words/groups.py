@@ -24,7 +24,7 @@ MOST_VALUES, BANDS = 6, 4
 #: The ends of bands are written with 4 digits, or more if two bands would read alike.
 DIGITS = (4, 6, 9, 17)
 
-#: Writes a band: from its ends, with at most so many digits.
+#: Writes a band from its ends, with a limited number of digits.
 BandText: TypeAlias = Callable[[float, float, int], str]
 
 
@@ -117,7 +117,7 @@ def banded(values: Vector, known: Mask, among: Mask, text: BandText) -> list[Gro
     among
         The people that count.
     text
-        Writes a band: from its ends, with at most so many digits.
+        Writes a band from its ends, with a limited number of digits.
     """
     mine = np.sort(values[known & among])
     if len(np.unique(mine)) <= MOST_VALUES:
