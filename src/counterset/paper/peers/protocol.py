@@ -55,6 +55,9 @@ PEERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "nice-sparsity": ("nice", "Nice", {"optimization": "sparsity"}),
     "wachter": ("wachter", "Wachter", {}),
     "roar": ("roar", "Roar", {}),
+    "milp": ("proved", "Proved", {"solver": "milp"}),
+    "cp-sat": ("proved", "Proved", {"solver": "cp-sat"}),
+    "face": ("face", "Face", {}),
     "treecf": ("treecf", "TreeCF", {}),
     "treecf-exact": ("treecf", "TreeCF", {"exact": True}),
     **{
