@@ -8,6 +8,7 @@ import time
 import numpy as np
 
 from counterset._base.arrays import Matrix
+from counterset.exceptions import NoCounterfactualError
 from counterset.paper.setups import Network
 
 
@@ -62,3 +63,22 @@ class Crooked(Corner):
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
         return [np.ones((1, 3)) for _ in X]
+
+
+class Tiring(Corner):
+    """Ends the process when it is asked about a third row, each time anew."""
+
+    asked = 0
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        self.asked += len(X)
+        if self.asked > 2:
+            os._exit(3)
+        return super().explain_many(X)
+
+
+class NothingFound(Corner):
+    """Says with an error that there is no counterfactual."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        raise NoCounterfactualError("There is none.")
