@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from multiprocessing import Pipe
@@ -60,7 +61,7 @@ def test_an_invalid_set_shows_up_as_invalid(runner: PeerRunner) -> None:
         ("Dying", "the process ended with exit code 3"),
         ("Killed", "the process was ended by SIGKILL; the limit of memory is 4 GB"),
         ("Crooked", "3 features"),
-        ("Short", "got 2 rows and returned 1 sets"),
+        ("Short", "got 1 rows and returned 0 sets"),
         ("Missing", "has no attribute 'Missing'"),
     ],
 )
@@ -76,6 +77,57 @@ def test_a_peer_that_hangs_is_stopped(runner: PeerRunner) -> None:
     runner.time_limit = 0.5
     with pytest.raises(CellError, match=r"not finished within the time limit of 0\.5 s"):
         runner(cell("Hanging"))
+
+
+def test_a_peer_that_was_stopped_continues_with_the_next_row(
+    runner: PeerRunner, tmp_path: Path
+) -> None:
+    # All explanations of hours were lost when the last one failed.
+    expected = runner(cell("Corner"))
+    for kept in (2, 4):
+        runner = PeerRunner(runner.weights, inputs=2, repeats=2, explained=tmp_path / "kept")
+        with pytest.raises(CellError, match="exit code 3"):
+            runner(cell("Tiring"))
+        file = tmp_path / "kept" / "toy_peers.Tiring-diabetes.jsonl"
+        assert len(file.read_text().splitlines()) == kept
+    with file.open("a") as stream:
+        stream.write('{"row": "half a li')  # a process was stopped while it wrote
+    table = PeerRunner(runner.weights, inputs=2, repeats=2, explained=tmp_path / "kept")(
+        cell("Tiring")
+    )
+    assert (table["seconds"] > 0).all()
+    first = table[table["repeat"] == 1].reset_index(drop=True)
+    own = ["k_distance", "k_diversity", "validity", "sparsity"]
+    pd.testing.assert_frame_equal(first[own], expected[own])
+
+
+def test_answers_about_another_network_are_not_used(runner: PeerRunner, tmp_path: Path) -> None:
+    runner.explained = tmp_path / "kept"
+    with pytest.raises(CellError, match="exit code 3"):
+        PeerRunner(runner.weights, repeats=2, explained=runner.explained)(cell("Tiring"))
+    first = np.zeros((8, 1))
+    first[0, 0] = 1.0
+    assert runner.weights is not None
+    Network([(first, [0.0]), ([[0.0, 1.0]], [0.3, 0.0])]).save(runner.weights / "diabetes.npz")
+    again = PeerRunner(runner.weights, repeats=2, explained=runner.explained)
+    with pytest.raises(CellError, match="exit code 3"):
+        again(cell("Tiring"))
+    file = tmp_path / "kept" / "toy_peers.Tiring-diabetes.jsonl"
+    rows = [json.loads(line)["row"] for line in file.read_text().splitlines()]
+    assert len(set(rows)) == 4
+
+
+def test_a_peer_without_time_says_what_is_kept(runner: PeerRunner, tmp_path: Path) -> None:
+    runner.explained, runner.time_limit = tmp_path, 0.5
+    (tmp_path / "toy_peers.Hanging-diabetes.jsonl").write_text("{}\n{}\n")
+    with pytest.raises(CellError, match="; 2 explanations are kept, and --retry continues"):
+        runner(cell("Hanging"))
+
+
+def test_an_input_without_a_counterfactual_has_an_empty_set(runner: PeerRunner) -> None:
+    table = runner(cell("NothingFound"))
+    assert table["counterfactuals"].tolist() == [0, 0]
+    assert (table["validity"] == 0).all()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits it")

@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 from counterset._base.arrays import Matrix
+from counterset.exceptions import NoCounterfactualError
 from counterset.paper.setups import Network
 
 
@@ -87,7 +88,7 @@ class Short(Corner):
     """Returns fewer sets than inputs."""
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
-        return super().explain_many(X)[:1]
+        return super().explain_many(X)[:-1]
 
 
 class Loud(Corner):
@@ -98,3 +99,22 @@ class Loud(Corner):
         sys.stderr.write("warning " * 100_000)
         os.write(1, b"more")
         return super().explain_many(X)
+
+
+class Tiring(Corner):
+    """Ends the process when it is asked about a third row, each time anew."""
+
+    asked = 0
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        self.asked += len(X)
+        if self.asked > 2:
+            os._exit(3)
+        return super().explain_many(X)
+
+
+class NothingFound(Corner):
+    """Says with an error that there is no counterfactual."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        raise NoCounterfactualError("There is none.")

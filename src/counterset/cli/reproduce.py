@@ -120,6 +120,7 @@ def _run(arguments: argparse.Namespace) -> int:
             arguments.peer_repeats,
             arguments.peer_time_limit,
             arguments.peer_python,
+            arguments.output / "explained",
         ),
         retry=arguments.retry,
         progress=not arguments.quiet,

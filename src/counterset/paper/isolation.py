@@ -6,6 +6,7 @@ another one. So a peer can have an environment of its own, with other versions o
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import Any, Self
@@ -24,9 +26,9 @@ import numpy as np
 import pandas as pd
 
 import counterset
-from counterset._base.arrays import Matrix
+from counterset._base.arrays import Matrix, Vector
 from counterset.evaluation.evaluate import evaluate
-from counterset.exceptions import CountersetError
+from counterset.exceptions import CountersetError, NoCounterfactualError
 from counterset.explainer import DiverseExplainer
 from counterset.paper.cells import Cell, CellError
 from counterset.paper.experiment import PROTOCOLS, Experiment, alpha_of
@@ -34,7 +36,10 @@ from counterset.paper.peers.libraries import interpreter_of
 from counterset.paper.peers.protocol import check_peer, find_peer, takes
 from counterset.paper.peers.wire import pack, pack_labels, unpack
 
-__all__ = ["Cost", "IsolatedPeer", "PeerRunner", "serve"]
+__all__ = [
+    "Cost", "IsolatedPeer", "KeptAnswers", "PeerRunner", "TimeLimitError", "seconds_of_pairs",
+    "serve",
+]  # fmt: skip
 
 #: What the process of a peer runs. It reads this very package, whatever else its environment holds.
 PROGRAM = """
@@ -66,6 +71,10 @@ QUESTIONS = ("predict", "predict_proba", "decision_function")
 READABLE = ("layers", "coef_", "intercept_")
 #: 4 GB.
 MEMORY = 4e9
+
+
+class TimeLimitError(CellError):
+    """Raised when the time of a peer is over."""
 
 
 @dataclass(frozen=True)
@@ -261,7 +270,9 @@ class IsolatedPeer:
             while True:
                 left = self._left - (time.monotonic() - started)
                 if left <= 0 or not self._connection.poll(left):
-                    raise CellError(f"not finished within the time limit of {self.time_limit:g} s")
+                    raise TimeLimitError(
+                        f"not finished within the time limit of {self.time_limit:g} s"
+                    )
                 kind, content = self._connection.recv()
                 if kind == "model":
                     self._connection.send(self._answer(*content))
@@ -425,7 +436,7 @@ def _serve(connection: Connection) -> None:
             else:
                 rows = unpack(content)
                 with counter.timing():
-                    found = peer.explain_many(rows)
+                    found = _explained(peer, rows)
                 answer = {"sets": _packed_sets(found, len(rows))}
             answer |= {"seconds": counter.seconds, "rows": counter.rows}
         except MemoryError:
@@ -473,11 +484,94 @@ def _model(connection: Connection, counter: _Counter, told: dict[str, Any]) -> A
     return model
 
 
+def _explained(peer: Any, rows: Any) -> Any:
+    """Return the sets of rows; one by one if some row has none (None stands there)."""
+    try:
+        return peer.explain_many(rows)
+    except NoCounterfactualError:
+        if len(rows) == 1:
+            return [None]
+        return [_explained(peer, rows[i : i + 1])[0] for i in range(len(rows))]
+
+
 def _packed_sets(found: Any, expected: int) -> list[Any]:
     sets = [getattr(each, "counterfactuals", each) for each in found]
     if len(sets) != expected:
         raise ValueError(f"explain_many got {expected} rows and returned {len(sets)} sets")
     return [pack([] if each is None else each) for each in sets]
+
+
+class KeptAnswers:
+    """An explainer that asks a peer about each row only once, and keeps the answers in a file.
+
+    The rows are asked about one at a time. Each answer is one line of the file, so that a run that
+    is stopped loses no more than the row that it was at.
+
+    Parameters
+    ----------
+    peer : IsolatedPeer
+        The peer, fitted.
+    identity : str
+        What identifies the model, the training rows and the settings: an answer about others is
+        not used.
+    file : Path or None
+        The file, in JSON lines. None: the answers are kept in memory only.
+
+    Attributes
+    ----------
+    costs
+        What the peer took for each row that was asked about, in the order of asking.
+    """
+
+    def __init__(self, peer: IsolatedPeer, identity: str, file: Path | None) -> None:
+        self.peer = peer
+        self.costs: list[Cost] = []
+        self._identity = identity
+        self._file = file
+        self._answers: dict[str, dict[str, Any]] = {}
+        if file is not None and file.exists():
+            self._answers = {
+                answer["row"]: answer for answer in map(_parse, _lines(file)) if answer
+            }
+
+    def explain_many(self, X: Any) -> list[Any]:
+        """Return the set of each row."""
+        return [self._explain(X[i : i + 1]) for i in range(len(X))]
+
+    def _explain(self, row: Any) -> Any:
+        asked = json.dumps([self._identity, np.asarray(row).tolist()], default=str)
+        key = sha256(asked.encode()).hexdigest()[:16]
+        if key not in self._answers:
+            [found] = self.peer.explain_many(row)
+            cost = {"seconds": round(self.peer.cost.seconds, 6), "rows": self.peer.cost.rows}
+            self._keep({"row": key, **cost, "set": pack(found)})
+        answer = self._answers[key]
+        self.costs.append(Cost(answer["seconds"], answer["rows"]))
+        return unpack(answer["set"])
+
+    def _keep(self, answer: dict[str, Any]) -> None:
+        self._answers[answer["row"]] = answer
+        if self._file is None:
+            return
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with self._file.open("a+b") as stream:
+            # A process that was stopped may have left half a line: it must not swallow this one.
+            if stream.tell() and not _lines(self._file)[-1].endswith(b"\n"):
+                stream.write(b"\n")
+            stream.write(json.dumps(answer, default=str).encode() + b"\n")
+
+
+def _lines(file: Path) -> list[bytes]:
+    return file.read_bytes().splitlines(keepends=True)
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    """Return an answer; None for half a line."""
+    try:
+        answer: dict[str, Any] = json.loads(line)
+    except ValueError:
+        return None
+    return answer
 
 
 @dataclass
@@ -499,6 +593,9 @@ class PeerRunner:
     python : str, default=None
         The interpreter to run peers with. None: that of the environment that
         ``counterset peers --install`` made for its library, or this one.
+    explained : Path or None, default=None
+        A folder where each set is kept as soon as it is found, so that a run that was stopped
+        continues with the next input. None: nothing is kept.
     memory_limit : float, default=4e9
         Bytes for one peer.
     """
@@ -509,6 +606,7 @@ class PeerRunner:
     repeats: int = 3
     time_limit: float = 600.0
     python: str | None = None
+    explained: Path | None = None
     memory_limit: float = MEMORY
     _done: dict[tuple[str, str], dict[int, pd.DataFrame] | CellError] = field(
         default_factory=dict, init=False, repr=False
@@ -520,6 +618,8 @@ class PeerRunner:
         if key not in self._done:
             try:
                 self._done[key] = self._run(*key)
+            except TimeLimitError as error:
+                self._done[key] = CellError(f"{error}{self._progress(*key)}")
             except CellError as error:
                 self._done[key] = error
         outcome = self._done[key]
@@ -530,54 +630,71 @@ class PeerRunner:
     def _run(self, name: str, dataset: str) -> dict[int, pd.DataFrame]:
         split, network = Experiment(weights=self.weights).setup(dataset)
         rows = split.X_test[PROTOCOLS["final"].rows][: self.inputs]
+        arrays = [split.X_train, *(array for layer in network.layers for array in layer)]
+        identity = sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)).hexdigest()
         tables: dict[int, pd.DataFrame] = {}
-        explainer: _Cached | None = None
-        try:
-            for norm in self.norms:
-                if explainer is None or explainer.peer.uses_norm:
-                    if explainer is not None:
-                        explainer.peer.close()
-                    peer = IsolatedPeer(
-                        name,
-                        norm,
-                        alpha=alpha_of(dataset),
-                        time_limit=self.time_limit,
-                        memory_limit=self.memory_limit,
-                        python=self.python,
-                    )
-                    explainer = _Cached(peer)
-                    peer.fit(network, split.X_train)
-                plain = DiverseExplainer.paper(network, distance=f"l{norm}", scale=None)
-                distance = plain.fit(split.X_train).distance_
-                try:
-                    tables[norm] = evaluate(
-                        explainer, rows, repeats=self.repeats, model=network, distance=distance
-                    )
-                except CountersetError as error:  # what the peer returned cannot be read
-                    raise CellError(str(error)[:LONGEST_MESSAGE]) from error
-                # The time of the explanations alone. For a second norm the sets may be there.
-                tables[norm]["seconds"] = explainer.seconds / len(explainer)
-        finally:
-            if explainer is not None:
-                explainer.peer.close()
+        explainer: KeptAnswers | None = None
+        for norm in self.norms:
+            if explainer is None or explainer.peer.uses_norm:
+                peer = IsolatedPeer(
+                    name,
+                    norm,
+                    alpha=alpha_of(dataset),
+                    time_limit=self.time_limit,
+                    memory_limit=self.memory_limit,
+                    python=self.python,
+                )
+                peer.fit(network, split.X_train)
+                explainer = KeptAnswers(peer, identity, self._file_of(peer, dataset))
+            with explainer.peer:
+                tables[norm] = self._measure(explainer, split.X_train, network, rows, norm)
         return tables
 
+    def _measure(
+        self, explainer: KeptAnswers, X_train: Matrix, network: Any, rows: Matrix, norm: int
+    ) -> pd.DataFrame:
+        """Measure the sets of a peer in a norm."""
+        explainer.costs.clear()
+        plain = DiverseExplainer.paper(network, distance=f"l{norm}", scale=None).fit(X_train)
+        try:
+            table = evaluate(
+                explainer, rows, repeats=self.repeats, model=network, distance=plain.distance_
+            )
+        except CountersetError as error:  # what the peer returned cannot be read
+            raise CellError(str(error)[:LONGEST_MESSAGE]) from error
+        # The time is that of the peer, also where the set was there already.
+        seconds = [cost.seconds for cost in explainer.costs]
+        table["seconds"] = seconds_of_pairs(seconds, table["same_class"], self.repeats)
+        return table
 
-class _Cached:
-    """An explainer that asks a peer about each row only once."""
+    def _file_of(self, peer: IsolatedPeer, dataset: str) -> Path | None:
+        """Return the file that keeps the sets of a peer on a dataset."""
+        if self.explained is None:
+            return None
+        name = _stem(peer.name, dataset) + (f"-L{peer.norm}" if peer.uses_norm else "")
+        return self.explained / f"{name}.jsonl"
 
-    def __init__(self, peer: IsolatedPeer) -> None:
-        self.peer = peer
-        self.seconds = 0.0
-        self._sets: dict[bytes, Matrix] = {}
+    def _progress(self, peer: str, dataset: str) -> str:
+        """Say how many rows a peer has explained that was stopped."""
+        if self.explained is None:
+            return ""
+        files = self.explained.glob(f"{_stem(peer, dataset)}*.jsonl")
+        done = sum(len(_lines(file)) for file in files)
+        return f"; {done} explanations are kept, and --retry continues with the next one"
 
-    def __len__(self) -> int:
-        return len(self._sets)
 
-    def explain_many(self, X: Matrix) -> Sequence[Matrix]:
-        new = [i for i, row in enumerate(X) if row.tobytes() not in self._sets]
-        if new:
-            for i, found in zip(new, self.peer.explain_many(X[new]), strict=True):
-                self._sets[X[i].tobytes()] = found
-            self.seconds += self.peer.cost.seconds
-        return [self._sets[row.tobytes()] for row in X]
+def _stem(peer: str, dataset: str) -> str:
+    return f"{peer.replace(':', '.')}-{dataset}"
+
+
+def seconds_of_pairs(seconds: Sequence[float], found: pd.Series, repeats: int) -> Vector:
+    """Return the mean time of the two explanations of each pair.
+
+    The inputs are explained first, and then those copies that were found.
+    """
+    inputs = len(found) // repeats
+    own = np.repeat(seconds[:inputs], repeats)
+    copies = own.copy()
+    copies[found.to_numpy()] = seconds[inputs:]
+    pairs: Vector = (own + copies) / 2
+    return pairs

@@ -55,6 +55,8 @@ PEERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "nice": ("nice", "Nice", {}),
     "nice-none": ("nice", "Nice", {"optimization": "none"}),
     "nice-sparsity": ("nice", "Nice", {"optimization": "sparsity"}),
+    "wachter": ("wachter", "Wachter", {}),
+    "roar": ("roar", "Roar", {}),
     "treecf": ("treecf", "TreeCF", {}),
     "treecf-exact": ("treecf", "TreeCF", {"exact": True}),
     **{

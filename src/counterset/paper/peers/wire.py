@@ -1,4 +1,4 @@
-"""Rows and labels as plain Python objects, so that processes with other versions can read them.
+"""Rows and labels as plain Python objects, which go through pipes and into JSON files.
 
 A pickle of numpy or pandas can be read by the version that wrote it, and by few others.
 """
@@ -34,8 +34,7 @@ def pack(rows: Any) -> Packed:
     array = np.asarray(rows)
     if array.dtype == object:
         return {"objects": array.tolist()}
-    array = np.ascontiguousarray(array)
-    return {"bytes": array.tobytes(), "dtype": array.dtype.str, "shape": array.shape}
+    return {"values": array.tolist(), "dtype": array.dtype.str, "shape": array.shape}
 
 
 def pack_labels(labels: Any) -> list[Any]:
@@ -51,8 +50,7 @@ def unpack(packed: Packed) -> Any:
         return pd.DataFrame(columns, index=pd.RangeIndex(packed["rows"]))
     if "objects" in packed:
         return np.array(packed["objects"], dtype=object)
-    array = np.frombuffer(packed["bytes"], dtype=packed["dtype"])
-    return array.reshape(packed["shape"]).copy()
+    return np.array(packed["values"], dtype=packed["dtype"]).reshape(packed["shape"])
 
 
 def _pack_column(column: pd.Series) -> tuple[str, Any]:
