@@ -302,9 +302,8 @@ class IsolatedPeer:
             answer = getattr(self._model, question)(rows)
             seconds = time.perf_counter() - started
         except Exception as error:
-            # Whatever a model raises for the rows that a peer made up is an answer to the peer.
-            return "error", f"{type(error).__name__}: {error}", 0.0
-        return "answer", pack_labels(answer), seconds
+            raise CellError(f"the model refused rows of the peer: {_named(error)}") from error
+        return pack_labels(answer), seconds
 
     def _why_it_ended(self) -> str:
         assert self._process is not None
@@ -397,9 +396,7 @@ class _AskedModel:
         def ask(X: Any) -> Any:
             started = time.perf_counter()
             connection.send(("model", (question, pack(X))))
-            kind, answer, seconds = connection.recv()
-            if kind == "error":
-                raise ValueError(answer)
+            answer, seconds = connection.recv()
             counter.waited += time.perf_counter() - started - seconds
             return np.array(answer)
 
@@ -443,8 +440,9 @@ def _serve(connection: Connection) -> None:
             connection.send(("failed", f"needs more memory than the limit of {limit / 1e9:g} GB"))
             return
         except Exception as error:
-            message = str(error) if isinstance(error, CountersetError) else _named(error)
-            connection.send(("failed", message))
+            # The process that asks raises it.
+            told = str(error) if isinstance(error, CountersetError) else _named(error)
+            connection.send(("failed", told))
             return
         connection.send(("done", answer))
 
