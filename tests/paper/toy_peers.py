@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import time
 
 import numpy as np
 
 from counterset._base.arrays import Matrix
+from counterset.exceptions import NoCounterfactualError
 from counterset.paper.setups import Network
 
 
@@ -62,3 +65,56 @@ class Crooked(Corner):
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
         return [np.ones((1, 3)) for _ in X]
+
+
+class Killed(Corner):
+    """Is ended by the system."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError("unreachable")
+
+
+class Greedy(Corner):
+    """Takes memory without end."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        taken = []
+        while True:
+            taken.append(np.ones(10_000_000))
+
+
+class Short(Corner):
+    """Returns fewer sets than inputs."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        return super().explain_many(X)[:-1]
+
+
+class Loud(Corner):
+    """Prints while it works."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        sys.stdout.write("working " * 100_000)
+        sys.stderr.write("warning " * 100_000)
+        os.write(1, b"more")
+        return super().explain_many(X)
+
+
+class Tiring(Corner):
+    """Ends the process when it is asked about a third row, each time anew."""
+
+    asked = 0
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        self.asked += len(X)
+        if self.asked > 2:
+            os._exit(3)
+        return super().explain_many(X)
+
+
+class NothingFound(Corner):
+    """Says with an error that there is no counterfactual."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        raise NoCounterfactualError("There is none.")

@@ -77,7 +77,7 @@ def reproduce(
     """
     for peer in peers:
         check_peer(peer)
-    runner = peer_runner or PeerRunner(experiment.weights, norms)
+    runner = peer_runner or PeerRunner(experiment.weights, norms, explained=folder / "explained")
     setups = [experiment.setup(name) for name in datasets]
     settings = _settings(experiment, setups)
     if peers:

@@ -55,9 +55,6 @@ class Dice:
     def fit(self, model: Any, X: Matrix | pd.DataFrame) -> None:
         """Pass the training rows to DiCE, with the model's labels."""
         dice_ml = _import("dice_ml", "dice-ml")
-        # DiCE draws from the global random state. Only this process is affected.
-        random.seed(0)
-        np.random.seed(0)
         self._rows = _Rows.like(X)
         frame = self._rows.for_dice(X)
         asked = _FrameModel(model, self._rows)
@@ -90,6 +87,11 @@ class Dice:
         if self.immutable:
             free = [name for name in query.columns if name not in self.immutable]
             arguments["features_to_vary"] = free
+        # DiCE draws from the global random state. A seed of the query's own makes its set the same
+        # whatever was explained before. Only this process is affected.
+        seed = int(pd.util.hash_pandas_object(query, index=False).iloc[0] % 2**32)
+        random.seed(seed)
+        np.random.seed(seed)
         # DiCE prints messages and progress bars.
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             try:
