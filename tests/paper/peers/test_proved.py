@@ -17,6 +17,7 @@ from support.peer_tables import homes, pipeline_for
 from counterset._base.arrays import Matrix
 from counterset.exceptions import UnsupportedModelError
 from counterset.paper.peers import find_peer, proved
+from counterset.paper.peers.protocol import LIMIT
 from counterset.paper.setups import Network
 
 ENDS = range(4)
@@ -49,7 +50,7 @@ def check_against_all_points(peer: Any, model: Any, X: pd.DataFrame, least: int)
             assert length == pytest.approx(far[left].min(), rel=1e-5)
             left &= ~changes[:, change].all(axis=1)
         counts.append(len(options))
-        assert len(options) == proved.LIMIT or not left.any()
+        assert len(options) == LIMIT or not left.any()
     assert max(counts) >= least
 
 

@@ -97,7 +97,7 @@ class Proved:
         options: list[Vector] = []
         sets: list[_Features] = []
         order = itertools.count()  # of equally near points, the first one found comes first
-        parts: list[tuple[float, int, _Part]] = []
+        parts: list[tuple[float, int, Vector, _Part]] = []
         searched: dict[_Features, _Part] = {}
 
         def search(fixed: _Features) -> None:
@@ -108,14 +108,14 @@ class Proved:
                 part = self._nearest(row, fixed, searched.values(), ends - time.perf_counter())
             searched[fixed] = part
             if part.point is not None:
-                heapq.heappush(parts, (part.distance, next(order), part))
+                heapq.heappush(parts, (part.distance, next(order), part.point, part))
 
         search(frozenset(self._table.position(name) for name in self.immutable))
         while parts:
-            _, _, part = heapq.heappop(parts)
+            _, _, point, part = heapq.heappop(parts)
             held = next((each for each in sets if each <= part.features), None)
             if held is None:
-                options.append(part.point)
+                options.append(point)
                 sets.append(part.features)
                 held = part.features
                 if len(options) == LIMIT:
