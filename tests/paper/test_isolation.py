@@ -1,25 +1,35 @@
-"""Peers in processes of their own: what goes wrong shows up in the table."""
+"""Peers in processes of their own: what goes wrong becomes a reason."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
-from io import StringIO
+from multiprocessing import Pipe
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from counterset.paper import isolation as worker
+from counterset.paper import isolation
 from counterset.paper.cells import Cell, CellError
-from counterset.paper.isolation import PeerRunner
-from counterset.paper.setups import Network
+from counterset.paper.isolation import IsolatedPeer, PeerRunner, serve
+from counterset.paper.peers.wire import pack, unpack
+from counterset.paper.setups import Network, Split
+
+
+@pytest.fixture(autouse=True)
+def toys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
 
 
 @pytest.fixture
-def runner(weights: Path, monkeypatch: pytest.MonkeyPatch) -> PeerRunner:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+def runner(weights: Path) -> PeerRunner:
     return PeerRunner(weights, inputs=2, repeats=1, time_limit=300)
 
 
@@ -35,6 +45,11 @@ def test_a_good_peer_is_measured_in_both_norms_by_one_process(runner: PeerRunner
     assert l1["seconds"].tolist() == l2["seconds"].tolist()
 
 
+def test_a_peer_that_uses_the_norm_is_fitted_for_each(runner: PeerRunner) -> None:
+    tables = [runner(Cell("peers", "diabetes", norm, method="nearest-rows")) for norm in (1, 2)]
+    assert (tables[0]["k_distance"] > tables[1]["k_distance"]).all()
+
+
 def test_an_invalid_set_shows_up_as_invalid(runner: PeerRunner) -> None:
     assert (runner(cell("Unchanged"))["validity"] == 0).all()
 
@@ -44,7 +59,9 @@ def test_an_invalid_set_shows_up_as_invalid(runner: PeerRunner) -> None:
     [
         ("Crashing", "RuntimeError: the matrix is on fire"),
         ("Dying", "the process ended with exit code 3"),
+        ("Killed", "the process was ended by SIGKILL; the limit of memory is 4 GB"),
         ("Crooked", "3 features"),
+        ("Short", "got 1 rows and returned 0 sets"),
         ("Missing", "has no attribute 'Missing'"),
     ],
 )
@@ -113,25 +130,134 @@ def test_an_input_without_a_counterfactual_has_an_empty_set(runner: PeerRunner) 
     assert (table["validity"] == 0).all()
 
 
-def test_the_worker_reads_a_job_and_writes_a_table_per_norm(
-    weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits it")
+def test_a_peer_that_takes_too_much_memory_is_stopped(runner: PeerRunner) -> None:
+    runner.memory_limit = 2e9
+    with pytest.raises(CellError, match="needs more memory than the limit of 2 GB"):
+        runner(cell("Greedy"))
+
+
+def test_an_interpreter_that_does_not_exist_is_a_reason(weights: Path) -> None:
+    with pytest.raises(CellError, match="no-such-python cannot be run: No such file"):
+        PeerRunner(weights, inputs=2, repeats=1, python="no-such-python")(cell("Corner"))
+
+
+def test_what_a_peer_prints_does_not_disturb_its_answers(network: Network, split: Split) -> None:
+    with IsolatedPeer("toy_peers:Loud") as peer:
+        peer.fit(network, split.X_train)
+        [found] = peer.explain_many(split.X_test[:1])
+    assert found.shape == (1, 8)
+
+
+def test_the_rows_that_a_model_is_asked_about_are_counted(network: Network, split: Split) -> None:
+    with IsolatedPeer("toy_peers:Corner") as peer:
+        peer.fit(network, split.X_train)
+        assert peer.cost.rows == 0
+        peer.explain_many(split.X_test[:7])
+        assert peer.cost.rows == 7
+        assert peer.cost.seconds > 0
+
+
+def test_a_peer_can_be_used_no_more_after_it_failed(network: Network, split: Split) -> None:
+    with IsolatedPeer("toy_peers:Crashing") as peer:
+        peer.fit(network, split.X_train)
+        with pytest.raises(CellError, match="on fire"):
+            peer.explain_many(split.X_test[:1])
+        with pytest.raises(CellError, match="its process has ended"):
+            peer.explain_many(split.X_test[:1])
+
+
+def test_another_interpreter_asks_the_model_through_the_pipe(
+    network: Network, split: Split, tmp_path: Path
 ) -> None:
-    job = {
+    other = tmp_path / "another"
+    other.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    other.chmod(0o755)
+    sets = []
+    for interpreter in (sys.executable, str(other)):
+        with IsolatedPeer("nearest-rows", python=interpreter) as peer:
+            peer.fit(network, split.X_train)
+            assert peer.cost.rows == len(split.X_train)
+            sets.append(peer.explain_many(split.X_test[:3]))
+            assert peer.cost.rows == 3
+    for here, there in zip(*sets, strict=True):
+        assert np.array_equal(here, there)
+
+
+def frame() -> tuple[pd.DataFrame, Any]:
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({
+        "age": random.integers(18, 70, 80),
+        "income": random.random(80),
+        "job": pd.Categorical(random.choice(["no", "yes"], 80)),
+        "town": random.choice(["Oslo", "Bergen"], 80),
+    })  # fmt: skip
+    return X, ModelOfFrames().fit(X)
+
+
+class ModelOfFrames:
+    """Refuses rows that do not look as the training rows did."""
+
+    def fit(self, X: pd.DataFrame) -> ModelOfFrames:
+        self.classes_ = np.array(["bad", "good"])
+        self.dtypes = X.dtypes
+        return self
+
+    def predict(self, X: pd.DataFrame) -> Any:
+        assert list(X.columns) == list(self.dtypes.index)
+        assert X["job"].dtype == self.dtypes["job"]
+        return self.classes_[((X["income"] > 0.5) & (X["job"] == "yes")).to_numpy().astype(int)]
+
+
+def test_frames_and_their_models_work_through_the_pipe(tmp_path: Path) -> None:
+    X, model = frame()
+    other = tmp_path / "another"
+    other.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    other.chmod(0o755)
+    with IsolatedPeer("nearest-rows", python=str(other)) as peer:
+        peer.fit(model, X)
+        [found] = peer.explain_many(X[:1])
+    as_rows = isolation.as_trained(found, X[:0])
+    assert (model.predict(as_rows) != model.predict(X[:1])).all()
+    assert found["town"].isin(["Oslo", "Bergen"]).all()
+
+
+def answers_of_serve(requests: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Return what ``serve`` answers, run in a thread of this process."""
+    ours, theirs = Pipe()
+    thread = Thread(target=serve, args=(os.dup(theirs.fileno()),))
+    thread.start()
+    answers = []
+    for request in requests:
+        ours.send(request)
+        answers.append(ours.recv())
+    ours.close()
+    theirs.close()
+    thread.join()
+    return answers
+
+
+def test_serve_answers_requests_until_the_pipe_is_closed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(isolation, "_limit_memory", lambda limit: None)
+    X = np.random.default_rng(0).random((40, 2))
+    model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
+    joblib.dump(model, tmp_path / "model")
+    told = {
         "peer": "nearest-rows",
-        "dataset": "diabetes",
-        "norms": [1, 2],
-        "weights": str(weights),
-        "cache": str(tmp_path),
-        "inputs": 2,
-        "repeats": 1,
-        "outputs": {"1": str(tmp_path / "1.csv"), "2": str(tmp_path / "2.csv")},
+        "norm": 1,
+        "immutable": (),
+        "alpha": None,
+        "memory": 1,
+        "rows": pack(X),
+        "model": str(tmp_path / "model"),
     }
-    monkeypatch.setattr(sys, "stdin", StringIO(json.dumps(job)))
-    worker.main()
-    l1, l2 = (pd.read_csv(tmp_path / f"{norm}.csv") for norm in (1, 2))
-    assert len(l1) == 2
-    assert (l1["k_distance"] > l2["k_distance"]).all()
-    toy = {**job, "peer": "toy_peers:Corner"}
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    tables = worker.measure(toy)
-    assert tables[1]["seconds"].tolist() == tables[2]["seconds"].tolist()
+    (kind, fitted), (_, explained) = answers_of_serve([("fit", told), ("explain", pack(X[:2]))])
+    assert kind == "done"
+    assert fitted["uses_norm"]
+    assert not fitted["keeps_immutable"]
+    assert [len(unpack(each)) for each in explained["sets"]] == [5, 5]
+    [(kind, reason)] = answers_of_serve([("fit", told | {"peer": "no-such-peer"})])
+    assert kind == "failed"
+    assert "no peer named" in reason

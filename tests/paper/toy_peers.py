@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import time
 
 import numpy as np
@@ -63,6 +65,40 @@ class Crooked(Corner):
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
         return [np.ones((1, 3)) for _ in X]
+
+
+class Killed(Corner):
+    """Is ended by the system."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError("unreachable")
+
+
+class Greedy(Corner):
+    """Takes memory without end."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        taken = []
+        while True:
+            taken.append(np.ones(10_000_000))
+
+
+class Short(Corner):
+    """Returns fewer sets than inputs."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        return super().explain_many(X)[:-1]
+
+
+class Loud(Corner):
+    """Prints while it works."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        sys.stdout.write("working " * 100_000)
+        sys.stderr.write("warning " * 100_000)
+        os.write(1, b"more")
+        return super().explain_many(X)
 
 
 class Tiring(Corner):

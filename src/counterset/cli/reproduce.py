@@ -102,9 +102,8 @@ def _add_peer_options(group: Group) -> None:
     )
     group.add_argument(
         "--peer-python",
-        default=sys.executable,
         metavar="PYTHON",
-        help="the Python that runs peers (default: this one)",
+        help="the Python that runs peers (default: see 'counterset peers')",
     )
 
 
@@ -113,7 +112,7 @@ def _run(arguments: argparse.Namespace) -> int:
         return _check_weights(arguments)
     plots = not arguments.no_plots
     check_folder(arguments.output, plots=plots)
-    if arguments.peers and shutil.which(arguments.peer_python) is None:
+    if arguments.peer_python is not None and shutil.which(arguments.peer_python) is None:
         raise InvalidInputError(f"--peer-python: there is no program {arguments.peer_python!r}.")
     report = reproduce(
         Experiment(arguments.as_published, arguments.weights),

@@ -12,9 +12,18 @@ May import ``plots`` and what lies below it; only ``cli`` imports it.
 
 from counterset.evaluation.tuning import Tuning, tune
 from counterset.paper.experiment import Experiment
-from counterset.paper.isolation import PeerRunner
+from counterset.paper.isolation import IsolatedPeer, PeerRunner
 from counterset.paper.peers import Peer
 from counterset.paper.report import Report
 from counterset.paper.reproduce import reproduce
 
-__all__ = ["Experiment", "Peer", "PeerRunner", "Report", "Tuning", "reproduce", "tune"]
+__all__ = [
+    "Experiment",
+    "IsolatedPeer",
+    "Peer",
+    "PeerRunner",
+    "Report",
+    "Tuning",
+    "reproduce",
+    "tune",
+]

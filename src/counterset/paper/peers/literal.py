@@ -171,8 +171,9 @@ class LiteralPaper:
     name = "literal"
     uses_norm = True
 
-    def __init__(self, norm: int) -> None:
+    def __init__(self, norm: int, alpha: int = 1000) -> None:
         self._distance = PAIR_DISTANCES[f"l{norm}"]
+        self._alpha = alpha
 
     def fit(self, model: Network, X: Matrix) -> None:
         """Ask the model about every training row."""
@@ -192,7 +193,7 @@ class LiteralPaper:
             # The rows are scaled already.
             (0.0,) * n_features,
             (1.0,) * n_features,
-            NearestCandidates(1000),
+            NearestCandidates(self._alpha),
             AngleDiversity(0.5),
             LineSearch(0.1),
             LIMIT,

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from counterset.exceptions import InvalidInputError
 
-__all__ = ["PEERS", "Peer", "check_peer", "find_peer"]
+__all__ = ["PEERS", "Peer", "check_peer", "find_peer", "takes"]
 
 #: A peer is asked for up to 5 counterfactuals: as many as the library reports by default.
 LIMIT = 5
@@ -35,7 +35,7 @@ class Peer(Protocol):
         """Prepare for explaining a model, given the training rows, ``(n, d)``.
 
         The experiments of the paper pass a network and a matrix. The peers of this package, other
-        than ``literal`` and ``counterset``, also take a DataFrame with a model for it.
+        than ``literal``, also take a DataFrame with a model for it.
         """
         ...
 
@@ -49,6 +49,8 @@ PEERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "nearest-rows": ("simple", "NearestRows", {}),
     "literal": ("literal", "LiteralPaper", {}),
     "counterset": ("simple", "Own", {}),
+    "counterset-nearest": ("simple", "Own", {"strategy": "nearest"}),
+    "counterset-shared": ("simple", "Own", {"strategy": "shared"}),
     "constant": ("simple", "Constant", {}),
     "nice": ("nice", "Nice", {}),
     "nice-none": ("nice", "Nice", {"optimization": "none"}),
@@ -75,17 +77,47 @@ def check_peer(name: str) -> None:
         )
 
 
-def find_peer(name: str, norm: int, immutable: Sequence[str] = ()) -> Peer:
+def find_peer(
+    name: str, norm: int, immutable: Sequence[str] = (), *, alpha: int | None = None
+) -> Peer:
     """Make a peer: a known one, or any class given as ``package.module:Class``.
 
     Features that are immutable are passed to the constructor, if there are any; not all peers take
-    them.
+    them. Alpha, the number of nearest candidates in the paper's step 2, is passed to those that
+    take it.
 
     Examples
     --------
     >>> find_peer("nearest-rows", norm=1).name
     'nearest-rows'
     """
+    make, arguments = _constructor(name)
+    if immutable:
+        if not takes(name, "immutable"):
+            raise InvalidInputError(
+                f"The peer {name!r} cannot keep features as they are. Leave immutable out."
+            )
+        arguments = arguments | {"immutable": tuple(immutable)}
+    if alpha is not None and takes(name, "alpha"):
+        arguments = arguments | {"alpha": alpha}
+    peer: Peer = make(norm=norm, **arguments)
+    peer.name = name
+    return peer
+
+
+def takes(name: str, parameter: str) -> bool:
+    """Return whether the constructor of a peer has this parameter.
+
+    Examples
+    --------
+    >>> takes("dice-random", "immutable"), takes("nice", "immutable")
+    (True, False)
+    """
+    return parameter in inspect.signature(_constructor(name)[0]).parameters
+
+
+def _constructor(name: str) -> tuple[Any, dict[str, Any]]:
+    """Return the class of a peer, and the arguments that its name stands for."""
     check_peer(name)
     if name in PEERS:
         file, attribute, arguments = PEERS[name]
@@ -93,13 +125,4 @@ def find_peer(name: str, norm: int, immutable: Sequence[str] = ()) -> Peer:
     else:
         module, attribute = name.split(":")
         arguments = {}
-    make = getattr(import_module(module), attribute)
-    if immutable:
-        if "immutable" not in inspect.signature(make).parameters:
-            raise InvalidInputError(
-                f"The peer {name!r} cannot keep features as they are. Leave immutable out."
-            )
-        arguments = arguments | {"immutable": tuple(immutable)}
-    peer: Peer = make(norm=norm, **arguments)
-    peer.name = name
-    return peer
+    return getattr(import_module(module), attribute), arguments

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,11 @@ from scipy.spatial.distance import cdist
 
 from counterset import distances
 from counterset._base.arrays import Matrix
+from counterset.constraints.constraints import Constraints
 from counterset.exceptions import FewerCounterfactualsWarning
 from counterset.explainer import DiverseExplainer
 from counterset.paper.peers.protocol import LIMIT
-from counterset.paper.setups import Network
+from counterset.strategies import Nearest, NearestCandidates, Paper, Shared, Strategy
 from counterset.tables.schema import Schema
 from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
@@ -114,21 +115,54 @@ class NearestRows:
         return sets
 
 
+@dataclass
 class Own:
-    """The library's explainer with its defaults, in the norm that is measured."""
+    """The library's explainer, in the norm that is measured.
 
-    name = "counterset"
-    uses_norm = True
+    Parameters
+    ----------
+    norm
+        The norm of the distance.
+    strategy
+        ``"paper"``: the paper's four steps. ``"nearest"``: the defaults. ``"shared"``: with a list
+        of options that people alike share.
+    alpha
+        The number of nearest candidates in the paper's step 2.
+    immutable
+        Names of features that may not change.
+    name, uses_norm
+        See :class:`~counterset.paper.peers.protocol.Peer`.
+    """
 
-    def __init__(self, norm: int) -> None:
-        self._distance = f"l{norm}"
+    norm: int
+    strategy: Literal["paper", "nearest", "shared"] = "paper"
+    alpha: int = 1000
+    immutable: Sequence[str] = ()
+    name: str = "counterset"
+    uses_norm: bool = True
 
-    def fit(self, model: Network, X: Matrix) -> None:
-        """Fit the explainer. The rows are scaled already."""
-        self._explainer = DiverseExplainer.paper(model, distance=self._distance, scale=None).fit(X)
+    def fit(self, model: Any, X: Matrix | pd.DataFrame) -> None:
+        """Fit the explainer."""
+        strategies: dict[str, Strategy] = {
+            "paper": Paper(candidates=NearestCandidates(self.alpha)),
+            "nearest": Nearest(),
+            "shared": Shared(),
+        }
+        self._explainer = DiverseExplainer(
+            model,
+            strategy=strategies[self.strategy],
+            distance=f"l{self.norm}",
+            max_counterfactuals=LIMIT,
+            schema=Schema(step=0),  # numbers move freely, as with other libraries
+            # Arrays are scaled already.
+            scale="robust" if isinstance(X, pd.DataFrame) else None,
+            constraints=Constraints(immutable=list(self.immutable)) if self.immutable else None,
+        ).fit(X)
 
-    def explain_many(self, X: Matrix) -> list[Matrix]:
+    def explain_many(self, X: Matrix | pd.DataFrame) -> Sequence[Any]:
         """Return a set for each row."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewerCounterfactualsWarning)
-            return [explanation.values for explanation in self._explainer.explain_many(X)]
+            found = self._explainer.explain_many(X, if_none="ignore")
+        as_frame = isinstance(X, pd.DataFrame)
+        return [each.counterfactuals if as_frame else each.values for each in found]
