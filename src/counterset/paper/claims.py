@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ from counterset.paper.cells import METRICS, published_results
 __all__ = ["CLAIMS", "Claim", "Evidence", "check", "claims_table"]
 
 #: For each pair of a dataset and a norm: whether what the sentence says is true of it.
-Verdicts: TypeAlias = pd.Series
+Verdicts: TypeAlias = list[bool]
 
 #: "Most" is more than a half.
 HALF = 0.5
@@ -83,15 +83,16 @@ def check(claim: Claim, evidence: Evidence) -> str:
 
     Examples
     --------
-    >>> claim = Claim("It is always so.", "all", lambda _: pd.Series([True, True, False]))
+    >>> claim = Claim("It is always so.", "all", lambda _: [True, True, False])
     >>> nothing = pd.DataFrame()
     >>> check(claim, Evidence(nothing, nothing, nothing, nothing))
     '2 of 3: in most, not in all'
     """
     verdicts = claim.verdicts(evidence)
-    if not len(verdicts):
+    if not verdicts:
         return "-"
-    agree, share = int(verdicts.sum()), float(verdicts.mean())
+    agree = sum(verdicts)
+    share = agree / len(verdicts)
     if share == 1 or (claim.most and share > HALF):
         words = "holds"
     else:
@@ -145,7 +146,11 @@ def _better(
         BETTER[metric] * ours.loc[both, metric] < BETTER[metric] * others.loc[both, metric]
         for metric in metrics
     ]
-    return pd.concat(verdicts, ignore_index=True).astype(bool)
+    return _listed(verdicts)
+
+
+def _listed(each: Sequence[Any]) -> Verdicts:
+    return [bool(value) for values in each for value in values]
 
 
 def _against_dice(
@@ -169,7 +174,7 @@ def _comparable(evidence: Evidence) -> Verdicts:
     both = both[both.get_level_values("dataset").isin(["diabetes", "no2"])]
     apart = (ours.loc[both, "k_diversity"] - dice.loc[both, "k_diversity"]).abs()
     spread = ours.loc[both, "k_diversity_std"].combine(dice.loc[both, "k_diversity_std"], max)
-    return apart < spread
+    return _listed([apart < spread])
 
 
 def _without_is_more(*metrics: str) -> Callable[[Evidence], Verdicts]:
@@ -179,7 +184,7 @@ def _without_is_more(*metrics: str) -> Callable[[Evidence], Verdicts]:
         with_, without = evidence.minimised, evidence.unminimised
         both = with_.index.intersection(without.index)
         larger = [without.loc[both, name] > with_.loc[both, name] for name in metrics]
-        return pd.concat(larger, ignore_index=True).astype(bool)
+        return _listed(larger)
 
     return verdicts
 
@@ -193,7 +198,7 @@ def _slower(times: float, datasets: Sequence[str] = ()) -> Callable[[Evidence], 
         if datasets:
             both = both[both.get_level_values("dataset").isin(datasets)]
         ratio = dice.loc[both, "time_s"] / ours.loc[both, "time_s"]
-        return (ratio >= times) & ((ratio < 10 * times) | (not datasets))
+        return _listed([(ratio >= times) & ((ratio < 10 * times) | (not datasets))])
 
     return verdicts
 
@@ -224,8 +229,8 @@ def _final_setting_best(metric: str) -> Callable[[Evidence], Verdicts]:
             chosen = cell[(cell["beta"] == 0.5) & (cell["gamma"] == 0.1)]
             if len(chosen) == 1 and len(cell) > 1:
                 costs = BETTER[metric] * cell[metric]
-                won.append(BETTER[metric] * chosen[metric].iloc[0] <= costs.min())
-        return pd.Series(won, dtype=bool)
+                won.append(bool(BETTER[metric] * chosen[metric].iloc[0] <= costs.min()))
+        return won
 
     return verdicts
 
