@@ -14,6 +14,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from figure_1 import figure_1
+from figure_2 import figure_2, proposition_1
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import make_moons
 from sklearn.ensemble import GradientBoostingClassifier
@@ -73,6 +74,7 @@ def main(folder: str) -> None:
         with plt.style.context(style):
             figures = {name: display.plot().figure_ for name, display in displays.items()}
             figures |= {"nearest_steps": draw_nearest_steps(), "figure_1": figure_1()}
+            figures |= {"figure_2": figure_2(), "proposition_1": proposition_1()}
         for name, figure in figures.items():
             file = Path(folder) / f"{name}{ending}.png"
             figure.savefig(file, dpi=DPI, bbox_inches="tight", facecolor=figure.get_facecolor())

@@ -108,3 +108,17 @@ def test_a_folder_that_cannot_be_written_to_is_told(
     command = ["reproduce", "--weights", str(weights), "--datasets", "diabetes", "--quiet"]
     assert main([*command, "--output", str(file)]) == 2
     assert f"because {file} is a file, not a folder" in capsys.readouterr().err
+
+
+def test_weights_are_checked_without_running_anything(
+    weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["reproduce", "--check-weights", "--datasets", "diabetes"]
+    command += ["--output", str(tmp_path / "out")]
+    assert main(command) == 2
+    assert "--check-weights needs --weights" in capsys.readouterr().err
+    assert main([*command, "--weights", str(weights)]) == 1
+    printed = capsys.readouterr().out
+    assert "8-1-2" in printed
+    assert "diabetes: the published networks have layers of (20, 10, 2) units" in printed
+    assert not (tmp_path / "out").exists()

@@ -27,3 +27,14 @@ def test_exact_bounds_answer_up_to_their_tolerance_and_no_farther() -> None:
     assert safety(1.2, bounds, 0.5)[0] == pytest.approx(0.3, abs=1e-12)
     loose = DistanceBounds(1.0, 1.00001, False, None, 0.0, "by hand")
     assert is_strong(1.00001, loose) is Answer.UNKNOWN
+
+
+def test_no_counterfactual_is_certainly_strong_on_the_boundary_of_a_class() -> None:
+    # A point 2e-16 beyond the boundary was strong, although cfd(x) = 0 has no strong one.
+    maybe = DistanceBounds(0.0, 2e-16, True, None, 0.0, "by hand")
+    assert is_strong(2e-16, maybe) is Answer.UNKNOWN
+    assert is_approximate(2e-16, maybe, 0.1) is Answer.YES
+    attained = DistanceBounds(2e-16, 2e-16, True, None, 0.0, "by hand")
+    assert is_strong(2e-16, attained) is Answer.YES
+    zero = DistanceBounds(0.0, 0.0, True, None, 0.0, "by hand")
+    assert is_strong(1e-300, zero) is Answer.NO

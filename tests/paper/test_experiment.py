@@ -53,7 +53,7 @@ def test_the_summary_leaves_out_what_could_not_be_measured() -> None:
     table = pd.DataFrame(
         {"same_class": [True, True, True], "validity": [1.0, 0.0, 1.0], "sparsity": 2.0}
         | measured
-        | {"seconds": 0.5}
+        | {"seconds": 0.5, "input_distance": 0.1}
     )
     summary = summarise(table)
     assert (summary["pairs"], summary["time_s"]) == (3, 0.5)

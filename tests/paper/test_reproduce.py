@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,7 +36,7 @@ def test_only_what_is_asked_for_is_run(weights: Path, tmp_path: Path) -> None:
     assert report.as_published
     assert [split.name for split, _ in report.setups] == ["diabetes"]
     assert {table.name for table in report.tables()} == {
-        "datasets", "accuracy", "final-minimised", "final-unminimised", "comparison",
+        "datasets", "accuracy", "final-minimised", "final-unminimised", "claims", "comparison",
     }  # fmt: skip
 
 
@@ -104,3 +105,20 @@ def test_peers_that_failed_are_in_the_report_and_run_again_only_on_request(
         assert report.summary["error"].tolist() == ["not today"] * 2
         assert len(runner.cells) == runs
     assert runner.cells[:2] == ["peers-nice-diabetes-L1", "peers-nice-diabetes-L2"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"datasets": ("german_credit",)}, "datasets has 'german_credit', which the paper has not"),
+        ({"norms": (3,)}, r"norms has 3, which the paper has not. Choose from \[1, 2\]"),
+        ({"tables": ("peers",)}, "tables has 'peers'"),
+    ],
+)
+def test_what_the_paper_has_not_is_refused(
+    weights: Path, tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    # A dataset with words ended in a bare ValueError, and a third norm in an empty report.
+    with pytest.raises(InvalidInputError, match=message):
+        reproduce(Experiment(weights=weights), tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()

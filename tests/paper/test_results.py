@@ -85,7 +85,7 @@ TABLE = pd.DataFrame(
     {
         "same_class": [True, True], "validity": [1.0, 1.0], "k_distance": [0.25, 0.75],
         "k_diversity": [1.0, 1.0], "sparsity": [3.0, 3.0], "set_distance_mean": [0.5, 0.5],
-        "set_distance_max": [0.5, 0.5], "seconds": [0.1, 0.1],
+        "set_distance_max": [0.5, 0.5], "seconds": [0.1, 0.1], "input_distance": [0.1, 0.1],
     }
 )  # fmt: skip
 

@@ -11,9 +11,10 @@ from sklearn.model_selection import train_test_split
 
 from counterset import InvalidInputError, datasets
 from counterset.datasets import Dataset
+from counterset.paper import setups
 from counterset.paper import setups as classifiers
 from counterset.paper import setups as data
-from counterset.paper.setups import Network, Split, obtain, prepare, train
+from counterset.paper.setups import Network, Split, check_weights, obtain, prepare, train
 
 
 def test_features_span_the_unit_interval_over_the_whole_file() -> None:
@@ -109,3 +110,37 @@ def test_damaged_weights_are_told_with_their_file(tmp_path: Path, content: bytes
     (tmp_path / "no2.npz").write_bytes(content)
     with pytest.raises(InvalidInputError, match=r"no2\.npz cannot be read .* Replace the file"):
         Network.load(tmp_path / "no2.npz")
+
+
+def test_the_right_weights_are_recognised(
+    tmp_path: Path, weights: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = Network.load(weights / "diabetes.npz")
+    row = check_weights(weights, ["diabetes"]).iloc[0]
+    assert row["layers"] == "8-1-2"
+    assert "layers of (20, 10, 2) units" in row["wrong"]
+    monkeypatch.setattr(setups, "PUBLISHED_LAYERS", (1, 2))
+    accuracy = network.accuracy(prepare("diabetes"))
+    monkeypatch.setitem(setups.PUBLISHED_ACCURACY, "diabetes", accuracy + 0.004)
+    assert check_weights(weights, ["diabetes"]).iloc[0]["wrong"] == ""
+    monkeypatch.setitem(setups.PUBLISHED_ACCURACY, "diabetes", accuracy + 0.02)
+    assert "classes that are swapped" in check_weights(weights, ["diabetes"]).iloc[0]["wrong"]
+    assert "There are no weights" in check_weights(tmp_path, ["no2"]).iloc[0]["wrong"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((7, 2), "take 7 features, but diabetes has 8. They may be those of no2"),
+        ((9, 2), "take 9 features, but diabetes has 8. No dataset of the paper has that"),
+        ((8, 3), "have 3 classes, but diabetes has 2"),
+    ],
+)
+def test_weights_of_another_dataset_are_refused_by_name(
+    tmp_path: Path, split: Split, shape: tuple[int, int], message: str
+) -> None:
+    # "Pass rows of that length" did not say which file was meant; three classes were accepted.
+    Network([(np.ones(shape), np.zeros(shape[1]))]).save(tmp_path / "diabetes.npz")
+    with pytest.raises(InvalidInputError, match=message):
+        obtain(split, tmp_path, tmp_path)
+    assert message in check_weights(tmp_path, ["diabetes"]).iloc[0]["wrong"]

@@ -12,8 +12,9 @@ from counterset.cli.parsing import Commands, Group, add_parser, positive_number,
 from counterset.exceptions import InvalidInputError
 from counterset.paper.experiment import Experiment
 from counterset.paper.isolation import PeerRunner
+from counterset.paper.report import weights_table
 from counterset.paper.reproduce import TABLES, reproduce
-from counterset.paper.setups import PAPER_DATASETS
+from counterset.paper.setups import PAPER_DATASETS, check_weights
 
 __all__ = ["add_command"]
 
@@ -36,6 +37,11 @@ def add_command(commands: Commands) -> None:
         type=Path,
         metavar="FOLDER",
         help="a folder of .npz networks (default: train)",
+    )
+    group.add_argument(
+        "--check-weights",
+        action="store_true",
+        help="check the networks in --weights, and run nothing",
     )
     for name, kind, values, text in (
         ("datasets", str, PAPER_DATASETS, "the datasets to run (default: all)"),
@@ -102,6 +108,8 @@ def _add_peer_options(group: Group) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.check_weights:
+        return _check_weights(arguments)
     plots = not arguments.no_plots
     check_folder(arguments.output, plots=plots)
     if arguments.peer_python is not None and shutil.which(arguments.peer_python) is None:
@@ -129,3 +137,11 @@ def _run(arguments: argparse.Namespace) -> int:
     sys.stdout.write(report.to_text())
     sys.stdout.write("\nWritten:\n" + "".join(f"  {file}\n" for file in written))
     return 0
+
+
+def _check_weights(arguments: argparse.Namespace) -> int:
+    if arguments.weights is None:
+        raise InvalidInputError("--check-weights needs --weights, the folder with the networks.")
+    checked = check_weights(arguments.weights, tuple(dict.fromkeys(arguments.datasets)))
+    sys.stdout.write(weights_table(checked).to_text() + "\n")
+    return 1 if (checked["wrong"] != "").any() else 0

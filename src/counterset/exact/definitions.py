@@ -45,7 +45,9 @@ class Answer(Enum):
 def is_strong(length: float, bounds: DistanceBounds) -> Answer:
     """Check whether a counterfactual at this distance is strong: d(x, c) = cfd(x) (definition 1).
 
-    Exact bounds answer it up to their tolerance.
+    Exact bounds answer it up to their tolerance. On the boundary of a class cfd(x) may be 0, and
+    then no counterfactual is strong, because none is at a distance of 0: the answer is unknown
+    unless the lower bound is positive.
 
     Examples
     --------
@@ -53,7 +55,10 @@ def is_strong(length: float, bounds: DistanceBounds) -> Answer:
     >>> is_strong(2.5, bounds), is_strong(1.5, bounds), is_strong(1.0, bounds)
     (<Answer.NO: 'no'>, <Answer.UNKNOWN: 'unknown'>, <Answer.YES: 'yes'>)
     """
-    return is_approximate(length, bounds, 0.0)
+    answer = is_approximate(length, bounds, 0.0)
+    if answer is Answer.YES and bounds.lower <= 0 < length:
+        return Answer.UNKNOWN if bounds.upper > 0 else Answer.NO
+    return answer
 
 
 def is_approximate(length: float, bounds: DistanceBounds, epsilon: float) -> Answer:

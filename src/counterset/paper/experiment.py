@@ -289,11 +289,14 @@ def summarise(table: pd.DataFrame) -> dict[str, float]:
     >>> pairs = pd.DataFrame({
     ...     "same_class": [True, True, False], "validity": [1.0, 0.5, 1.0],
     ...     **{metric: [1.0, 2.0, 9.0] for metric in METRICS}, "sparsity": 3.0, "seconds": 0.1,
+    ...     "input_distance": 0.5,
     ... })
     >>> summarise(pairs)["k_distance"], summarise(pairs)["k_distance_std"]
     (1.5, 0.5)
     >>> summarise(pairs)["valid"], summarise(pairs)["pairs"]
     (50.0, 2.0)
+    >>> summarise(pairs)["epsilon"], summarise(pairs)["k"]
+    (0.5, 4.0)
     """
     pairs = table[table["same_class"]]
     summary = {
@@ -301,6 +304,9 @@ def summarise(table: pd.DataFrame) -> dict[str, float]:
         "valid": float(100 * (pairs["validity"] == 1).mean()),
         "sparsity": float(pairs["sparsity"].mean()),
         "time_s": float(pairs["seconds"].mean()),
+        # Definition 3: no smaller k can hold for inputs that are as close as these.
+        "epsilon": float(pairs["input_distance"].max()),
+        "k": float((pairs["set_distance_max"] / pairs["input_distance"]).max()),
     }
     for metric in METRICS:
         values = pairs[metric].to_numpy(dtype=np.float64)

@@ -14,11 +14,13 @@ import pandas as pd
 from counterset._base.files import written_aside
 from counterset.evaluation.tuning import ReportTable
 from counterset.paper.cells import METRICS, published_results
-from counterset.paper.setups import Network, Split
+from counterset.paper.claims import claims_table
+from counterset.paper.setups import PUBLISHED_ACCURACY, PUBLISHED_SHAPES, Network, Split
 from counterset.plots.style import COLOURS, pyplot
 
 __all__ = [
     "OTHER_DEFINITIONS",
+    "OTHER_NETWORKS",
     "REASONS",
     "Report",
     "accuracy_table",
@@ -30,6 +32,7 @@ __all__ = [
     "final_table",
     "peers_table",
     "tuning_table",
+    "weights_table",
 ]
 
 #: The names of the metrics in the paper.
@@ -39,15 +42,6 @@ HEADINGS = {
     "set_distance_mean": "set-distance (mean)",
     "set_distance_max": "set-distance (max)",
 }
-#: Rows and features of each dataset, as published.
-PUBLISHED_SHAPES = {
-    "no2": (500, 7), "diabetes": (768, 8), "credit": (2000, 10),
-    "spambase": (4600, 57), "news": (39644, 58),
-}  # fmt: skip
-#: The accuracy of the network of each dataset, as published.
-PUBLISHED_ACCURACY = {
-    "no2": 0.60, "diabetes": 0.70, "credit": 0.93, "spambase": 0.91, "news": 0.65,
-}  # fmt: skip
 #: Why figures differ although they were run as published.
 REASONS = {
     "credit": (
@@ -65,6 +59,18 @@ OTHER_DEFINITIONS = (
     "These figures follow the paper's own definitions. The published ones come from a prototype "
     "that differs from them, and from different noise. Run with --as-published to compare."
 )
+OTHER_NETWORKS = (
+    "These networks were trained here, with scikit-learn. They are not those of the paper, so all "
+    "figures differ from the published ones. Name the published networks with --weights."
+)
+EPSILON_K = "(epsilon, k)"
+EPSILON_K_NOTE = (
+    "(epsilon, k): among pairs that are at most epsilon apart, the set-distance (max) was up to k "
+    "times the distance of the pair. So the explainer is not (epsilon, k')-robust for any smaller "
+    "k'. It was not published."
+)
+#: From 100 seconds on, times are shown in whole seconds.
+LONG = 100
 #: The columns that identify a published run; the others are its figures.
 KEYS = ["stage", "dataset", "norm", "filter", "minimised", "beta", "gamma"]
 MARKERS = "osD^vP*X<>"
@@ -82,17 +88,20 @@ class Report:
         The rows and the network of each dataset.
     as_published
         True if run with the prototype's choices, False if with the paper's own definitions.
+    trained
+        True if the networks were trained here, False if they are the published ones.
     """
 
     summary: pd.DataFrame
     setups: Sequence[tuple[Split, Network]]
     as_published: bool = False
+    trained: bool = False
 
     def tables(self) -> list[ReportTable]:
         """Return the tables that have rows."""
         found = [
             dataset_table([split for split, _ in self.setups]),
-            accuracy_table(self.setups),
+            accuracy_table(self.setups, trained=self.trained),
             *(final_table(self.summary, minimised=flag) for flag in (True, False)),
             *(
                 tuning_table(self.summary, filter_, minimised=flag)
@@ -100,7 +109,8 @@ class Report:
                 for flag in (True, False)
             ),
             peers_table(self.summary),
-            comparison_table(self.summary, as_published=self.as_published),
+            claims_table(self.summary),
+            comparison_table(self.summary, as_published=self.as_published, trained=self.trained),
         ]
         return [table for table in found if len(table.frame)]
 
@@ -144,7 +154,9 @@ def dataset_table(splits: Sequence[Split]) -> ReportTable:
     return ReportTable("datasets", "Datasets", pd.DataFrame(records), note)
 
 
-def accuracy_table(setups: Sequence[tuple[Split, Network]]) -> ReportTable:
+def accuracy_table(
+    setups: Sequence[tuple[Split, Network]], *, trained: bool = False
+) -> ReportTable:
     """Return the networks' accuracy on the test rows, beside the published one."""
     records = [
         {
@@ -154,11 +166,32 @@ def accuracy_table(setups: Sequence[tuple[Split, Network]]) -> ReportTable:
         }
         for split, network in setups
     ]
-    return ReportTable("accuracy", "Accuracy of the networks", pd.DataFrame(records))
+    note = OTHER_NETWORKS if trained else ""
+    return ReportTable("accuracy", "Accuracy of the networks", pd.DataFrame(records), note)
+
+
+def weights_table(checked: pd.DataFrame) -> ReportTable:
+    """Return what :func:`~counterset.paper.setups.check_weights` found."""
+    shown = pd.DataFrame(
+        {
+            "dataset": checked["dataset"],
+            "layers": checked["layers"],
+            "accuracy": checked["accuracy"].map(lambda value: _shown(value, "{:.3f}")),
+            "accuracy (published)": checked["published"].map("{:.2f}".format),
+            "": checked["wrong"].map(lambda wrong: "wrong" if wrong else "right"),
+        }
+    )
+    faults = checked[checked["wrong"] != ""]
+    note = "\n".join(f"{row.dataset}: {row.wrong}" for row in faults.itertuples())
+    return ReportTable("weights", "The weights of the published networks", shown, note)
 
 
 def final_table(summary: pd.DataFrame, *, minimised: bool) -> ReportTable:
-    """Return the final results: measured, published, and the published ones of DiCE."""
+    """Return the final results as the paper lays them out: under each dataset, ours and DiCE.
+
+    Ours stand beside those that were published. Those of DiCE are measured if its gradient method
+    was run here, else published.
+    """
     chosen = summary[
         (summary["stage"] == "final") & (summary["minimised"].astype(bool) == minimised)
     ]
@@ -167,23 +200,47 @@ def final_table(summary: pd.DataFrame, *, minimised: bool) -> ReportTable:
     theirs = published[
         (published["method"] == "ours") & (published["minimised"].astype(str) == str(minimised))
     ]
-    dice = published[published["method"] == "dice"]
+    dice = _of_dice(summary)
+    sources = {
+        "ours": chosen,
+        "ours, published": theirs,
+        "DiCE, published": published[published["method"] == "dice"],
+        **({"DiCE": dice} if len(dice) else {}),
+    }
     records = []
-    for cell in chosen.itertuples():
-        for label, rows in (
-            ("measured", chosen),
-            ("published", theirs),
-            ("DiCE, published", dice),
-        ):
-            row = rows[(rows["dataset"] == cell.dataset) & (rows["norm"] == cell.norm)].iloc[0]
-            records.append({"dataset": cell.dataset, "norm": f"L{cell.norm}", "method": label})
-            records[-1] |= _figures(row)
+    for dataset in chosen["dataset"].unique():
+        blocks = {
+            f"{label} (L{norm})": _figures(_run_of(rows, dataset, norm))
+            for norm in sorted(chosen["norm"].unique())
+            for label, rows in sources.items()
+        }
+        records += [
+            {"dataset": dataset, "figure": figure}
+            | {column: figures[figure] for column, figures in blocks.items()}
+            for figure in (*_figure_columns()[:6], EPSILON_K)
+        ]
     step_4 = "gamma = 0.1" if minimised else "no minimisation"
     return ReportTable(
         f"final-{'minimised' if minimised else 'unminimised'}",
         f"Final results, angle-based, beta = 0.5, {step_4}",
         pd.DataFrame(records),
+        EPSILON_K_NOTE,
     )
+
+
+def _of_dice(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs of DiCE's gradient method, the one in the paper, that were measured here."""
+    return summary[
+        (summary["stage"] == "peers")
+        & summary["method"].str.startswith("dice-gradient")
+        & (summary["error"] == "")
+    ]
+
+
+def _run_of(rows: pd.DataFrame, dataset: str, norm: int) -> Any:
+    """Return the run of a dataset and a norm; one without figures if there is none."""
+    found = rows[(rows["dataset"] == dataset) & (rows["norm"] == norm)]
+    return found.iloc[0] if len(found) else pd.Series(dtype=float)
 
 
 def tuning_table(summary: pd.DataFrame, filter_: str, *, minimised: bool) -> ReportTable:
@@ -225,15 +282,17 @@ def peers_table(summary: pd.DataFrame) -> ReportTable:
             record |= dict.fromkeys(_figure_columns(), "-") | {"note": row["error"]}
         else:
             record |= _figures(row) | {
-                "features changed": f"{row['sparsity']:.1f}",
+                "features changed": _shown(row["sparsity"], "{:.1f}"),
                 "pairs": f"{row['pairs']:.0f}",
                 "note": "",
             }
         records.append(record)
-    return ReportTable("peers", "Other explainers", pd.DataFrame(records))
+    return ReportTable("peers", "Other explainers", pd.DataFrame(records), EPSILON_K_NOTE)
 
 
-def comparison_table(summary: pd.DataFrame, *, as_published: bool) -> ReportTable:
+def comparison_table(
+    summary: pd.DataFrame, *, as_published: bool, trained: bool = False
+) -> ReportTable:
     """Return the number of figures that equal the published ones, and why others do not."""
     table = compare(summary)
     if len(table) == 0:
@@ -246,7 +305,7 @@ def comparison_table(summary: pd.DataFrame, *, as_published: bool) -> ReportTabl
         }
     )
     both = deviations(summary)
-    worst = both.iloc[int(both["deviation"].abs().to_numpy().argmax())]
+    worst = both.iloc[int(both["deviation"].abs().fillna(0.0).to_numpy().argmax())]
     notes = [
         f"Equal: to four decimals, {int(both['equal'].sum())} of {len(both)} figures. The largest "
         f"deviation is {abs(worst['deviation']):.4f} ({worst['stage']}, {worst['dataset']}, "
@@ -256,23 +315,32 @@ def comparison_table(summary: pd.DataFrame, *, as_published: bool) -> ReportTabl
     different = table.loc[table["equal"] < table["figures"], "dataset"].unique()
     if not as_published:
         notes.append(OTHER_DEFINITIONS)
-    notes += [f"{name}: {REASONS[name]}" for name in different if as_published and name in REASONS]
+    if trained:
+        notes.append(OTHER_NETWORKS)
+    if as_published and not trained:
+        notes += [f"{name}: {REASONS[name]}" for name in different if name in REASONS]
     return ReportTable("comparison", "Ours vs published", shown, "\n\n".join(notes))
 
 
 def _figures(row: Any) -> dict[str, str]:
-    figures = {"valid": f"{row['valid']:.0f} %"}
+    """Return the cells of a run; a dash for each figure that it lacks."""
+    figures = {"valid": _shown(row.get("valid"), "{:.0f} %")}
     for metric, heading in HEADINGS.items():
-        figures[heading] = f"{row[metric]:.4f} ± {row[f'{metric}_std']:.2f}"
-    return figures | {"time (s)": _seconds(row["time_s"])}
+        mean, deviation = row.get(metric), row.get(f"{metric}_std")
+        figures[heading] = _shown(mean, f"{{:.4f}} ± {_shown(deviation, '{:.2f}')}")
+    seconds = row.get("time_s")
+    figures["time (s)"] = _shown(seconds, "{:.0f}" if (seconds or 0) >= LONG else "{:.2g}")
+    k = _shown(row.get("k"), "{:.1f}")
+    figures[EPSILON_K] = "-" if k == "-" else f"({row['epsilon']:.2f}, {k})"
+    return figures
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "-" if value is None or np.isnan(value) else form.format(value)
 
 
 def _figure_columns() -> list[str]:
-    return ["valid", *HEADINGS.values(), "time (s)", "features changed", "pairs"]
-
-
-def _seconds(seconds: float) -> str:
-    return "-" if np.isnan(seconds) else f"{seconds:.2g}" if seconds < 100 else f"{seconds:.0f}"
+    return ["valid", *HEADINGS.values(), "time (s)", EPSILON_K, "features changed", "pairs"]
 
 
 def deviations(summary: pd.DataFrame) -> pd.DataFrame:
@@ -357,9 +425,10 @@ def _chart_figures(
             if len(part):
                 yield f"tuning-{filter_}-{label}", _tuning(plt, part, filter_, flag)
     peers = summary[(summary["stage"] == "peers") & (summary["error"] == "")]
+    peers = peers.dropna(subset=list(METRICS))  # one that found nothing has no place
     if len(peers):
         yield "peers", _peers(plt, peers)
-    both = deviations(summary)
+    both = deviations(summary).dropna(subset="measured")
     if len(both):
         yield "comparison", _comparison(plt, both)
 

@@ -75,6 +75,16 @@ def reproduce(
     Report
         The tables, and the plots that can be drawn of them.
     """
+    for what, given, known in (
+        ("datasets", datasets, PAPER_DATASETS),
+        ("norms", norms, (1, 2)),
+        ("tables", tables, TABLES),
+    ):
+        strange = [each for each in given if each not in known]
+        if strange:
+            raise InvalidInputError(
+                f"{what} has {strange[0]!r}, which the paper has not. Choose from {list(known)}."
+            )
     for peer in peers:
         check_peer(peer)
     runner = peer_runner or PeerRunner(experiment.weights, norms, explained=folder / "explained")
@@ -92,7 +102,12 @@ def reproduce(
         for norm in norms
     ]
     results.run_all(others, runner, retry=retry, progress=progress)
-    return Report(results.summary([*cells, *others]), setups, experiment.as_published)
+    return Report(
+        results.summary([*cells, *others]),
+        setups,
+        experiment.as_published,
+        trained=experiment.weights is None,
+    )
 
 
 def _settings(experiment: Experiment, setups: Sequence[tuple[Split, Network]]) -> dict[str, str]:
@@ -204,7 +219,7 @@ class ResultsFolder:
             records.append(record)
         columns = [*Cell.__dataclass_fields__, "minimised", "error", "pairs", "valid", "sparsity"]
         figures = [name for metric in METRICS for name in (metric, f"{metric}_std")]
-        return pd.DataFrame(records, columns=[*columns, "time_s", *figures])
+        return pd.DataFrame(records, columns=[*columns, "time_s", *figures, "epsilon", "k"])
 
     def _is_open(self, cell: Cell, retry: bool) -> bool:
         table = self._read(cell)

@@ -1,4 +1,4 @@
-"""StepsDisplay: the paper's Figure 2, the four steps on a map of one explanation."""
+"""StepsDisplay: the paper's Figure 3, the four steps on a map of one explanation."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TITLES = (
 
 
 class StepsDisplay:
-    """The four steps as a strip of four maps, as Figure 2 of the paper draws them.
+    """The four steps as a strip of four maps, as Figure 3 of the paper draws them.
 
     Step 1: all training rows with another decision. Step 2: those that are left after the cut-off.
     Step 3: the diverse ones that were chosen. Step 4: the lines to them, and the options, numbers,

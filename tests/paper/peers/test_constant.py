@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from counterset.paper.peers import find_peer
 from counterset.paper.setups import Network, Split
@@ -54,3 +55,20 @@ def test_a_table_keeps_what_may_not_change() -> None:
     assert sorted(young["age"]) == ages[2:]
     assert sorted(old["age"]) == ages[:2]
     assert set(old["home"]) == {"flat"}
+
+
+@pytest.mark.parametrize("name", ["constant", "nearest-rows"])
+def test_an_input_of_a_class_that_no_training_row_has_is_explained(name: str) -> None:
+    # It ended in a KeyError.
+    class Half:
+        def predict(self, X: Any) -> Any:
+            return (np.asarray(X)[:, 0] > 0.5).astype(int)
+
+    rows = np.linspace(0, 0.5, 12)[:, None].repeat(2, axis=1)
+    peer = find_peer(name, 1)
+    peer.fit(Half(), rows)
+    [found] = peer.explain_many(np.array([[0.9, 0.9]]))
+    assert len(found) == 5
+    assert set(map(tuple, np.asarray(found))) <= set(map(tuple, rows))
+    if name == "nearest-rows":
+        np.testing.assert_array_equal(found, rows[:-6:-1])

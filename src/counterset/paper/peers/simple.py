@@ -58,9 +58,11 @@ class Constant:
         space = Space.learn(rows, self._table, scale)
         distance = TableDistance(self._table, space, distances.get(f"l{self.norm}"))
         labels = np.asarray(model.predict(X))
+        # For a class that no training row has, they are the rows nearest to all others.
         self._sets = {}
-        for label in np.unique(labels).tolist():
+        for label in [*np.unique(labels).tolist(), None]:
             others, own = rows[labels != label], rows[labels == label][:SAMPLE]
+            own = rows[:SAMPLE] if label is None else own
             near = np.argsort(distance.pairwise(own, others).mean(axis=0), kind="stable")
             self._sets[label] = others[near[:LIMIT]]
 
@@ -70,7 +72,7 @@ class Constant:
         kept = [self._table.position(feature) for feature in self.immutable]
         found = []
         for x, label in zip(rows, np.asarray(self._model.predict(X)).tolist(), strict=True):
-            options = self._sets[label].copy()
+            options = self._sets.get(label, self._sets[None]).copy()
             options[:, kept] = x[kept]
             found.append(self._table.decode(options))
         return found
@@ -93,9 +95,10 @@ class NearestRows:
         self._space = Space.learn(rows, self._table, scale)
         labels = np.asarray(model.predict(X))
         points = self._space.embed(rows)
+        # All rows are of another class than an input whose class no training row has.
         self._others = {
             label: (rows[labels != label], points[labels != label])
-            for label in np.unique(labels).tolist()
+            for label in [*np.unique(labels).tolist(), None]
         }
 
     def explain_many(self, X: Matrix | pd.DataFrame) -> Sequence[Any]:
@@ -105,7 +108,7 @@ class NearestRows:
         sets = []
         labels = np.asarray(self._model.predict(X)).tolist()
         for x, label in zip(points, labels, strict=True):
-            others, places = self._others[label]
+            others, places = self._others.get(label, self._others[None])
             distances = cdist(x[None, :], places, self._metric)[0]
             nearest = others[np.argsort(distances, kind="stable")[:LIMIT]]
             sets.append(self._table.decode(nearest) if as_frame else nearest)
