@@ -113,13 +113,14 @@ FIGURES = (
     Figure("coverage", "coverage"),
     Figure("survival", "option survives", "{:.0%}"),
     Figure("set_survival", "set survives", "{:.0%}"),
-    Figure("seconds", "seconds", "{:.2g}"),
+    Figure("seconds", "CPU seconds", "{:.2g}"),
     Figure("asked", "rows asked", "{:.0f}"),
 )
 SETS, LASTING = FIGURES[:8], FIGURES[8:]
 NOTE = (
     f"Means over the inputs; ratio: the median; 95 %: the 95th percentile of the set-distance "
-    f"(mean) over all pairs. In brackets: {CONFIDENCE:.0%} bootstrap intervals over the inputs. "
+    f"(mean) over all pairs. In brackets: {CONFIDENCE:.0%} bootstrap intervals over the inputs. CPU "
+    f"seconds and rows asked: per explanation, without fitting. "
     f"All but valid and violations is of the options that are valid and keep what may not change."
 )
 
@@ -583,9 +584,10 @@ class Comparison:
             return ""
         proved, inputs = int(optima["optimum"].notna().sum()), len(optima)
         parts = [f"{inputs} inputs; the optimum is proved for {proved}"]
-        missing = optima["reason"].fillna("").astype(str)
         if proved < inputs:
-            parts[0] += f" (else: {missing[missing != ''].iloc[0]})"
+            # Read from a file, an empty reason is missing.
+            reasons = optima["reason"].dropna()
+            parts[0] += f" (else: {reasons[reasons != ''].iloc[0]})"
         accuracy, agreement = optima["accuracy"].iloc[0], optima["agreement"].iloc[0]
         if not np.isnan(accuracy):
             parts.append(f"accuracy of the model: {accuracy:.2f}")
@@ -640,6 +642,7 @@ def _cell(figure: Figure, value: float, low: float, high: float) -> str:
 #: What share of the retrainings a set survives: the least share of each colour. The colours are
 #: those of Okabe and Ito, from the best to the worst.
 SURVIVES = ((0.95, "#0072B2"), (0.8, "#56B4E9"), (0.5, "#E69F00"), (0.0, "#D55E00"))
+SHARES = ("≥95 %", "≥80 %", "≥50 %", "less")
 UNKNOWN = "#999999"
 #: Panels side by side.
 PANELS = 4
@@ -704,26 +707,29 @@ def _colour(survival: float) -> str:
 
 
 def _write_names(figure: Any, names: Sequence[str]) -> None:
-    """Write which number is which explainer, and what the colours say, below the panels."""
-    listed = [f"{i} {name}" for i, name in enumerate(names, start=1)]
-    width = int(14 * figure.get_figwidth())
-    text = textwrap.fill("   ".join(each.replace(" ", "\u00a0") for each in listed), width)
-    figure.supxlabel(text.replace("\u00a0", " "), fontsize=8.5, x=0.01, ha="left")
-    heading = "The set still has an option that works after "
-    parts = [(heading, "black")] + [
-        (f"{words} of the retrainings   ", colour)
-        for words, (_, colour) in zip(
-            ("95 %", "80 %", "half", "less than half"), SURVIVES, strict=True
-        )
-    ]
+    """Write what the colours say above the panels, and which number is which explainer below."""
     from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea  # noqa: PLC0415
 
+    width, height = figure.get_size_inches()
+    # A name is not broken: its spaces are put back afterwards.
+    listed = "   ".join(f"{i}\u00a0{name}" for i, name in enumerate(names, start=1))
+    lines = textwrap.wrap(listed, int(13 * width))
+    below, above = 0.1 + 0.18 * len(lines), 0.35
+    figure.get_layout_engine().set(rect=(0, below / height, 1, 1 - (below + above) / height))
+    figure.text(0.1 / width, 0.07 / height, "\n".join(lines), fontsize=9, va="bottom")
+    words = [("Sets survive retraining:", "black")]
+    words += zip(SHARES, (colour for _, colour in SURVIVES), strict=True)
     areas: list[Any] = [
-        TextArea(part, textprops={"color": colour, "fontsize": 9, "fontweight": "bold"})
-        for part, colour in parts
+        TextArea(text, textprops={"color": colour, "fontsize": 9, "fontweight": "bold"})
+        for text, colour in words
     ]
-    box = AnchoredOffsetbox(
-        "lower left", child=HPacker(children=areas, pad=0, sep=4), frameon=False,
-        bbox_to_anchor=(0.01, 1.0), bbox_transform=figure.transFigure, borderpad=0,
-    )  # fmt: skip
-    figure.add_artist(box)
+    figure.add_artist(
+        AnchoredOffsetbox(
+            "upper left",
+            child=HPacker(children=areas, pad=0, sep=6),
+            frameon=False,
+            bbox_to_anchor=(0.1 / width, 1 - 0.07 / height),
+            bbox_transform=figure.transFigure,
+            borderpad=0,
+        )
+    )

@@ -84,7 +84,8 @@ class Cost:
     Attributes
     ----------
     seconds
-        The time in the peer's process, with that of the model, without that of the pipe.
+        Processor time in the peer's process, with that of the model, without that of the pipe. Other
+        work on the machine does not change it; processes that the peer starts are not counted.
     rows
         The number of rows that the model was asked about.
     """
@@ -298,9 +299,9 @@ class IsolatedPeer:
             rows = unpack(packed)
             if isinstance(self._like, pd.DataFrame):
                 rows = as_trained(rows, self._like)
-            started = time.perf_counter()
+            started = time.process_time()
             answer = getattr(self._model, question)(rows)
-            seconds = time.perf_counter() - started
+            seconds = time.process_time() - started
         except Exception as error:
             raise CellError(f"the model refused rows of the peer: {_named(error)}") from error
         return pack_labels(answer), seconds
@@ -357,9 +358,9 @@ class _Counter:
     @contextmanager
     def timing(self) -> Iterator[None]:
         """Set ``seconds`` to what the block takes, without the time of the pipe."""
-        started = time.perf_counter()
+        started = time.process_time()
         yield
-        self.seconds = max(time.perf_counter() - started - self.waited, 0.0)
+        self.seconds = max(time.process_time() - started - self.waited, 0.0)
 
     def count(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """Return the function; what it asks of the same model does not count again."""
@@ -394,10 +395,10 @@ class _AskedModel:
         self, connection: Connection, counter: _Counter, question: str
     ) -> Callable[[Any], Any]:
         def ask(X: Any) -> Any:
-            started = time.perf_counter()
+            started = time.process_time()
             connection.send(("model", (question, pack(X))))
             answer, seconds = connection.recv()
-            counter.waited += time.perf_counter() - started - seconds
+            counter.waited += time.process_time() - started - seconds
             return np.array(answer)
 
         return ask

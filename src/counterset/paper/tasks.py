@@ -46,8 +46,8 @@ KINDS: dict[str, Callable[[], Any]] = {
 }
 #: Trees need no scaled numbers, and other libraries that read trees want them as they are.
 TREES = ("boosting", "forest")
-#: Models are trained here on at most 6,000 rows, so that boosting on 58 features takes seconds.
-MOST_ROWS = 6000
+#: Models are trained here on at most 3,000 rows, so that boosting on 58 features takes seconds.
+MOST_ROWS = 3000
 #: One row in five is kept for testing.
 TEST_SHARE = 0.2
 
@@ -154,7 +154,7 @@ def named_task(
 
     The five datasets of the paper are scaled and split as there. ``"network"`` is then the paper's
     network, from a folder of weights or trained as in the paper, and inputs are those of the
-    paper's final results. Other models are trained on at most 6,000 rows, evenly spread.
+    paper's final results. Other models are trained on at most 3,000 rows, evenly spread.
 
     Parameters
     ----------
