@@ -45,10 +45,11 @@ def test_a_table_a_model_and_an_explainer_of_ones_own(
     assert "2 inputs; the optimum is proved for 2; accuracy of the model: " in told.out
     assert "; retrained models agree with it on " in told.out
     assert told.err == ""
-    written = pd.read_csv("comparison/comparison.csv").set_index("peer")
-    assert written.loc["mine:Rich", "sparsity"] == 1
-    assert written.loc["nearest-rows", "options"] == 5
-    assert written.loc["nearest-rows", "survival"] > 0.5
+    written = pd.read_csv("comparison/comparison.csv")
+    assert written["peer"].tolist() == ["mine:Rich", "nearest-rows"]
+    assert written["sparsity"].iloc[0] == 1
+    assert written["options"].iloc[1] == 5
+    assert written["survival"].iloc[1] > 0.5
     assert (table.parent / "comparison" / "comparison.png").is_file()
 
 

@@ -118,10 +118,10 @@ FIGURES = (
 )
 SETS, LASTING = FIGURES[:8], FIGURES[8:]
 NOTE = (
-    f"Means over the inputs; ratio: the median; 95 %: the 95th percentile of the set-distance "
-    f"(mean) over all pairs. In brackets: {CONFIDENCE:.0%} bootstrap intervals over the inputs. CPU "
-    f"seconds and rows asked: per explanation, without fitting. "
-    f"All but valid and violations is of the options that are valid and keep what may not change."
+    "Means over the inputs; nearest / optimum: the median; 95 %: the 95th percentile of the "
+    "set-distance (mean) over all pairs. In brackets: 95 % bootstrap intervals over the inputs. "
+    "CPU seconds and rows asked: per explanation, without fitting. All but valid and violations is "
+    "of the options that are valid and keep what may not change."
 )
 
 

@@ -84,8 +84,8 @@ class Cost:
     Attributes
     ----------
     seconds
-        Processor time in the peer's process, with that of the model, without that of the pipe. Other
-        work on the machine does not change it; processes that the peer starts are not counted.
+        Processor time in the peer's process, with that of the model, without that of the pipe.
+        Processes that the peer starts are not counted.
     rows
         The number of rows that the model was asked about.
     """
