@@ -20,7 +20,7 @@ class Failing(PeerRunner):
     """A runner of peers that records the cells, and fails."""
 
     def __init__(self) -> None:
-        super().__init__(weights=None)
+        super().__init__(Experiment())
         self.cells: list[str] = []
 
     def __call__(self, cell: Cell) -> pd.DataFrame:

@@ -114,15 +114,16 @@ def _run(arguments: argparse.Namespace) -> int:
     check_folder(arguments.output, plots=plots)
     if arguments.peer_python is not None and shutil.which(arguments.peer_python) is None:
         raise InvalidInputError(f"--peer-python: there is no program {arguments.peer_python!r}.")
+    experiment = Experiment(arguments.as_published, arguments.weights)
     report = reproduce(
-        Experiment(arguments.as_published, arguments.weights),
+        experiment,
         arguments.output,
         datasets=tuple(dict.fromkeys(arguments.datasets)),
         norms=tuple(dict.fromkeys(arguments.norms)),
         tables=tuple(dict.fromkeys(arguments.tables)),
         peers=tuple(dict.fromkeys(arguments.peers)),
         peer_runner=PeerRunner(
-            arguments.weights,
+            experiment,
             tuple(dict.fromkeys(arguments.norms)),
             arguments.peer_inputs,
             arguments.peer_repeats,

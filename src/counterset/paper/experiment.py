@@ -50,6 +50,7 @@ __all__ = [
     "PrototypeExplainer",
     "PrototypeNoise",
     "alpha_of",
+    "protocol_rows",
     "summarise",
 ]
 
@@ -192,33 +193,56 @@ class PrototypeNoise:
 
 @dataclass(frozen=True)
 class Protocol:
-    """Which test rows are explained, and how their noisy copies are drawn.
+    """How the noisy copies of the inputs are drawn.
 
     Attributes
     ----------
-    rows
-        The test rows.
     repeats
-        The number of noisy copies of each.
+        The number of noisy copies of each input.
     redraw
         Whether the prototype draws a copy of another class again.
     """
 
-    rows: slice
     repeats: int
     redraw: bool
 
 
-#: Tuning uses the first 50 test rows, the final results the next 20.
 PROTOCOLS = {
-    "final": Protocol(slice(50, 70), repeats=3, redraw=False),
-    "tuning": Protocol(slice(0, 50), repeats=1, redraw=True),
+    "final": Protocol(repeats=3, redraw=False),
+    "tuning": Protocol(repeats=1, redraw=True),
 }
+#: Tuning uses the first 50 test rows, the final results the next 20.
+TUNING_INPUTS, FINAL_INPUTS = 50, 20
+#: The two datasets of the paper with fewer training rows have a smaller alpha.
+FEW_ROWS = 1000
 
 
-def alpha_of(dataset: str) -> int:
-    """Return the paper's alpha: 50 for the two small datasets, else 1000."""
-    return 50 if dataset in ("diabetes", "no2") else 1000
+def protocol_rows(stage: Literal["final", "tuning"], n_rows: int) -> slice:
+    """Return which of the test rows are explained.
+
+    Examples
+    --------
+    >>> protocol_rows("tuning", 154), protocol_rows("final", 154)
+    (slice(0, 50, None), slice(50, 70, None))
+
+    Of a table with fewer test rows than the paper's, the final results have the last 20:
+
+    >>> protocol_rows("tuning", 30), protocol_rows("final", 30)
+    (slice(0, 10, None), slice(10, 30, None))
+    """
+    first = min(TUNING_INPUTS, max(n_rows - FINAL_INPUTS, 0))
+    return slice(first, first + FINAL_INPUTS) if stage == "final" else slice(0, first)
+
+
+def alpha_of(n_rows: int) -> int:
+    """Return the paper's alpha: 50 for its two small datasets, else 1000.
+
+    Examples
+    --------
+    >>> alpha_of(614), alpha_of(3680)
+    (50, 1000)
+    """
+    return 50 if n_rows < FEW_ROWS else 1000
 
 
 @dataclass
@@ -253,20 +277,20 @@ class Experiment:
         split, network = self.setup(cell.dataset)
         protocol = PROTOCOLS[cell.stage]
         noise: Noise = PrototypeNoise(protocol.redraw) if self.as_published else GaussianNoise()
-        explainer = self._explainer(cell, network).fit(split.X_train)
+        alpha = alpha_of(len(split.X_train))
+        explainer = self._explainer(cell, network, alpha).fit(split.X_train)
         with warnings.catch_warnings():
             # A strict filter leaves fewer than five counterfactuals, as in the paper.
             warnings.simplefilter("ignore", FewerCounterfactualsWarning)
             return evaluate(
                 explainer,
-                split.X_test[protocol.rows],
+                split.X_test[protocol_rows(cell.stage, len(split.X_test))],
                 repeats=protocol.repeats,
                 noise=noise,
                 distance=f"l{cell.norm}",
             )
 
-    def _explainer(self, cell: Cell, network: Network) -> Any:
-        alpha = alpha_of(cell.dataset)
+    def _explainer(self, cell: Cell, network: Network, alpha: int) -> Any:
         if self.as_published:
             return PrototypeExplainer(network, cell.norm, alpha, cell.filter, cell.beta, cell.gamma)
         diversity = {"angle": AngleDiversity, "distance": DistanceDiversity}[cell.filter]

@@ -87,7 +87,7 @@ def reproduce(
             )
     for peer in peers:
         check_peer(peer)
-    runner = peer_runner or PeerRunner(experiment.weights, norms, explained=folder / "explained")
+    runner = peer_runner or PeerRunner(experiment, norms, explained=folder / "explained")
     setups = [experiment.setup(name) for name in datasets]
     settings = _settings(experiment, setups)
     if peers:
@@ -214,7 +214,7 @@ class ResultsFolder:
             record: dict[str, object] = asdict(cell) | {"minimised": cell.minimised, "error": ""}
             if "error" in table:
                 record["error"] = str(table["error"].iloc[0])
-            else:
+            if "same_class" in table:
                 record |= summarise(table)
             records.append(record)
         columns = [*Cell.__dataclass_fields__, "minimised", "error", "pairs", "valid", "sparsity"]
