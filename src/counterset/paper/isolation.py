@@ -26,16 +26,16 @@ import numpy as np
 import pandas as pd
 
 import counterset
-from counterset._base.arrays import Matrix, Vector
+from counterset._base.arrays import Vector
 from counterset.evaluation.evaluate import evaluate
 from counterset.exceptions import CountersetError, NoCounterfactualError
 from counterset.explainer import DiverseExplainer
 from counterset.paper.cells import Cell, CellError
-from counterset.paper.experiment import Experiment, alpha_of, protocol_rows
+from counterset.paper.experiment import PROTOCOLS, Experiment, alpha_of, scale_of
 from counterset.paper.peers.libraries import interpreter_of
 from counterset.paper.peers.protocol import check_peer, find_peer, takes
 from counterset.paper.peers.wire import pack, pack_labels, unpack
-from counterset.paper.setups import Split
+from counterset.paper.setups import Split, identity_of
 
 __all__ = [
     "Cost", "IsolatedPeer", "KeptAnswers", "PeerRunner", "TimeLimitError", "seconds_of_pairs",
@@ -519,13 +519,13 @@ class KeptAnswers:
     Attributes
     ----------
     costs
-        What the peer took for each row that was asked about, in the order of asking; None for a row
-        whose set is not kept.
+        What the peer took for each row that was asked about, in the order of asking; NaN seconds
+        for a row whose set is not kept.
     """
 
     def __init__(self, peer: IsolatedPeer | None, identity: str, file: Path | None) -> None:
         self.peer = peer
-        self.costs: list[Cost | None] = []
+        self.costs: list[Cost] = []
         self._identity = identity
         self._file = file
         self._answers: dict[str, dict[str, Any]] = {}
@@ -546,7 +546,7 @@ class KeptAnswers:
         key = self._key(row)
         if key not in self._answers:
             if self.peer is None:
-                self.costs.append(None)
+                self.costs.append(Cost(float("nan"), 0))
                 return None
             [found] = self.peer.explain_many(row)
             cost = {"seconds": round(self.peer.cost.seconds, 6), "rows": self.peer.cost.rows}
@@ -645,7 +645,7 @@ class PeerRunner:
 
     def _run(self, name: str, dataset: str) -> dict[int, pd.DataFrame]:
         split, network = self.experiment.setup(dataset)
-        rows = split.X_test[protocol_rows("final", len(split.X_test))][: self.inputs]
+        rows = split.X_test[PROTOCOLS["final"].of(len(split.X_test))][: self.inputs]
         tables: dict[int, pd.DataFrame] = {}
         answers: KeptAnswers | None = None
         uses_norm, reason = True, ""
@@ -668,7 +668,7 @@ class PeerRunner:
 
         Return the answers, whether they depend on the norm, and why some are missing.
         """
-        identity = _identity(split.X_train, network)
+        identity = identity_of(split, network)
         for of_norm in (None, norm):
             answers = KeptAnswers(None, identity, self._file_of(name, split.name, of_norm))
             missing = sum(not answers.holds(row) for row in asked)
@@ -681,7 +681,7 @@ class PeerRunner:
             peer = IsolatedPeer(
                 name,
                 norm,
-                alpha=alpha_of(len(split.X_train)),
+                alpha=alpha_of(split.name, len(split.X_train)),
                 time_limit=self.time_limit,
                 memory_limit=self.memory_limit,
                 python=self.python,
@@ -707,11 +707,10 @@ class PeerRunner:
 
     def _plain(self, split: Split, network: Any, norm: int) -> Any:
         """Return a fitted explainer, for the distance that is measured in."""
-        return DiverseExplainer.paper(network, distance=f"l{norm}", scale=None).fit(split.X_train)
+        explainer = DiverseExplainer.paper(network, distance=f"l{norm}", scale=scale_of(split))
+        return explainer.fit(split.X_train)
 
-    def _measure(
-        self, answers: KeptAnswers, network: Any, rows: Any, plain: Any
-    ) -> pd.DataFrame:
+    def _measure(self, answers: KeptAnswers, network: Any, rows: Any, plain: Any) -> pd.DataFrame:
         """Measure those inputs of which all sets are there."""
         answers.costs.clear()
         try:
@@ -721,7 +720,7 @@ class PeerRunner:
         except CountersetError as error:  # what the peer returned cannot be read
             raise CellError(str(error)[:LONGEST_MESSAGE]) from error
         # The time is that of the peer, also where the set was there already.
-        seconds = [np.nan if cost is None else cost.seconds for cost in answers.costs]
+        seconds = [cost.seconds for cost in answers.costs]
         table["seconds"] = seconds_of_pairs(seconds, table["same_class"], self.repeats)
         finished = table["seconds"].notna().groupby(table["input"]).transform("all")
         return table[finished].reset_index(drop=True)
@@ -756,12 +755,6 @@ class _Recorder:
     def explain_many(self, X: Any) -> list[None]:
         self.asked += [X[i : i + 1] for i in range(len(X))]
         return [None] * len(X)
-
-
-def _identity(X_train: Matrix, network: Any) -> str:
-    """Return what tells a network and its training rows from others."""
-    arrays = [X_train, *(array for layer in network.layers for array in layer)]
-    return sha256(b"".join(np.ascontiguousarray(each).tobytes() for each in arrays)).hexdigest()
 
 
 def seconds_of_pairs(seconds: Sequence[float], found: pd.Series, repeats: int) -> Vector:

@@ -11,20 +11,19 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from counterset import __version__
 from counterset._base.files import written_aside
 from counterset._base.progress import Progress
 from counterset.exceptions import CountersetWarning, InvalidInputError
 from counterset.paper.cells import METRICS, Cell, CellError, Stage, select_cells
+from counterset.paper.differences import paired_differences
 from counterset.paper.experiment import Experiment, summarise
 from counterset.paper.isolation import PeerRunner
 from counterset.paper.peers.protocol import check_peer
 from counterset.paper.report import Report
-from counterset.paper.setups import PAPER_DATASETS, Network, Split
+from counterset.paper.setups import PAPER_DATASETS, Network, Split, fingerprint, identity_of
 
 __all__ = ["TABLES", "ResultsFolder", "fingerprint", "reproduce"]
 
@@ -56,7 +55,7 @@ def reproduce(
         library, the definitions, the data and the weights are the same. If not, it is refused. A
         cell whose file is damaged is run again, with a warning.
     datasets : tuple of str, default=("diabetes", "no2", "credit", "spambase", "news")
-        The datasets to run.
+        The datasets to run; those that ``experiment.own`` holds can be named too.
     norms : tuple of int, default=(1, 2)
         The norms to measure in.
     tables : tuple of {"final", "tuning"}, default=("final", "tuning")
@@ -76,7 +75,7 @@ def reproduce(
         The tables, and the plots that can be drawn of them.
     """
     for what, given, known in (
-        ("datasets", datasets, PAPER_DATASETS),
+        ("datasets", datasets, (*PAPER_DATASETS, *experiment.own)),
         ("norms", norms, (1, 2)),
         ("tables", tables, TABLES),
     ):
@@ -106,19 +105,23 @@ def reproduce(
         results.summary([*cells, *others]),
         setups,
         experiment.as_published,
-        trained=experiment.weights is None,
+        trained=experiment.weights is None and any(name in PAPER_DATASETS for name in datasets),
+        differences=paired_differences(results.read, cells, others),
     )
 
 
-def _settings(experiment: Experiment, setups: Sequence[tuple[Split, Network]]) -> dict[str, str]:
+def _settings(experiment: Experiment, setups: Sequence[tuple[Split, Any]]) -> dict[str, str]:
     """Return what identifies the results: if any of it changes, the figures may change."""
     definitions = "as published" if experiment.as_published else "the paper's"
     settings = {"version": __version__, "definitions": definitions}
-    for split, network in setups:
-        rows = (split.X_train, split.X_test, split.y_train, split.y_test)
-        weights = [array for layer in network.layers for array in layer]
-        settings[f"rows of {split.name}"] = fingerprint(rows)
-        settings[f"weights of {split.name}"] = fingerprint(weights)
+    for split, model in setups:
+        if isinstance(model, Network):
+            rows = (split.X_train, split.X_test, split.y_train, split.y_test)
+            weights = [array for layer in model.layers for array in layer]
+            settings[f"rows of {split.name}"] = fingerprint(rows)
+            settings[f"weights of {split.name}"] = fingerprint(weights)
+        else:
+            settings[f"rows and model of {split.name}"] = identity_of(split, model)[:16]
     return settings
 
 
@@ -208,7 +211,7 @@ class ResultsFolder:
         """Return one row per finished cell: its settings, and its figures or its error."""
         records: list[dict[str, object]] = []
         for cell in cells:
-            table = self._read(cell)
+            table = self.read(cell)
             if table is None:
                 continue
             record: dict[str, object] = asdict(cell) | {"minimised": cell.minimised, "error": ""}
@@ -222,10 +225,10 @@ class ResultsFolder:
         return pd.DataFrame(records, columns=[*columns, "time_s", *figures, "epsilon", "k"])
 
     def _is_open(self, cell: Cell, retry: bool) -> bool:
-        table = self._read(cell)
+        table = self.read(cell)
         return table is None or (retry and "error" in table)
 
-    def _read(self, cell: Cell) -> pd.DataFrame | None:
+    def read(self, cell: Cell) -> pd.DataFrame | None:
         """Return the table of a finished cell; None for one that is missing or damaged."""
         file = self._file(cell)
         if not file.exists():
@@ -243,24 +246,6 @@ class ResultsFolder:
 
     def _file(self, cell: Cell) -> Path:
         return self.path / f"{cell.key.replace(':', '.')}.csv"
-
-
-def fingerprint(arrays: Iterable[NDArray[Any]]) -> str:
-    """Return a short text that is equal for equal arrays, and different for others.
-
-    Examples
-    --------
-    >>> fingerprint([np.eye(2)]) == fingerprint([np.eye(2)])
-    True
-    >>> fingerprint([np.eye(2)]) == fingerprint([np.eye(2) + 1e-16])
-    False
-    """
-    found = sha256()
-    for array in arrays:
-        found.update(f"{array.dtype.str} {array.shape} ".encode())
-        found.update(np.ascontiguousarray(array).tobytes())
-    # 64 bits are enough where nobody makes arrays collide on purpose, and fit in a message.
-    return found.hexdigest()[:16]
 
 
 def _first_line(cell: Cell, content: bytes) -> bytes:
