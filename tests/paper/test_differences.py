@@ -68,7 +68,7 @@ def test_each_peer_is_compared_with_our_runs_on_its_dataset_and_norm() -> None:
         FINAL: pairs([1.0, 2.0, 3.0]),
         replace(FINAL, norm=2): pairs([1.0, 1.0, 1.0]),
         replace(FINAL, stage="tuning"): pairs([9.0, 9.0, 9.0]),
-        PEER: pairs([2.0, 3.1, 4.0]).assign(set_distance_max=[0, 9, 0, 9, 0, 9]),
+        PEER: pairs([2.0, 3.1, 4.0]).assign(set_distance_max=[0, 0, 9, 9, 2, 2]),
         replace(PEER, method="nice"): pd.DataFrame({"error": ["it failed"]}),
     }
     missing = replace(PEER, norm=2)

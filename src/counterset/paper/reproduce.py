@@ -19,7 +19,7 @@ from counterset._base.progress import Progress
 from counterset.exceptions import CountersetWarning, InvalidInputError
 from counterset.paper.cells import METRICS, Cell, CellError, Stage, select_cells
 from counterset.paper.differences import paired_differences
-from counterset.paper.experiment import Experiment, summarise
+from counterset.paper.experiment import PROTOCOLS, Experiment, summarise
 from counterset.paper.isolation import PeerRunner
 from counterset.paper.peers.protocol import check_peer
 from counterset.paper.report import Report
@@ -83,6 +83,13 @@ def reproduce(
         if strange:
             raise InvalidInputError(
                 f"{what} has {strange[0]!r}, which the paper has not. Choose from {list(known)}."
+            )
+    for name, (split, _) in experiment.own.items():
+        left = PROTOCOLS["tuning"].of(len(split.X_test)).stop
+        if name in datasets and "tuning" in tables and left == 0:
+            raise InvalidInputError(
+                f"{name} has {len(split.X_test)} test rows, which are all explained in the final "
+                f"results. Leave the tuning out of tables, or pass more than 100 rows."
             )
     for peer in peers:
         check_peer(peer)
