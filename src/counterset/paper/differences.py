@@ -19,6 +19,8 @@ __all__ = ["Difference", "differences_table", "paired_difference", "paired_diffe
 CONFIDENCE = 0.95
 #: Two runs have the same pairs if their inputs are as far from their copies, but for rounding.
 SAME_PAIR = 1e-9
+#: Figures that differ by less are equal but for rounding.
+ROUNDED = 1e-12
 
 
 class Difference(NamedTuple):
@@ -150,6 +152,8 @@ def differences_table(differences: pd.DataFrame) -> ReportTable:
 
 def _better(row: Any) -> str:
     """Say whose figure is better; nobody's if the interval holds 0."""
+    if abs(row.mean) + row.half_width <= ROUNDED:
+        return "equal"
     signed = BETTER[row.metric] * row.mean
     if abs(signed) <= row.half_width:
         return "open"
@@ -163,6 +167,6 @@ def _sums(differences: pd.DataFrame) -> str:
     for (method, minimised), rows in robust.groupby(["method", "minimised"], sort=False):
         sides = pd.Series([_better(row) for row in rows.itertuples()]).value_counts()
         step_4 = "gamma = 0.1" if minimised else "no minimisation"
-        counts = ", ".join(f"{side} {sides.get(side, 0)}" for side in ("ours", "theirs", "open"))
+        counts = ", ".join(f"{side} {sides.get(side, 0)}" for side in ("ours", "theirs", "open", "equal"))
         lines.append(f"Set-distances, {step_4}, against {method}: {counts} of {len(rows)}.")
     return "\n".join(lines)
