@@ -82,5 +82,12 @@ def test_each_peer_is_compared_with_our_runs_on_its_dataset_and_norm() -> None:
     assert row["k-distance"] == "-1.033 ± 0.143: ours"
     assert row["k-diversity"] == "-1.033 ± 0.143: theirs"
     assert row["set-distance (max)"].endswith(": open")
-    assert "against dice-gradient: ours 1, theirs 0, open 1 of 2" in shown.note
+    assert "against dice-gradient: ours 1, theirs 0, open 1, equal 0 of 2" in shown.note
+    prototype = replace(PEER, method="prototype")
+    tables[prototype] = pairs([4.0, 3.1, 4.0])
+    found = paired_differences(tables.get, [FINAL], [PEER, prototype])
+    assert found["ours"].tolist() == ["gamma = 0.1"] * 4 + ["as published"] * 4
+    assert set(found["method"]) == {"dice-gradient"}
+    same = paired_differences({FINAL: tables[PEER], PEER: tables[PEER]}.get, [FINAL], [PEER])
+    assert differences_table(same).frame["k-distance"].tolist() == ["+0.000 ± 0.000: equal"]
     assert len(differences_table(found[:0]).frame) == 0

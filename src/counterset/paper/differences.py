@@ -19,6 +19,10 @@ __all__ = ["Difference", "differences_table", "paired_difference", "paired_diffe
 CONFIDENCE = 0.95
 #: Two runs have the same pairs if their inputs are as far from their copies, but for rounding.
 SAME_PAIR = 1e-9
+#: The explainer behind the published figures counts as ours, where it is run as a peer.
+PROTOTYPE = "prototype"
+#: Figures that differ by less are equal but for rounding.
+ROUNDED = 1e-12
 
 
 class Difference(NamedTuple):
@@ -94,10 +98,14 @@ def paired_differences(
     DataFrame
         One row per pair of runs and figure; none for runs on other pairs of inputs and copies.
     """
+    others = list(peers)
     mine = [cell for cell in final if cell.stage == "final"]
     mine.sort(key=lambda cell: not cell.minimised)
+    mine += [cell for cell in others if cell.method == PROTOTYPE]
     records = []
-    for peer in peers:
+    for peer in others:
+        if peer.method == PROTOTYPE:
+            continue
         theirs = table_of(peer)
         if theirs is None or "same_class" not in theirs:
             continue
@@ -114,25 +122,32 @@ def paired_differences(
                         {
                             "dataset": peer.dataset,
                             "norm": peer.norm,
-                            "minimised": cell.minimised,
+                            "ours": _name_of(cell),
                             "method": peer.method,
                             "metric": metric,
                             **found._asdict(),
                         }
                     )
-    columns = ["dataset", "norm", "minimised", "method", "metric", *Difference._fields]
+    columns = ["dataset", "norm", "ours", "method", "metric", *Difference._fields]
     return pd.DataFrame(records, columns=columns)
+
+
+def _name_of(cell: Cell) -> str:
+    """Say which of our explainers a run is of."""
+    if cell.method == PROTOTYPE:
+        return "as published"
+    return f"gamma = {cell.gamma:g}" if cell.minimised else "no minimisation"
 
 
 def differences_table(differences: pd.DataFrame) -> ReportTable:
     """Return the differences, one row per pair of runs, and say in how many one side is better."""
     records = []
-    keys = ["method", "minimised", "dataset", "norm"]
-    for (method, minimised, dataset, norm), rows in differences.groupby(keys, sort=False):
+    keys = ["method", "ours", "dataset", "norm"]
+    for (method, ours, dataset, norm), rows in differences.groupby(keys, sort=False):
         record = {
             "dataset": dataset,
             "norm": f"L{norm}",
-            "ours": "gamma = 0.1" if minimised else "no minimisation",
+            "ours": ours,
             "against": method,
             "inputs": str(rows["inputs"].max()),
         }
@@ -150,6 +165,8 @@ def differences_table(differences: pd.DataFrame) -> ReportTable:
 
 def _better(row: Any) -> str:
     """Say whose figure is better; nobody's if the interval holds 0."""
+    if abs(row.mean) + row.half_width <= ROUNDED:
+        return "equal"
     signed = BETTER[row.metric] * row.mean
     if abs(signed) <= row.half_width:
         return "open"
@@ -160,9 +177,10 @@ def _sums(differences: pd.DataFrame) -> str:
     """Count the better sides of both set-distances, for each explainer."""
     lines = []
     robust = differences[differences["metric"].isin(ROBUSTNESS)]
-    for (method, minimised), rows in robust.groupby(["method", "minimised"], sort=False):
+    for (method, ours), rows in robust.groupby(["method", "ours"], sort=False):
         sides = pd.Series([_better(row) for row in rows.itertuples()]).value_counts()
-        step_4 = "gamma = 0.1" if minimised else "no minimisation"
-        counts = ", ".join(f"{side} {sides.get(side, 0)}" for side in ("ours", "theirs", "open"))
-        lines.append(f"Set-distances, {step_4}, against {method}: {counts} of {len(rows)}.")
+        counts = ", ".join(
+            f"{side} {sides.get(side, 0)}" for side in ("ours", "theirs", "open", "equal")
+        )
+        lines.append(f"Set-distances of ours, {ours}, against {method}: {counts} of {len(rows)}.")
     return "\n".join(lines)
