@@ -33,7 +33,7 @@ def add_command(commands: Commands) -> None:
     parser, group = add_parser(
         commands,
         "compare",
-        "Measure explainers side by side, on the same inputs of a table and a model.",
+        "Measure explainers side by side, on a table and a model.",
         usage="--data DATA ... [options]",
         example="counterset compare --data german_credit --models forest --inputs 5",
     )
