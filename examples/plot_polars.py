@@ -72,9 +72,10 @@ print(options.select("input", "rank", *numbers, "savings_status", "distance").he
 # The result is a table like any other: an expression of polars says how often each column
 # changes.
 
+asked = declined.head(50).with_columns(input=pl.int_range(pl.len()))
 changed = (
     options.drop_nulls("rank")
-    .join(declined.head(50).with_row_index("input"), on="input")
+    .join(asked, on="input")
     .select((pl.col(name) != pl.col(f"{name}_right")).sum() for name in people.columns)
 )
 print(changed)
