@@ -298,3 +298,37 @@ def test_serve_answers_requests_until_the_pipe_is_closed(
     [(kind, reason)] = answers_of_serve([("fit", told | {"peer": "no-such-peer"})])
     assert kind == "failed"
     assert "no peer named" in reason
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_model_is_copied_where_versions_are_equal_and_asked_elsewhere(
+    same: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Libraries that read trees could not read a model behind a pipe.
+    monkeypatch.setattr(isolation, "_limit_memory", lambda limit: None)
+    X = np.random.default_rng(0).random((40, 2))
+    model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
+    joblib.dump(model, tmp_path / "model")
+    told = {
+        "peer": "nearest-rows",
+        "norm": 1,
+        "immutable": (),
+        "alpha": None,
+        "memory": 1,
+        "rows": pack(X),
+        "model": str(tmp_path / "model"),
+        "versions": isolation._versions() if same else ["Python 2.7"],
+        "answers": {"questions": ["predict"], "classes": [False, True], "read": {}},
+    }
+    ours, theirs = Pipe()
+    thread = Thread(target=serve, args=(os.dup(theirs.fileno()),))
+    thread.start()
+    ours.send(("fit", told))
+    kind, _ = ours.recv()
+    assert kind == ("done" if same else "model")
+    if not same:
+        ours.send((model.predict(X).tolist(), 0.0))
+        assert ours.recv()[0] == "done"
+    ours.close()
+    theirs.close()
+    thread.join()

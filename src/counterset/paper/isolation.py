@@ -24,6 +24,7 @@ from typing import Any, Self
 import joblib
 import numpy as np
 import pandas as pd
+import sklearn
 
 import counterset
 from counterset._base.arrays import Vector
@@ -85,7 +86,8 @@ class Cost:
     Attributes
     ----------
     seconds
-        The time in the peer's process, with that of the model, without that of the pipe.
+        Processor time in the peer's process, with that of the model, without that of the pipe.
+        Processes that the peer starts are not counted.
     rows
         The number of rows that the model was asked about.
     """
@@ -100,8 +102,9 @@ class IsolatedPeer:
     It is a :class:`~counterset.paper.peers.protocol.Peer` itself. If the peer fails, ``fit`` and
     ``explain_many`` raise :class:`~counterset.paper.cells.CellError` with the reason, and the
     process is ended. The peer runs in the environment that ``counterset peers --install`` made for
-    its library, if there is one. There it asks the model through a pipe; in this Python's own
-    environment it gets a copy of the model, and can read it.
+    its library, if there is one. Where Python, numpy, pandas and scikit-learn have the versions
+    that they have here, it gets a copy of the model, and can read it. Elsewhere, and with another
+    ``python``, it asks the model through a pipe.
 
     Parameters
     ----------
@@ -181,6 +184,8 @@ class IsolatedPeer:
         self._left = self.time_limit
         self._start(python)
         same = Path(python) == Path(sys.executable)
+        # An environment made for a library may have the versions that are here.
+        may_copy = same or self.python is None
         told = {
             "peer": self.name,
             "norm": self.norm,
@@ -191,10 +196,10 @@ class IsolatedPeer:
         }
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "model"
-            if same:
+            if may_copy:
                 joblib.dump(model, file)
-                told["model"] = str(file)
-            else:
+                told |= {"model": str(file), "versions": _versions()}
+            if not same:
                 told["answers"] = {
                     "questions": [name for name in QUESTIONS if hasattr(model, name)],
                     # A network has labels, an estimator has classes.
@@ -299,9 +304,9 @@ class IsolatedPeer:
             rows = unpack(packed)
             if isinstance(self._like, pd.DataFrame):
                 rows = as_trained(rows, self._like)
-            started = time.perf_counter()
+            started = time.process_time()
             answer = getattr(self._model, question)(rows)
-            seconds = time.perf_counter() - started
+            seconds = time.process_time() - started
         except Exception as error:
             raise CellError(f"the model refused rows of the peer: {_named(error)}") from error
         return pack_labels(answer), seconds
@@ -358,9 +363,9 @@ class _Counter:
     @contextmanager
     def timing(self) -> Iterator[None]:
         """Set ``seconds`` to what the block takes, without the time of the pipe."""
-        started = time.perf_counter()
+        started = time.process_time()
         yield
-        self.seconds = max(time.perf_counter() - started - self.waited, 0.0)
+        self.seconds = max(time.process_time() - started - self.waited, 0.0)
 
     def count(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """Return the function; what it asks of the same model does not count again."""
@@ -395,10 +400,10 @@ class _AskedModel:
         self, connection: Connection, counter: _Counter, question: str
     ) -> Callable[[Any], Any]:
         def ask(X: Any) -> Any:
-            started = time.perf_counter()
+            started = time.process_time()
             connection.send(("model", (question, pack(X))))
             answer, seconds = connection.recv()
-            counter.waited += time.perf_counter() - started - seconds
+            counter.waited += time.process_time() - started - seconds
             return np.array(answer)
 
         return ask
@@ -448,6 +453,12 @@ def _serve(connection: Connection) -> None:
         connection.send(("done", answer))
 
 
+def _versions() -> list[str]:
+    """Return the versions that a pickled model depends on."""
+    python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    return [python, np.__version__, pd.__version__, sklearn.__version__]
+
+
 def _named(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0] if lines else ''}"
@@ -473,7 +484,7 @@ def _made(told: dict[str, Any]) -> tuple[Any, bool]:
 
 def _model(connection: Connection, counter: _Counter, told: dict[str, Any]) -> Any:
     """Return the model: a copy whose questions are counted, or one behind the pipe."""
-    if "answers" in told:
+    if "answers" in told and told.get("versions") != _versions():
         return _AskedModel(connection, counter, told["answers"])
     model = joblib.load(told["model"])
     for question in QUESTIONS:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import pandas as pd
 
@@ -25,11 +25,23 @@ from counterset.paper.peers.protocol import check_peer
 from counterset.paper.report import Report
 from counterset.paper.setups import PAPER_DATASETS, Network, Split, fingerprint, identity_of
 
-__all__ = ["TABLES", "ResultsFolder", "fingerprint", "reproduce"]
+__all__ = ["TABLES", "HasKey", "ResultsFolder", "fingerprint", "reproduce"]
 
 TABLES: tuple[Stage, ...] = ("final", "tuning")
 #: The file in the folder that holds the settings.
 SETTINGS_FILE = "settings.json"
+
+
+class HasKey(Protocol):
+    """What a result is kept for; ``key`` is a name for its file."""
+
+    @property
+    def key(self) -> str:
+        """A name for files."""
+        ...
+
+
+_Kept = TypeVar("_Kept", bound=HasKey)
 
 
 def reproduce(
@@ -187,18 +199,19 @@ class ResultsFolder:
 
     def run_all(
         self,
-        cells: Iterable[Cell],
-        run: Callable[[Cell], pd.DataFrame],
+        cells: Iterable[_Kept],
+        run: Callable[[_Kept], pd.DataFrame],
         *,
         retry: bool = False,
         progress: bool = False,
+        label: str = "reproduce",
     ) -> None:
         """Run the cells that are not finished yet, and save each as soon as it is.
 
         A failure is saved like a result; ``retry`` runs the failed cells again.
         """
         open_ = [cell for cell in cells if self._is_open(cell, retry)]
-        with Progress(len(open_), "reproduce", shown=progress and bool(open_)) as bar:
+        with Progress(len(open_), label, shown=progress and bool(open_)) as bar:
             for cell in open_:
                 bar.advance(0, label=cell.key)
                 try:
@@ -208,7 +221,7 @@ class ResultsFolder:
                 self.save(cell, table)
                 bar.advance()
 
-    def save(self, cell: Cell, table: pd.DataFrame) -> None:
+    def save(self, cell: HasKey, table: pd.DataFrame) -> None:
         """Save a finished cell."""
         content = table.to_csv(index=False).encode()
         with written_aside(self._file(cell)) as unfinished:
@@ -231,11 +244,11 @@ class ResultsFolder:
         figures = [name for metric in METRICS for name in (metric, f"{metric}_std")]
         return pd.DataFrame(records, columns=[*columns, "time_s", *figures, "epsilon", "k"])
 
-    def _is_open(self, cell: Cell, retry: bool) -> bool:
+    def _is_open(self, cell: HasKey, retry: bool) -> bool:
         table = self.read(cell)
         return table is None or (retry and "error" in table)
 
-    def read(self, cell: Cell) -> pd.DataFrame | None:
+    def read(self, cell: HasKey) -> pd.DataFrame | None:
         """Return the table of a finished cell; None for one that is missing or damaged."""
         file = self._file(cell)
         if not file.exists():
@@ -251,10 +264,10 @@ class ResultsFolder:
             return None
         return pd.read_csv(BytesIO(content))
 
-    def _file(self, cell: Cell) -> Path:
+    def _file(self, cell: HasKey) -> Path:
         return self.path / f"{cell.key.replace(':', '.')}.csv"
 
 
-def _first_line(cell: Cell, content: bytes) -> bytes:
+def _first_line(cell: HasKey, content: bytes) -> bytes:
     """Return the checksum line of a cell's file; the file of another cell has another."""
     return f"# sha256 {sha256(cell.key.encode() + content).hexdigest()}\n".encode()
