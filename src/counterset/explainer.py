@@ -584,8 +584,9 @@ class DiverseExplainer(CallbackSupportMixin, BaseEstimator):
             Whether to prove how far the input may move before a counterfactual stops working. That
             is a distance more to solve for each counterfactual.
         domain : Box, Grid, Points or table, default=None
-            Where counterfactuals may lie, as for :func:`counterfactual_distance`; by default the
-            range of the training data, widened where the input or an option lies outside it.
+            Where counterfactuals may lie, as for :func:`~counterset.counterfactual_distance`; by
+            default the range of the training data, widened where the input or an option lies
+            outside it.
         time_limit : float, default=60.0
             In seconds, for each distance of the input (a second one is computed if what others may
             do differs) and again for all counterfactuals together; when they are up, less may be
