@@ -17,6 +17,7 @@ from counterset.cli import (
     evaluate,
     explain,
     letter,
+    peers,
     report,
     reproduce,
     serve,
@@ -30,7 +31,9 @@ __all__ = ["main"]
 
 #: The modules of the commands. ``add_command`` of each adds a parser whose ``run`` takes the
 #: parsed arguments and returns the exit code.
-COMMANDS = (demo, explain, letter, report, serve, verify, evaluate, tune, reproduce, datasets)
+COMMANDS = (
+    demo, explain, letter, report, serve, verify, evaluate, tune, reproduce, peers, datasets,
+)  # fmt: skip
 
 #: What shells expect of a command: wrong use, another failure, and an interrupt by Ctrl-C.
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
