@@ -26,6 +26,7 @@ COMMANDS = [
     "evaluate",
     "tune",
     "reproduce",
+    "peers",
     "datasets",
 ]
 
