@@ -12,6 +12,7 @@ from typing import Any
 
 from counterset import __version__
 from counterset.cli import (
+    compare,
     datasets,
     demo,
     evaluate,
@@ -32,8 +33,19 @@ __all__ = ["main"]
 #: The modules of the commands. ``add_command`` of each adds a parser whose ``run`` takes the
 #: parsed arguments and returns the exit code.
 COMMANDS = (
-    demo, explain, letter, report, serve, verify, evaluate, tune, reproduce, peers, datasets,
-)  # fmt: skip
+    demo,
+    explain,
+    letter,
+    report,
+    serve,
+    verify,
+    evaluate,
+    tune,
+    compare,
+    reproduce,
+    peers,
+    datasets,
+)
 
 #: What shells expect of a command: wrong use, another failure, and an interrupt by Ctrl-C.
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130

@@ -41,7 +41,7 @@ def add_command(commands: Commands) -> None:
     parser, group = add_parser(
         commands,
         "serve",
-        "Serve a page and a service of explanations; by default, of loans.",
+        "Serve explanations as a page and over HTTP; by default, of loans.",
         usage="[MODEL DATA] [options] [quotas: docs/deploying.md]",
         example="counterset serve model.skops credit.csv --target good",
     )

@@ -36,7 +36,7 @@ class Peer(Protocol):
         """Prepare for explaining a model, given the training rows, ``(n, d)``.
 
         The experiments of the paper pass a network and a matrix. The peers of this package, other
-        than ``literal``, also take a DataFrame with a model for it.
+        than ``literal`` and ``prototype``, also take a DataFrame with a model for it.
         """
         ...
 
@@ -88,6 +88,7 @@ PEERS: dict[str, Known] = {
     "counterset-shared": Known(
         "simple", "Own", "options from a list that people alike share", {"strategy": "shared"}
     ),
+    "prototype": Known("simple", "Prototype", "the prototype behind the published figures"),
     "wachter": Known("wachter", "Wachter", "Wachter's gradients; networks and linear models"),
     "roar": Known("roar", "Roar", "ROAR: holds for all models near this one"),
     "milp": Known(
