@@ -263,7 +263,7 @@ class FakeGlobeCe:
 
     def __init__(self, leaves: Any, described: Any, frame: pd.DataFrame) -> None:
         self.described, self.frame = described, frame
-        assert set(leaves(frame).tolist()) == {0, 1}
+        assert not leaves(frame).any()  # the rows of the class
 
     def get_best_delta(self) -> Any:
         return np.array([0.0, 0.0, 0.0, 1.0, 0.0])
