@@ -647,6 +647,29 @@ def test_a_phone_shows_a_person_and_the_form(phone: Page) -> None:
     assert phone.axe() == []
 
 
+def test_ranges_and_margins_are_shown(visitor: Any) -> None:
+    explainer = DiverseExplainer(approve, margin=0.05).fit(TRAINING)
+    cases = TRAINING[approve(TRAINING) != "approved"].iloc[[0]]
+    (found,) = explainer.explain_many(cases, target="approved", if_none="ignore")
+    with serving(Served("loans", explainer, cases, goal={"target": "approved"})) as address:
+        page = Page(visitor, address).open().settle()
+        before = [each.text for each in page.all("#options .option")]
+        assert len(before) == len(found)
+        rooms = re.findall(r"Option \d still leads to [^.]*\.", found.describe(width=None))
+        assert rooms
+        assert all(any(room in text for text in before) for room in rooms)
+        page.click("#ranges").settle()
+        assert page.one("#ranges").get_attribute("aria-pressed") == "true"
+        after = [each.text for each in page.all("#options .option")]
+        told = explainer.with_ranges(found)
+        for option, text in zip(told.options, after, strict=True):
+            assert option.sentence in text
+        assert any(option.ranges for option in told.options)
+        page.click("#undo").settle()
+        assert [each.text for each in page.all("#options .option")] == before
+        assert page.axe() == []
+
+
 def test_an_option_against_the_usual_direction_says_so(visitor: Any) -> None:
     data = datasets.load("diabetes")
     model = GradientBoostingClassifier(n_estimators=30, random_state=0).fit(data.X, data.y)
