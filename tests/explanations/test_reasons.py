@@ -204,7 +204,7 @@ def test_small_models_have_the_reasons_of_the_definition(kind: str) -> None:
             continue
         x, people = np.asarray(explanation.input), people_of(explanation)
         found = explanation.reasons(most=3)
-        expected = literal_reasons(worth, x, people)
+        expected = literal_reasons(worth, x, people, is_label=kind == "label")
         assert [int(each.feature[1:]) for each in found] == expected
         exact = -shapley_by_enumeration(worth, x, people)
         for each in found:

@@ -44,8 +44,9 @@ def helps_alone(worth: Worth, x: Any, background: Any, j: int) -> float:
     return float(np.mean([worth(mixed(b, x, [j])) for b in background]) - worth(x))
 
 
-def literal_reasons(worth: Worth, x: Any, background: Any) -> list[int]:
+def literal_reasons(worth: Worth, x: Any, background: Any, *, is_label: bool) -> list[int]:
     """Return the positions of the reasons of numbers, in the words of the guide."""
+    least = -1e-9 if is_label else 1e-9
     against = -shapley_by_enumeration(worth, x, background)
     counts = [j for j in range(len(x)) if against[j] > 1e-12]
     # The lower median is one of the values.
@@ -56,7 +57,7 @@ def literal_reasons(worth: Worth, x: Any, background: Any) -> list[int]:
         j
         for j in counts
         if abs(x[j] - typical[j]) > 0.2 * widths[j]
-        and worth(mixed(typical, x, [j])) - worth(x) > -1e-9
+        and worth(mixed(typical, x, [j])) - worth(x) > least
     ]
     counts = unusual or counts
     alone = {j: helps_alone(worth, x, background, j) for j in counts}

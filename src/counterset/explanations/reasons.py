@@ -209,6 +209,8 @@ class Contributions:
     by_typical
         How much it helps to replace each value alone by the typical one, ``(n, d)``; asked like
         ``alone``.
+    is_label
+        Whether the model tells labels alone: then a single value that helps may change nothing.
     """
 
     table: Table
@@ -219,6 +221,7 @@ class Contributions:
     typical: Matrix
     nearly: Matrix
     by_typical: Matrix
+    is_label: bool
 
     def order(self, i: int) -> Indices:
         """Return the positions of the features that are reasons of input i, the main one first."""
@@ -226,7 +229,9 @@ class Contributions:
         counts = against > 0
         # A value that is typical of people with the wanted result is hardly a reason, nor is one
         # that is better than typical, as savings above those that most of them have.
-        unusual = counts & ~self.is_typical(i) & (self.by_typical[i].round(9) >= 0)
+        gains = self.by_typical[i].round(9)
+        helps = gains >= 0 if self.is_label else gains > 0
+        unusual = counts & ~self.is_typical(i) & helps
         counts = unusual if unusual.any() else counts
         helps = counts & (alone > 0)
         if not helps.any():  # values that count only together
@@ -289,6 +294,11 @@ class Worth:
         return self.goal.accepts(predicted, _repeated(self.label, predicted)).astype(np.float64)
 
     @property
+    def is_label(self) -> bool:
+        """Whether it is 0 or 1, for a model without probabilities."""
+        return self._wanted is None and not isinstance(self.goal, InInterval)
+
+    @property
     def _wanted(self) -> Mask | None:
         """Which classes of the model are wanted; None if it has no probabilities of them."""
         classes = getattr(self.model, "classes_", None)
@@ -339,7 +349,10 @@ def find_contributions(
     shape = inputs.shape
     against, errors, alone, by_typical = np.zeros((4, *shape))
     typical, nearly = np.full((2, *shape), np.nan)
-    found = Contributions(table, inputs, against, errors, alone, typical, nearly, by_typical)
+    is_label = all(Worth(model, table, goal, label).is_label for label, _ in _groups(goal, labels))
+    found = Contributions(
+        table, inputs, against, errors, alone, typical, nearly, by_typical, is_label
+    )
     for label, mine in _groups(goal, labels):
         people = background.of(goal, label)
         if not len(people):
