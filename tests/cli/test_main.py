@@ -25,6 +25,7 @@ COMMANDS = [
     "verify",
     "evaluate",
     "tune",
+    "compare",
     "reproduce",
     "datasets",
 ]

@@ -46,7 +46,7 @@ def add_command(commands: Commands) -> None:
     parser, group = add_parser(
         commands,
         "serve",
-        "Serve explanations, as a page and over HTTP; by default, of bundled loans.",
+        "Serve explanations as a page and over HTTP; by default, of loans.",
         usage="[MODEL DATA] [options] [quotas: docs/deploying.md]",
         example="counterset serve model.skops credit.csv --target good",
     )
