@@ -18,6 +18,7 @@ from counterset.cli import (
     evaluate,
     explain,
     letter,
+    peers,
     report,
     reproduce,
     serve,
@@ -42,6 +43,7 @@ COMMANDS = (
     tune,
     compare,
     reproduce,
+    peers,
     datasets,
 )
 
