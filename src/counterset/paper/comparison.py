@@ -102,6 +102,7 @@ FIGURES = (
     Figure("options", "options", "{:.1f}"),
     Figure("validity", "valid", "{:.0%}"),
     Figure("violations", "violations", "{:.0%}"),
+    Figure("nearest", "nearest"),
     Figure("k_distance", "k-distance"),
     Figure("ratio", "nearest / optimum", "{:.2f}", statistic="median"),
     Figure("k_diversity", "k-diversity"),
@@ -116,7 +117,7 @@ FIGURES = (
     Figure("seconds", "CPU seconds", "{:.2g}"),
     Figure("asked", "rows asked", "{:.0f}"),
 )
-SETS, LASTING = FIGURES[:8], FIGURES[8:]
+SETS, LASTING = FIGURES[:9], FIGURES[9:]
 NOTE = (
     "Means over the inputs; nearest / optimum: the median; 95 %: the 95th percentile of the "
     "set-distance (mean) over all pairs. In brackets: 95 % bootstrap intervals over the inputs. "
@@ -545,7 +546,7 @@ class Comparison:
             files = [stack.enter_context(written_aside(file)) for file in written]
             files[0].write_text(f"# Explainers side by side\n\n{self.to_markdown()}", "utf-8")
             self.summary.to_csv(files[1], index=False)
-        if plots and self.summary["k_distance"].notna().any():
+        if plots and self.summary[["nearest", "coverage"]].notna().all(axis=1).any():
             written.append(folder / PLOT)
             with written_aside(written[-1]) as unfinished:
                 draw(self.summary, unfinished)
@@ -644,12 +645,16 @@ def _cell(figure: Figure, value: float, low: float, high: float) -> str:
 SURVIVES = ((0.95, "#0072B2"), (0.8, "#56B4E9"), (0.5, "#E69F00"), (0.0, "#D55E00"))
 SHARES = ("≥95 %", "≥80 %", "≥50 %", "less")
 UNKNOWN = "#999999"
+#: How far apart discs stand, in points.
+DISC = 14
 #: Panels side by side.
 PANELS = 4
 
 
 def draw(summary: pd.DataFrame, file: Path) -> None:
-    """Draw the explainers of each task: closeness, coverage, and how well sets survive.
+    """Draw the explainers of each task: the nearest option, coverage, and how well sets survive.
+
+    All three can be compared between explainers with few options and with many.
 
     Parameters
     ----------
@@ -659,7 +664,7 @@ def draw(summary: pd.DataFrame, file: Path) -> None:
         The picture to write.
     """
     plt = pyplot()
-    shown = summary.dropna(subset=["k_distance", "coverage"])
+    shown = summary.dropna(subset=["nearest", "coverage"])
     names = [peer for peer in summary["peer"].unique() if (shown["peer"] == peer).any()]
     tasks = list(shown.groupby(["data", "kind"], sort=False))
     columns = min(PANELS, len(tasks))
@@ -671,33 +676,71 @@ def draw(summary: pd.DataFrame, file: Path) -> None:
     for axis in axes.flat[len(tasks) :]:
         axis.set_visible(False)
     for axis, ((data, kind), rows) in zip(axes.flat, tasks, strict=False):
-        for row in rows.to_dict("records"):
-            colour = _colour(row["set_survival"])
-            at = row["k_distance"], row["coverage"]
-            axis.plot(
-                *at, "o", color=colour, markersize=13, markeredgecolor="white", clip_on=False,
-                alpha=0.9, zorder=3,
-            )  # fmt: skip
-            axis.annotate(
-                str(1 + names.index(row["peer"])), at, ha="center", va="center_baseline", zorder=4,
-                fontsize=7.5, fontweight="bold", annotation_clip=False,
-                color="white" if colour in ("#0072B2", "#D55E00") else "black",
-            )  # fmt: skip
-        axis.set_title(f"{data}, {kind}", loc="left", fontsize=10)
         axis.set_xscale("log")
-        axis.set_xlabel("k-distance (left: nearer)", fontsize=8)
+        axis.plot(rows["nearest"], rows["coverage"], ",", alpha=0)  # for the ends of the axes
+        axis.margins(0.08)
+        axis.set_title(f"{data}, {kind}", loc="left", fontsize=10)
+        axis.set_xlabel("nearest option (left: nearer)", fontsize=8)
         axis.set_ylabel("coverage (below: steadier)", fontsize=8)
         axis.set_ylim(bottom=0)
-        ticks = [step * 10.0**power for power in range(-3, 4) for step in (1, 2, 5)]
-        low, high = axis.get_xlim()
-        axis.set_xticks([tick for tick in ticks if low <= tick <= high])
+        axis.set_xticks(_ticks(*axis.get_xlim()))
         axis.minorticks_off()
         axis.xaxis.set_major_formatter("{x:g}")
         axis.tick_params(labelsize=8)
         axis.spines[["top", "right"]].set_visible(False)
     _write_names(figure, names)
+    figure.draw_without_rendering()  # now it is known where points are
+    for axis, (_, rows) in zip(axes.flat, tasks, strict=False):
+        _draw_discs(axis, rows, names)
     figure.savefig(file, dpi=120)
     plt.close(figure)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return round numbers between two ends, more than two of them if possible."""
+    found: list[float] = []
+    for steps in ((1, 2, 5), (1, 1.5, 2, 3, 5, 7), range(1, 10)):
+        each = [step * 10.0**power for power in range(-4, 5) for step in steps]
+        found = [tick for tick in each if low <= tick <= high]
+        if len(found) > 2:
+            break
+    return found
+
+
+def _draw_discs(axis: Any, rows: pd.DataFrame, names: Sequence[str]) -> None:
+    """Draw the explainers of a task as their numbers; discs that would overlap stand apart."""
+    from matplotlib.transforms import offset_copy  # noqa: PLC0415 - an extra
+
+    pixels = axis.figure.dpi / 72
+    placed: list[Vector] = []
+    for row in rows.to_dict("records"):
+        at = row["nearest"], row["coverage"]
+        own = np.asarray(axis.transData.transform(at)) / pixels
+        steps = (np.array([x, y]) for y in range(0, 200, DISC) for x in range(0, 5 * DISC, DISC))
+        shift = next(
+            each
+            for each in steps
+            if all(np.abs(own + each - other).max() >= DISC - 1 for other in placed)
+        )
+        placed.append(own + shift)
+        colour, ink = _colour(row["set_survival"]), "black"
+        if colour in (SURVIVES[0][1], SURVIVES[-1][1]):
+            ink = "white"
+        away = offset_copy(axis.transData, axis.figure, *shift, units="points")
+        if shift.any():
+            axis.annotate(
+                "", at, xytext=tuple(shift), textcoords="offset points", annotation_clip=False,
+                arrowprops={"arrowstyle": "-", "color": "#808080", "shrinkA": 0, "shrinkB": 0},
+            )  # fmt: skip
+        axis.plot(
+            *at, "o", color=colour, markersize=DISC, markeredgecolor="white", clip_on=False,
+            zorder=4, transform=away,
+        )  # fmt: skip
+        axis.annotate(
+            str(1 + names.index(row["peer"])), at, xytext=tuple(shift), textcoords="offset points",
+            ha="center", va="center_baseline", fontsize=7.5, fontweight="bold", color=ink,
+            annotation_clip=False, zorder=5,
+        )  # fmt: skip
 
 
 def _colour(survival: float) -> str:
