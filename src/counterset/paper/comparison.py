@@ -726,7 +726,7 @@ def _draw_discs(axis: Any, rows: pd.DataFrame, names: Sequence[str]) -> None:
         colour, ink = _colour(row["set_survival"]), "black"
         if colour in (SURVIVES[0][1], SURVIVES[-1][1]):
             ink = "white"
-        away = offset_copy(axis.transData, axis.figure, *shift, units="points")
+        away = offset_copy(axis.transData, axis.figure, x=shift[0], y=shift[1], units="points")
         if shift.any():
             axis.annotate(
                 "", at, xytext=tuple(shift), textcoords="offset points", annotation_clip=False,
