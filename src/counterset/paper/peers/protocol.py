@@ -35,7 +35,7 @@ class Peer(Protocol):
         """Prepare for explaining a model, given the training rows, ``(n, d)``.
 
         The experiments of the paper pass a network and a matrix. The peers of this package, other
-        than ``literal``, also take a DataFrame with a model for it.
+        than ``literal`` and ``prototype``, also take a DataFrame with a model for it.
         """
         ...
 
@@ -52,6 +52,7 @@ PEERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "counterset-nearest": ("simple", "Own", {"strategy": "nearest"}),
     "counterset-shared": ("simple", "Own", {"strategy": "shared"}),
     "constant": ("simple", "Constant", {}),
+    "prototype": ("simple", "Prototype", {}),
     "nice": ("nice", "Nice", {}),
     "nice-none": ("nice", "Nice", {"optimization": "none"}),
     "nice-sparsity": ("nice", "Nice", {"optimization": "sparsity"}),
