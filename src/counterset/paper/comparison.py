@@ -16,7 +16,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -536,7 +536,9 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """Return the tables in Markdown."""
-        return "\n\n".join(table.to_markdown() for table in self.tables()) + "\n"
+        # In Markdown, only an empty line ends a paragraph.
+        tables = (replace(each, note=each.note.replace("\n", "\n\n")) for each in self.tables())
+        return "\n\n".join(table.to_markdown() for table in tables) + "\n"
 
     def write(self, folder: Path, *, plots: bool = True) -> list[Path]:
         """Write the tables in Markdown and CSV, draw the plot, and return the files."""
