@@ -18,6 +18,7 @@ from counterset.cli import (
     evaluate,
     explain,
     letter,
+    peers,
     report,
     reproduce,
     serve,
@@ -32,18 +33,9 @@ __all__ = ["main"]
 #: The modules of the commands. ``add_command`` of each adds a parser whose ``run`` takes the
 #: parsed arguments and returns the exit code.
 COMMANDS = (
-    demo,
-    explain,
-    letter,
-    report,
-    serve,
-    verify,
-    evaluate,
-    tune,
-    compare,
-    reproduce,
+    demo, explain, letter, report, serve, verify, evaluate, tune, compare, reproduce, peers,
     datasets,
-)
+)  # fmt: skip
 
 #: What shells expect of a command: wrong use, another failure, and an interrupt by Ctrl-C.
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
@@ -100,7 +92,10 @@ def _parser() -> argparse.ArgumentParser:
         epilog="'counterset COMMAND --help' shows the options of a command.\n"
         "example: counterset demo",
         formatter_class=Help,
+        add_help=False,
     )
+    # Not listed: all commands fit on a screen.
+    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
     parser.add_argument(
         "--version", action="version", version=f"counterset {__version__}", help="show the version"
     )
