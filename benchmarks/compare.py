@@ -47,8 +47,9 @@ TASKS = (
 EXPLAINERS = (
     "counterset-nearest", "counterset-shared", "counterset", "nearest-rows", "constant", "face",
     "wachter", "roar", "milp", "cp-sat", "nice", "nice-sparsity", "treecf", "treecf-exact",
-    "dice-random", "dice-random-binary", "dice-genetic-binary", "dice-kdtree-binary",
-    "dice-gradient-binary",
+    "alibi-proto", "alibi-counterfactual", "cfnow", "ellice", "ellice-rows", "recourse", "globe-ce",
+    "ares", "t-crex", "glance", "dice-random", "dice-random-binary", "dice-genetic-binary",
+    "dice-kdtree-binary", "dice-gradient", "dice-gradient-binary",
 )  # fmt: skip
 
 

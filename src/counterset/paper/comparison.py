@@ -690,7 +690,7 @@ def draw(summary: pd.DataFrame, file: Path) -> None:
         axis.xaxis.set_major_formatter("{x:g}")
         axis.tick_params(labelsize=8)
         axis.spines[["top", "right"]].set_visible(False)
-    _write_names(figure, names)
+    _write_names(figure, names, hollow=bool((shown["found"] < 1).any()))
     figure.draw_without_rendering()  # now it is known where points are
     for axis, (_, rows) in zip(axes.flat, tasks, strict=False):
         _draw_discs(axis, rows, names)
@@ -710,7 +710,10 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _draw_discs(axis: Any, rows: pd.DataFrame, names: Sequence[str]) -> None:
-    """Draw the explainers of a task as their numbers; discs that would overlap stand apart."""
+    """Draw the explainers of a task as their numbers; discs that would overlap stand apart.
+
+    Those without an option for some inputs are hollow: their figures are of the others.
+    """
     from matplotlib.transforms import offset_copy  # noqa: PLC0415 - an extra
 
     pixels = axis.figure.dpi / 72
@@ -726,7 +729,8 @@ def _draw_discs(axis: Any, rows: pd.DataFrame, names: Sequence[str]) -> None:
         )
         placed.append(own + shift)
         colour, ink = _colour(row["set_survival"]), "black"
-        if colour in (SURVIVES[0][1], SURVIVES[-1][1]):
+        hollow = row["found"] < 1
+        if colour in (SURVIVES[0][1], SURVIVES[-1][1]) and not hollow:
             ink = "white"
         away = offset_copy(axis.transData, axis.figure, x=shift[0], y=shift[1], units="points")
         if shift.any():
@@ -735,7 +739,8 @@ def _draw_discs(axis: Any, rows: pd.DataFrame, names: Sequence[str]) -> None:
                 arrowprops={"arrowstyle": "-", "color": "#808080", "shrinkA": 0, "shrinkB": 0},
             )  # fmt: skip
         axis.plot(
-            *at, "o", color=colour, markersize=DISC, markeredgecolor="white", clip_on=False,
+            *at, "o", color="white" if hollow else colour, markersize=DISC, clip_on=False,
+            markeredgecolor=colour if hollow else "white", markeredgewidth=2 if hollow else 1,
             zorder=4, transform=away,
         )  # fmt: skip
         axis.annotate(
@@ -751,7 +756,7 @@ def _colour(survival: float) -> str:
     return next(colour for least, colour in SURVIVES if survival >= least)
 
 
-def _write_names(figure: Any, names: Sequence[str]) -> None:
+def _write_names(figure: Any, names: Sequence[str], *, hollow: bool) -> None:
     """Write what the colours say above the panels, and which number is which explainer below."""
     from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea  # noqa: PLC0415
 
@@ -759,6 +764,8 @@ def _write_names(figure: Any, names: Sequence[str]) -> None:
     # A name is not broken: its spaces are put back afterwards.
     listed = "   ".join(f"{i}\u00a0{name}" for i, name in enumerate(names, start=1))
     lines = textwrap.wrap(listed, int(13 * width))
+    if hollow:
+        lines.append("Hollow: some inputs have no option.")
     below, above = 0.1 + 0.18 * len(lines), 0.35
     figure.get_layout_engine().set(rect=(0, below / height, 1, 1 - (below + above) / height))
     figure.text(0.1 / width, 0.07 / height, "\n".join(lines), fontsize=9, va="bottom")
