@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 from common import IMMUTABLE, print_row
 
-from counterset.paper.comparison import OPTIMUM, Comparer, Comparison, Entry, draw
+from counterset.paper.comparison import FIGURES, OPTIMUM, Comparer, Comparison, Entry, draw
 from counterset.paper.reproduce import ResultsFolder
 from counterset.paper.setups import PAPER_DATASETS
 from counterset.paper.tasks import named_task
@@ -88,6 +88,7 @@ SHOWN = {
     "coverage": "{:.2f}", "survival": "{:.0%}", "set_survival": "{:.0%}", "seconds": "{:.2g}",
     "asked": "{:.0f}",
 }  # fmt: skip
+HEADINGS = {figure.name: figure.heading for figure in FIGURES}
 #: Of these, less is better; of the others that are counted, more.
 LESS = ("nearest", "k_distance", "sparsity", "plausibility", "set_distance_mean", "coverage")
 MORE = ("k_diversity", "set_survival")
@@ -108,7 +109,7 @@ def medians(summary: pd.DataFrame) -> pd.DataFrame:
         row = {"explainer": peer, "tasks": f"{len(measured)} of {len(own)}"}
         for figure, form in SHOWN.items():
             value = measured[figure].median()
-            row[figure.replace("_", " ")] = "-" if pd.isna(value) else form.format(value)
+            row[HEADINGS[figure]] = "-" if pd.isna(value) else form.format(value)
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -130,7 +131,7 @@ def best(summary: pd.DataFrame) -> pd.DataFrame:
             of_task = own[figure]
             bar = bar.reindex(of_task.index)
             wins = of_task <= bar if figure in LESS else of_task >= bar
-            row[figure.replace("_", " ")] = int(wins.sum())
+            row[HEADINGS[figure]] = int(wins.sum())
         rows.append(row)
     return pd.DataFrame(rows).query("tasks > 0")
 
