@@ -194,8 +194,8 @@ class Ares(_OfGroups):
         found = np.unique(np.array(options).reshape(-1, len(row)), axis=0)
         found = found[leaves(found) == 1] if len(found) else found
         nearest = np.argsort(np.abs(found - row).sum(axis=1), kind="stable")[:LIMIT]
-        options_found: Matrix = found[nearest]
-        return options_found
+        best: Matrix = found[nearest]
+        return best
 
 
 @dataclass
@@ -223,7 +223,8 @@ class TCrex(_OfGroups):
 
     def _find(self, learned: Any, row: Vector, leaves: Leaves) -> Matrix:
         found: Matrix = np.asarray(learned.explain(row[None, :]))
-        return found[(found != row).any(axis=1)]
+        moved: Matrix = found[(found != row).any(axis=1)]
+        return moved
 
 
 def box_of(tree: Any, node: int) -> list[tuple[float, float]]:

@@ -98,6 +98,7 @@ PEERS: dict[str, Known] = {
         {"solver": "milp"},
     ),
     "cp-sat": Known("proved", "Proved", "nearest by a proof; tree ensembles", {"solver": "cp-sat"}),
+    "cemsp": Known("cemsp", "Cemsp", "CEMSP: fewest features, moved into their normal ranges"),
     "face": Known("face", "Face", "FACE: rows at the ends of paths through dense data"),
     "treecf": Known("treecf", "TreeCF", "treecf's default search; tree ensembles"),
     "treecf-exact": Known("treecf", "TreeCF", "one, nearest by treecf's proof", {"exact": True}),
