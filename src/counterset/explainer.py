@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from inspect import Signature, signature
 from typing import Any, NoReturn, Self, overload
@@ -13,6 +13,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
 from counterset._base.arrays import Matrix, to_python
+from counterset._base.callbacks import CallbackSupportMixin, tell_callbacks
 from counterset._base.checks import check_count, check_positive, check_type
 from counterset._base.progress import Progress
 from counterset.constraints.constraints import Constraints, RowConstraints, is_per_row
@@ -71,7 +72,7 @@ class _SignatureOfInit:
         return Signature(others)
 
 
-class DiverseExplainer(BaseEstimator):
+class DiverseExplainer(CallbackSupportMixin, BaseEstimator):
     """Explain a decision by a small set of diverse, close counterfactuals.
 
     The approach of "Promoting Counterfactual Robustness through Diversity" (AAAI 2024): several
@@ -249,6 +250,12 @@ class DiverseExplainer(BaseEstimator):
         progress : bool, default=None
             Show a progress bar on the error stream if learning takes longer than two seconds.
             None: if that is a terminal.
+
+        Notes
+        -----
+        With scikit-learn 1.9 or later, ``set_callbacks`` adds callbacks, such as its
+        ``ProgressBar``. They are told of each part that is learned. That is an experiment of
+        scikit-learn. No callback can end the learning early.
         """
         self._check_parameters()
         training = TrainingData.learn(
@@ -265,7 +272,9 @@ class DiverseExplainer(BaseEstimator):
         warn_of_scale(known, training.table, self.scale, stacklevel=2, but=known_ones)
         if training.table.array_dtype is None:
             warn_of_unused(self.model, list(training.table.columns), stacklevel=2)
-        return self._learn(training, RecipeBook(training), progress)
+        recipes = RecipeBook(training)
+        tell_callbacks(self, X, lambda told: self._learn(training, recipes, progress, told))
+        return self
 
     def with_costs(self, costs: Mapping[Any, float] | None) -> Self:
         """Return a fitted explainer with other costs, without asking the model again.
@@ -575,8 +584,9 @@ class DiverseExplainer(BaseEstimator):
             Whether to prove how far the input may move before a counterfactual stops working. That
             is a distance more to solve for each counterfactual.
         domain : Box, Grid, Points or table, default=None
-            Where counterfactuals may lie, as for :func:`counterfactual_distance`; by default the
-            range of the training data, widened where the input or an option lies outside it.
+            Where counterfactuals may lie, as for :func:`~counterset.counterfactual_distance`; by
+            default the range of the training data, widened where the input or an option lies
+            outside it.
         time_limit : float, default=60.0
             In seconds, for each distance of the input (a second one is computed if what others may
             do differs) and again for all counterfactuals together; when they are up, less may be
@@ -692,9 +702,16 @@ class DiverseExplainer(BaseEstimator):
         return explanations.with_spans(spans)
 
     def _learn(
-        self, training: TrainingData, recipes: RecipeBook, progress: bool | None = False
+        self,
+        training: TrainingData,
+        recipes: RecipeBook,
+        progress: bool | None = False,
+        told: Callable[[], None] | None = None,
     ) -> Self:
-        """Let the strategy learn, and keep what scikit-learn expects."""
+        """Let the strategy learn, and keep what scikit-learn expects.
+
+        ``told`` is called after each part, besides the progress bar.
+        """
         rules = training.rules(
             self.constraints
         )  # a constraint that does not fit the data shows now
@@ -705,6 +722,8 @@ class DiverseExplainer(BaseEstimator):
             def advance(total: int) -> None:
                 bar.total = total
                 bar.advance()
+                if told is not None:
+                    told()
 
             requirements = Requirements(AnyOther(), None, rules, support, count)
             self.strategy_ = self.strategy.learn(training, recipes, requirements, advance)

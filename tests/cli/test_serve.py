@@ -10,7 +10,7 @@ import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from support.cli_files import write_loans
 from support.served_loans import serve_loans
@@ -137,8 +137,8 @@ def test_the_files_for_deploying_have_options_that_the_command_takes(name: str) 
 def listens(address: str) -> bool:
     """Whether a server takes new requests."""
     try:
-        return httpx.get(f"{address}/health").is_success
-    except httpx.TransportError:
+        return httpx2.get(f"{address}/health").is_success
+    except httpx2.TransportError:
         return False
 
 

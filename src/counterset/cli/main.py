@@ -33,9 +33,19 @@ __all__ = ["main"]
 #: The modules of the commands. ``add_command`` of each adds a parser whose ``run`` takes the
 #: parsed arguments and returns the exit code.
 COMMANDS = (
-    demo, explain, letter, report, serve, verify, evaluate, tune, compare, reproduce, peers,
+    demo,
+    explain,
+    letter,
+    report,
+    serve,
+    verify,
+    evaluate,
+    tune,
+    compare,
+    reproduce,
+    peers,
     datasets,
-)  # fmt: skip
+)
 
 #: What shells expect of a command: wrong use, another failure, and an interrupt by Ctrl-C.
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130

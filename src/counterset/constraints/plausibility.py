@@ -32,6 +32,10 @@ class NearData:
     most_rows : int, default=5000
         Of more training rows than this, only ``most_rows`` are compared with, evenly spread.
 
+    See Also
+    --------
+    Constraints : Rules that every counterfactual satisfies.
+
     Examples
     --------
     >>> import numpy as np

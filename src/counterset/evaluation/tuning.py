@@ -171,6 +171,10 @@ def tune(
     Tuning
         The table of all settings, and the explainer with the recommended one.
 
+    See Also
+    --------
+    counterset.evaluate : Measure one setting.
+
     Examples
     --------
     >>> X = np.random.default_rng(0).random((200, 2))

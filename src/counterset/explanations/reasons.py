@@ -138,6 +138,10 @@ class Reason:
     code, typical_code : float
         The codes of the two values, of ``explanation.coded.table``.
 
+    See Also
+    --------
+    Explanation.reasons : The reasons of one decision.
+
     Examples
     --------
     >>> from counterset import DiverseExplainer

@@ -21,6 +21,8 @@ CONFIDENCE = 0.95
 SAME_PAIR = 1e-9
 #: The explainer behind the published figures counts as ours, where it is run as a peer.
 PROTOTYPE = "prototype"
+#: Whose figure is better.
+SIDES = ("ours", "theirs", "open", "equal")
 #: Figures that differ by less are equal but for rounding.
 ROUNDED = 1e-12
 

@@ -33,6 +33,10 @@ class TradeOffDisplay:
     ----------
     ax_, figure_
         Where it was drawn last: two Axes, and their figure.
+
+    See Also
+    --------
+    counterset.evaluation.tune : What is drawn.
     """
 
     size = (10.0, 4.8)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
-import narwhals as nw
+import narwhals.stable.v1 as nw  # the names that narwhals promises to keep as they are
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray

@@ -24,6 +24,7 @@ def test_the_literal_reading_gives_the_librarys_sets(
         assert {tuple(row) for row in one} == {tuple(row) for row in two}
 
 
+@pytest.mark.filterwarnings("ignore::counterset.exceptions.FewerCounterfactualsWarning")
 def test_the_prototype_is_the_one_behind_the_published_figures(
     network: Network, split: Split
 ) -> None:

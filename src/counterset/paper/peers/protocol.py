@@ -89,6 +89,7 @@ PEERS: dict[str, Known] = {
     "counterset-shared": Known(
         "simple", "Own", "options from a list that people alike share", {"strategy": "shared"}
     ),
+    "prototype": Known("simple", "Prototype", "the prototype behind the published figures"),
     "wachter": Known("wachter", "Wachter", "Wachter's gradients; networks and linear models"),
     "roar": Known("roar", "Roar", "ROAR: holds for all models near this one"),
     "milp": Known(
