@@ -81,7 +81,6 @@ PEERS: dict[str, Known] = {
     "nearest-rows": Known("simple", "NearestRows", "the 5 nearest training rows of another class"),
     "constant": Known("simple", "Constant", "the same 5 rows for every input of a class"),
     "literal": Known("literal", "LiteralPaper", "the paper's method in plain loops, on arrays"),
-    "prototype": Known("simple", "Prototype", "the authors' prototype, on arrays"),
     "counterset": Known("simple", "Own", "the paper's four steps"),
     "counterset-nearest": Known(
         "simple", "Own", "the defaults of this library", {"strategy": "nearest"}
