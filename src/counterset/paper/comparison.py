@@ -62,6 +62,9 @@ ROWS_TO_AGREE_ON = 500
 #: Where the nearest counterfactual is closer than a ten-thousandth of a usual range, any step is
 #: many times the optimum. Such inputs have no ratio.
 BOUNDARY = 1e-4
+#: Some explainers round, or compute in single precision: a number that differs by a millionth of
+#: its usual range has not changed.
+ROUNDED = 1e-6
 #: Intervals are 95 % intervals from 1,000 draws of inputs.
 DRAWS = 1000
 CONFIDENCE = 0.95
@@ -387,7 +390,7 @@ class _Measure:
         if len(rows):
             labels = np.asarray(self._judge.model.answers(rows).labels)
             valid = np.asarray(labels != self._labels[i])
-            violates = changed(rows, x[None, :])[:, self._fixed].any(axis=1)
+            violates = self._changes(x, rows)[:, self._fixed].any(axis=1)
         return _Set(rows[valid & ~violates], valid, violates)
 
     def _figures(self, own: _Set, i: int, optimum: float) -> dict[str, float]:
@@ -411,7 +414,7 @@ class _Measure:
             "optimum": optimum,
             "ratio": nearest / optimum if optimum >= BOUNDARY else np.nan,
             "k_diversity": metrics.k_diversity(S, distance),
-            "sparsity": metrics.sparsity(x, S),
+            "sparsity": float(self._changes(x, S).sum(axis=1).mean()),
             "plausibility": float(
                 np.mean(
                     [
@@ -428,6 +431,14 @@ class _Measure:
             figures["survival"] = float(works.mean())
             figures["set_survival"] = float(works.any(axis=0).mean())
         return figures
+
+    def _changes(self, x: Vector, S: Matrix) -> Mask:
+        """Return which features options change; a number that was rounded has not changed."""
+        numbers = self._judge.numeric_columns
+        near = np.zeros(S.shape, dtype=bool)
+        apart = np.abs(S - x)[:, numbers.positions]
+        near[:, numbers.positions] = apart <= ROUNDED * numbers.unit
+        return np.asarray(changed(S, x[None, :]) & ~near)
 
     def _works(self, S: Matrix, label: Any) -> Mask:
         """Return which options have another class in which retrained model."""
