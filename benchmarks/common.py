@@ -8,24 +8,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.compose import make_column_selector, make_column_transformer
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from counterset import datasets
+from counterset.paper.tasks import KINDS as MODELS
+from counterset.paper.tasks import TREES, behind_encoders
 
-MODELS: dict[str, Any] = {
-    "boosting": lambda: GradientBoostingClassifier(random_state=0),
-    "forest": lambda: RandomForestClassifier(100, min_samples_leaf=3, random_state=0),
-    "logistic": lambda: LogisticRegression(max_iter=2000),
-    "network": lambda: MLPClassifier((20, 10), max_iter=500, random_state=0),
-}
-#: Trees need no scaled numbers, and other libraries that read trees want them as they are.
-TREES = ("boosting", "forest")
+__all__ = [
+    "IMMUTABLE", "MODELS", "TREES", "behind_encoders", "best", "fit_model", "load", "print_row",
+]  # fmt: skip
+
 IMMUTABLE = {"german_credit": ["age", "personal_status"], "adult": ["age", "sex", "race"]}
 #: Adult has 6000 training rows, for time.
 ROWS_OF_ADULT = 6000
@@ -51,19 +43,6 @@ def fit_model(kind: str, X: Any, y: pd.Series) -> Any:
     if isinstance(X, np.ndarray):
         return MODELS[kind]().fit(X, y)
     return behind_encoders(MODELS[kind](), scaled=kind not in TREES).fit(X, y)
-
-
-def behind_encoders(model: Any, *, scaled: bool) -> Pipeline:
-    """Return a pipeline that encodes categories, scales numbers if wanted, and asks the model."""
-    words = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    prepare = make_column_transformer(
-        (words, make_column_selector(dtype_exclude="number")),
-        (
-            StandardScaler() if scaled else "passthrough",
-            make_column_selector(dtype_include="number"),
-        ),
-    )
-    return make_pipeline(prepare, model)
 
 
 def best(function: Callable[[], Any], rounds: int = 2) -> float:

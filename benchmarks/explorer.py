@@ -32,7 +32,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-import httpx
+import httpx2
 import pandas as pd
 import uvicorn
 from fastapi.testclient import TestClient
@@ -141,7 +141,7 @@ def working(address: str, path: str, bodies: list[dict[str, Any]]) -> Iterator[N
     over, begun = Event(), Event()
 
     def ask() -> None:
-        with httpx.Client(base_url=address, timeout=600) as client:
+        with httpx2.Client(base_url=address, timeout=600) as client:
             while not over.is_set():
                 for body in bodies:
                     begun.set()
@@ -173,7 +173,7 @@ def edits_beside(address: str, bodies: list[dict[str, Any]]) -> tuple[float, flo
 
     explorer.describe_case = timed_case
     taken = []
-    with httpx.Client(base_url=address, timeout=600) as client:
+    with httpx2.Client(base_url=address, timeout=600) as client:
         for body in bodies:
             before = time.perf_counter()
             client.post("/explorer/explain", json=body)
@@ -195,7 +195,7 @@ def tell_beside(count: int) -> None:
         what = Served(what.name, what.explainer, repeated, goal=what.goal)
         what.warm_up()
         with serving(what) as address:
-            with httpx.Client(base_url=address, timeout=600) as client:
+            with httpx2.Client(base_url=address, timeout=600) as client:
                 bodies = list(edits(client, 4 * count))
                 goal = {key: bodies[0][key] for key in ("target", "options")}
             parts = [bodies[at : at + count] for at in range(0, 4 * count, count)]
@@ -221,7 +221,7 @@ def tell_beside(count: int) -> None:
 def all_cases(address: str, goal: dict[str, Any]) -> tuple[int, float]:
     """Return how many cases do not have what is wanted, and the processor time to explain them."""
     before, first = time.process_time(), 0
-    with httpx.Client(base_url=address, timeout=600) as client:
+    with httpx2.Client(base_url=address, timeout=600) as client:
         while True:
             answer = client.post("/explorer/group", json=goal | {"first": first}).json()
             first += len(answer["rows"])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import runpy
+from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import sklearn
@@ -18,6 +18,7 @@ LINKING = [
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "benchmarks").glob("*.md")),
 ]
+BUILD_SITE = ROOT / "scripts" / "build_site.py"
 #: Whether models become those of the pages: other releases train slightly different ones.
 AS_SHOWN = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
 
@@ -44,17 +45,50 @@ def test_the_pictures_of_the_pages_are_drawn(
     assert drawn | others == {file.name for file in (ROOT / "docs").glob("*.png")}
 
 
-def test_pictures_with_a_dark_version_are_shown_where_they_suit() -> None:
-    shown = runpy.run_path(str(ROOT / "scripts" / "site_pages.py"))["on_page_markdown"]
+@pytest.fixture
+def shown() -> Callable[[str, str], str]:
+    """Return a page as the site shows it, by its name and its Markdown."""
+    found: Callable[[str, str], str] = runpy.run_path(str(BUILD_SITE))["shown"]
+    return found
 
-    def page(source: str, markdown: str) -> str:
-        return str(shown(markdown, SimpleNamespace(file=SimpleNamespace(src_uri=source))))
 
-    assert page("plots.md", "![A map](map.png){ width=300 }") == (
-        "![A map](map.png#only-light){ width=300 }![A map](map_dark.png#only-dark){ width=300 }"
+def test_pictures_with_a_dark_version_are_shown_where_they_suit(
+    shown: Callable[[str, str], str],
+) -> None:
+    assert shown("plots.md", "![A map](map.png){ width=300 }") == (
+        "![A map](map.png){.only-light width=300}![A map](map_dark.png){.only-dark width=300}"
     )
     for alone in ("![The page](explorer.png)", "[no picture](map.png)"):
-        assert page("plots.md", alone) == alone
+        assert shown("plots.md", alone) == alone
+
+
+def test_links_of_the_repository_become_those_of_the_site(
+    shown: Callable[[str, str], str],
+) -> None:
+    assert shown("words.md", "[a](../benchmarks/mixed.md#b) [c](../CHANGELOG.md)") == (
+        "[a](benchmarks/mixed.md#b) [c](changelog.md)"
+    )
+    cases = "[a](../examples/plot_a.py) [all](../examples/README.rst)"
+    assert shown("words.md", cases) == "[a](gallery/plot_a.rst) [all](gallery/index.rst)"
+    assert shown("benchmarks/mixed.md", "[a](../docs/words.md)") == "[a](../words.md)"
+    assert shown("contributing.md", "[a](docs/words.md) [b](SECURITY.md)") == (
+        "[a](words.md) [b](security.md)"
+    )
+    case = "[a](../../examples/plot_a.py)"
+    assert shown("reference/steps.md", case) == "[a](../gallery/plot_a.rst)"
+    assert shown("words.md", "```python frameworks\n1\n```") == "```python\n1\n```"
+
+
+def test_pages_that_are_gone_leave_the_folder_of_the_site(tmp_path: Path) -> None:
+    old, made = tmp_path / "gone.md", tmp_path / "gallery" / "case.rst"
+    made.parent.mkdir()
+    old.touch()
+    made.touch()
+    runpy.run_path(str(BUILD_SITE))["write_pages"](tmp_path)
+    assert made.exists()
+    assert not old.exists()
+    assert (tmp_path / "benchmarks" / "README.md").exists()
+    assert "toctree" in (tmp_path / "index.md").read_text(encoding="utf-8")
 
 
 def test_an_output_that_is_not_printed_is_noticed(tmp_path: Path) -> None:

@@ -25,7 +25,9 @@ COMMANDS = [
     "verify",
     "evaluate",
     "tune",
+    "compare",
     "reproduce",
+    "peers",
     "datasets",
 ]
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import joblib
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from counterset.cli import main
 
@@ -122,3 +126,115 @@ def test_weights_are_checked_without_running_anything(
     assert "8-1-2" in printed
     assert "diabetes: the published networks have layers of (20, 10, 2) units" in printed
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    """Return a table of one's own: who earns enough gets a loan, and a model that knows it."""
+    random = np.random.default_rng(0)
+    rows = pd.DataFrame({"income": random.random(120), "age": random.integers(18, 80, 120)})
+    model = LogisticRegression().fit(rows, np.where(rows["income"] > 0.5, "yes", "no"))
+    joblib.dump(model, tmp_path / "model.joblib")
+    file = tmp_path / "people.csv"
+    rows.assign(loan=model.predict(rows)).to_csv(file, index=False)
+    return file
+
+
+def own(file: Path, *options: str) -> list[str]:
+    command = ["reproduce", "--data", str(file), "--target-column", "loan", "--quiet"]
+    return [*command, "--no-plots", "--output", str(file.parent / "out"), *options]
+
+
+def test_a_table_a_model_and_an_explainer_of_ones_own_are_run(
+    people: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It was refused as an invalid choice.
+    (people.parent / "my_peers.py").write_text(
+        "class Same:\n"
+        "    name, uses_norm = 'same', False\n"
+        "    def __init__(self, norm): pass\n"
+        "    def fit(self, model, X): self.model = model\n"
+        "    def explain_many(self, X):\n"
+        "        return [row.assign(income=0.9 if self.model.predict(row)[0] == 'no' else 0.1)\n"
+        "                for row in (X.iloc[[i]] for i in range(len(X)))]\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(people.parent))
+    model = ["--model", str(people.parent / "model.joblib"), "--trust"]
+    peers = ["--peers", "my_peers:Same", "--peer-inputs", "2", "--peer-repeats", "3"]
+    assert main(own(people, *model, *peers)) == 0
+    printed = capsys.readouterr().out
+    assert "people    1.000" in printed
+    assert "ours, published" not in printed
+    assert "my_peers:Same" in printed
+    summary = pd.read_csv(people.parent / "out" / "summary.csv")
+    assert summary["dataset"].unique().tolist() == ["people"]
+    assert summary["stage"].tolist() == ["final"] * 4 + ["peers"] * 2
+    assert (summary["valid"] == 100).all()
+    again = pd.read_csv(people).assign(income=lambda rows: rows["income"].round(1))
+    again.to_csv(people, index=False)
+    assert main(own(people, *model)) == 2
+    assert "rows and model of people" in capsys.readouterr().err
+
+
+def test_without_a_model_the_papers_network_is_trained(
+    people: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    renamed = people.rename(people.parent / "diabetes.csv")
+    options = ["--norms", "2", "--tables", "final", "tuning"]
+    assert main(own(renamed, *options)) == 0
+    printed = capsys.readouterr().out
+    # It is not taken for the paper's dataset of that name.
+    assert "own-diabetes" in printed
+    assert "Ours vs published" not in printed
+    assert "distance-based, with minimisation" in printed
+    assert "nan" not in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--data", "FILE"], "--data needs --target-column"),
+        (["--target-column", "loan"], "--target-column needs --data"),
+        (["--model", "MODEL"], "--model needs --data"),
+        (["--trust"], "--trust needs --model"),
+        (["--data", "FILE", "--target-column", "town"], "There is no column 'town' in people"),
+        (
+            ["--data", "FILE", "--target-column", "loan", "--weights", "."],
+            "--weights are networks for the paper's datasets",
+        ),
+        (
+            ["--data", "FILE", "--target-column", "loan", "--model", "MODEL", "--trust",
+             "--as-published"],
+            "--as-published makes the choices of a prototype",
+        ),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_go_together_are_told(
+    people: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {"FILE": str(people), "MODEL": str(people.parent / "model.joblib")}
+    command = ["reproduce", "--output", str(people.parent / "out"), "--quiet"]
+    assert main([*command, *(names.get(option, option) for option in options)]) == 2
+    assert message in capsys.readouterr().err
+    assert not (people.parent / "out").exists()
+
+
+def test_sets_of_peers_are_kept_where_one_says_and_measured_without_the_peer(
+    weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*options: str) -> str:
+        command = ["reproduce", "--weights", str(weights), "--datasets", "diabetes", "--tables"]
+        command += ["--peers", "nearest-rows", "--peer-inputs", "2", "--norms", "1", "--quiet"]
+        command += ["--peer-answers", str(tmp_path / "kept"), "--no-plots", *options]
+        assert main(command) == 0
+        return capsys.readouterr().out
+
+    run("--output", str(tmp_path / "one"))
+    (file,) = (tmp_path / "kept").iterdir()
+    lines = file.read_text().splitlines(keepends=True)
+    assert len(lines) == 8
+    file.write_text("".join(lines[:5]))
+    printed = run("--output", str(tmp_path / "two"), "--peer-time-limit", "0")
+    assert "not finished; 5 of 8 explanations are done" in printed
+    row = pd.read_csv(tmp_path / "two" / "summary.csv").iloc[0]
+    assert row["pairs"] == 3

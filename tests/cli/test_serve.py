@@ -10,7 +10,7 @@ import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from support.cli_files import write_loans
 from support.served_loans import serve_loans
@@ -32,6 +32,22 @@ def test_without_a_model_the_bundled_loans_are_served() -> None:
     served = served_by([])
     assert (served.name, served.goal) == ("german_credit", {"target": "good"})
     assert len(served.cases) == 200
+
+
+@pytest.mark.parametrize(
+    "given",
+    [["--immutable", "age"], ["--options", "3"], ["--margin", "0.05"], ["--target", "bad"]],
+    ids=" ".join,
+)
+def test_without_a_model_what_would_do_nothing_is_refused(given: list[str]) -> None:
+    with pytest.raises(InvalidInputError, match=f"{given[0]} would do nothing. Name a model"):
+        served_by(given)
+
+
+def test_a_model_is_served_with_a_margin(tmp_path: Path) -> None:
+    model, data = write_loans(tmp_path)
+    served = served_by([model, data, "--trust", "--margin", "0.05"])
+    assert served.explainer.margin == 0.05
 
 
 def test_a_model_is_served_with_its_rows(tmp_path: Path) -> None:
@@ -137,8 +153,8 @@ def test_the_files_for_deploying_have_options_that_the_command_takes(name: str) 
 def listens(address: str) -> bool:
     """Whether a server takes new requests."""
     try:
-        return httpx.get(f"{address}/health").is_success
-    except httpx.TransportError:
+        return httpx2.get(f"{address}/health").is_success
+    except httpx2.TransportError:
         return False
 
 

@@ -44,9 +44,25 @@ def test_tune_reports_on_a_model_of_ones_own(
     assert len(pd.read_csv(output / "tuning.csv")) == 36
 
 
+def test_step_2_by_distance_and_the_number_of_options_are_tried(
+    model_and_data: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, data = model_and_data
+    command = ["tune", str(model), str(data), "--trust", "--inputs", "3", "--quiet", "--no-plots"]
+    command += ["--strategy", "paper", "--within", "0.4", "--options", "2", "4"]
+    assert main([*command, "--output", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().out
+    assert "CandidatesWithin(epsilon=0.4)" in told
+    assert ", max_counterfactuals=" in told
+    table = pd.read_csv(tmp_path / "out" / "tuning.csv")
+    assert len(table) == 2 * 2 * 2 * 6 * 4
+    assert set(table["max_counterfactuals"]) == {2, 4}
+
+
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
+        (["--within", "0.4"], "--within is step 2 of the paper. Add --strategy paper."),
         (["--drop", "salary"], "data.csv: salary."),
         (["--drop", "decision", "--inputs", "120"], "between 1 and 119"),
     ],

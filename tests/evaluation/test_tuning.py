@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -10,14 +11,20 @@ import pytest
 
 from counterset import (
     AngleDiversity,
+    CandidatesWithin,
     DistanceDiversity,
+    DiverseExplainer,
     InvalidInputError,
+    LineSearch,
+    NearestCandidates,
     NoCounterfactualError,
     Paper,
+    evaluate,
 )
 from counterset._base.arrays import Mask
 from counterset.evaluation.tuning import ReportTable
 from counterset.paper import tune
+from counterset.strategies.ranking import Cutoff
 
 
 def line_model(rows: object) -> Mask:
@@ -67,6 +74,42 @@ def test_the_pareto_front_and_the_distance_to_the_ideal_are_those_of_a_literal_c
     ideal = [math.sqrt(sum(parts)) for parts in zip(*squares, strict=True)]
     np.testing.assert_allclose(table["from_ideal"], ideal)
     assert tuning.recommended["from_ideal"] == min(table["from_ideal"])
+
+
+@pytest.mark.filterwarnings("ignore::counterset.exceptions.FewerCounterfactualsWarning")
+def test_step_2_and_the_number_of_options_are_tried_too() -> None:
+    X = np.random.default_rng(0).random((300, 2))
+    candidates: list[Cutoff] = [NearestCandidates(40), CandidatesWithin(0.3)]
+    tuning = tune(
+        line_model, X, X[:6], strategy=Paper(), filters=["angle"], betas=[0.2], gammas=[0.1],
+        candidates=candidates, counts=[1, 3],
+    )  # fmt: skip
+    assert len(tuning.table) == 4
+    for (step_2, count), row in zip(
+        product(candidates, [1, 3]), tuning.table.to_dict("records"), strict=True
+    ):
+        one = DiverseExplainer(
+            line_model,
+            strategy=Paper(step_2, AngleDiversity(0.2), LineSearch(0.1)),
+            max_counterfactuals=count,
+        )
+        alone = evaluate(one.fit(X), X[:6], repeats=1)
+        assert (row["candidates"], row["max_counterfactuals"]) == (repr(step_2), count)
+        assert row["k_distance"] == pytest.approx(alone["k_distance"].mean())
+        assert row["counterfactuals"] <= count
+    best = tuning.explainer
+    assert isinstance(best.strategy, Paper)
+    assert repr(best.strategy.candidates) == tuning.recommended["candidates"]
+    assert best.max_counterfactuals == tuning.recommended["max_counterfactuals"]
+    shown = tuning.to_table().frame
+    assert list(shown.columns)[:3] == ["candidates", "max_counterfactuals", "filter"]
+
+
+def test_a_strategy_without_step_2_cannot_try_it() -> None:
+    with pytest.raises(InvalidInputError, match="step 2 of the strategy Paper, which Nearest has"):
+        tune(line_model, np.eye(2), np.eye(2), candidates=[CandidatesWithin(0.3)])
+    with pytest.raises(InvalidInputError, match="counts"):
+        tune(line_model, np.eye(2), np.eye(2), counts=[0])
 
 
 def test_what_is_the_same_for_all_settings_does_not_count() -> None:

@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 
 from counterset.paper import isolation
 from counterset.paper.cells import Cell, CellError
+from counterset.paper.experiment import Experiment
 from counterset.paper.isolation import IsolatedPeer, PeerRunner, serve
 from counterset.paper.peers.wire import pack, unpack
 from counterset.paper.setups import Network, Split
@@ -30,7 +31,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def runner(weights: Path) -> PeerRunner:
-    return PeerRunner(weights, inputs=2, repeats=1, time_limit=300)
+    return PeerRunner(Experiment(weights=weights), inputs=2, repeats=1, time_limit=300)
 
 
 def cell(peer: str, norm: int = 1) -> Cell:
@@ -85,14 +86,14 @@ def test_a_peer_that_was_stopped_continues_with_the_next_row(
     # All explanations of hours were lost when the last one failed.
     expected = runner(cell("Corner"))
     for kept in (2, 4):
-        runner = PeerRunner(runner.weights, inputs=2, repeats=2, explained=tmp_path / "kept")
+        runner = PeerRunner(runner.experiment, inputs=2, repeats=2, explained=tmp_path / "kept")
         with pytest.raises(CellError, match="exit code 3"):
             runner(cell("Tiring"))
         file = tmp_path / "kept" / "toy_peers.Tiring-diabetes.jsonl"
         assert len(file.read_text().splitlines()) == kept
     with file.open("a") as stream:
         stream.write('{"row": "half a li')  # a process was stopped while it wrote
-    table = PeerRunner(runner.weights, inputs=2, repeats=2, explained=tmp_path / "kept")(
+    table = PeerRunner(runner.experiment, inputs=2, repeats=2, explained=tmp_path / "kept")(
         cell("Tiring")
     )
     assert (table["seconds"] > 0).all()
@@ -104,12 +105,13 @@ def test_a_peer_that_was_stopped_continues_with_the_next_row(
 def test_answers_about_another_network_are_not_used(runner: PeerRunner, tmp_path: Path) -> None:
     runner.explained = tmp_path / "kept"
     with pytest.raises(CellError, match="exit code 3"):
-        PeerRunner(runner.weights, repeats=2, explained=runner.explained)(cell("Tiring"))
+        PeerRunner(runner.experiment, repeats=2, explained=runner.explained)(cell("Tiring"))
     first = np.zeros((8, 1))
     first[0, 0] = 1.0
-    assert runner.weights is not None
-    Network([(first, [0.0]), ([[0.0, 1.0]], [0.3, 0.0])]).save(runner.weights / "diabetes.npz")
-    again = PeerRunner(runner.weights, repeats=2, explained=runner.explained)
+    weights = runner.experiment.weights
+    assert weights is not None
+    Network([(first, [0.0]), ([[0.0, 1.0]], [0.3, 0.0])]).save(weights / "diabetes.npz")
+    again = PeerRunner(Experiment(weights=weights), repeats=2, explained=runner.explained)
     with pytest.raises(CellError, match="exit code 3"):
         again(cell("Tiring"))
     file = tmp_path / "kept" / "toy_peers.Tiring-diabetes.jsonl"
@@ -119,9 +121,43 @@ def test_answers_about_another_network_are_not_used(runner: PeerRunner, tmp_path
 
 def test_a_peer_without_time_says_what_is_kept(runner: PeerRunner, tmp_path: Path) -> None:
     runner.explained, runner.time_limit = tmp_path, 0.5
-    (tmp_path / "toy_peers.Hanging-diabetes.jsonl").write_text("{}\n{}\n")
-    with pytest.raises(CellError, match="; 2 explanations are kept, and --retry continues"):
+    (tmp_path / "toy_peers.Hanging-diabetes.jsonl").write_text('{"row": "of another network"}\n')
+    with pytest.raises(CellError, match="; 0 of 4 explanations are done, and --retry continues"):
         runner(cell("Hanging"))
+
+
+def test_a_peer_without_time_is_measured_on_the_inputs_that_it_finished(
+    runner: PeerRunner, tmp_path: Path
+) -> None:
+    # Hours of explanations had no figure, because a few were missing.
+    def run(**settings: Any) -> PeerRunner:
+        return PeerRunner(runner.experiment, inputs=3, repeats=2, explained=tmp_path, **settings)
+
+    with pytest.raises(CellError, match="exit code 3"):
+        run()(cell("Tiring"))
+    for norm in (1, 2):  # two rows: the first input, and one of its two copies
+        with pytest.raises(CellError, match="2 of 9 explanations are done, and --retry continues"):
+            run(time_limit=0)(cell("Tiring", norm))
+    for _ in range(2):
+        with pytest.raises(CellError, match="exit code 3"):
+            run()(cell("Tiring"))
+    table = run(time_limit=0)(cell("Tiring"))  # six rows: two inputs
+    assert table["error"].unique().tolist() == [
+        "not finished; 6 of 9 explanations are done, and --retry continues with the next one"
+    ]
+    # The copies are those of a run that finishes.
+    whole = PeerRunner(runner.experiment, inputs=3, repeats=2)(cell("Corner"))
+    figures = ["input", "repeat", "k_distance", "input_distance", "set_distance_max"]
+    pd.testing.assert_frame_equal(table[figures], whole[figures][:4])
+
+
+def test_what_is_kept_is_measured_without_the_peer(runner: PeerRunner, tmp_path: Path) -> None:
+    runner.explained = tmp_path
+    expected = runner(cell("Corner"))
+    again = PeerRunner(
+        runner.experiment, inputs=2, repeats=1, explained=tmp_path, python="no-such-python"
+    )
+    pd.testing.assert_frame_equal(again(cell("Corner")), expected)
 
 
 def test_an_input_without_a_counterfactual_has_an_empty_set(runner: PeerRunner) -> None:
@@ -138,8 +174,9 @@ def test_a_peer_that_takes_too_much_memory_is_stopped(runner: PeerRunner) -> Non
 
 
 def test_an_interpreter_that_does_not_exist_is_a_reason(weights: Path) -> None:
+    experiment = Experiment(weights=weights)
     with pytest.raises(CellError, match="no-such-python cannot be run: No such file"):
-        PeerRunner(weights, inputs=2, repeats=1, python="no-such-python")(cell("Corner"))
+        PeerRunner(experiment, inputs=2, repeats=1, python="no-such-python")(cell("Corner"))
 
 
 def test_what_a_peer_prints_does_not_disturb_its_answers(network: Network, split: Split) -> None:
@@ -261,3 +298,37 @@ def test_serve_answers_requests_until_the_pipe_is_closed(
     [(kind, reason)] = answers_of_serve([("fit", told | {"peer": "no-such-peer"})])
     assert kind == "failed"
     assert "no peer named" in reason
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_model_is_copied_where_versions_are_equal_and_asked_elsewhere(
+    same: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Libraries that read trees could not read a model behind a pipe.
+    monkeypatch.setattr(isolation, "_limit_memory", lambda limit: None)
+    X = np.random.default_rng(0).random((40, 2))
+    model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
+    joblib.dump(model, tmp_path / "model")
+    told = {
+        "peer": "nearest-rows",
+        "norm": 1,
+        "immutable": (),
+        "alpha": None,
+        "memory": 1,
+        "rows": pack(X),
+        "model": str(tmp_path / "model"),
+        "versions": isolation._versions() if same else ["Python 2.7"],
+        "answers": {"questions": ["predict"], "classes": [False, True], "read": {}},
+    }
+    ours, theirs = Pipe()
+    thread = Thread(target=serve, args=(os.dup(theirs.fileno()),))
+    thread.start()
+    ours.send(("fit", told))
+    kind, _ = ours.recv()
+    assert kind == ("done" if same else "model")
+    if not same:
+        ours.send((model.predict(X).tolist(), 0.0))
+        assert ours.recv()[0] == "done"
+    ours.close()
+    theirs.close()
+    thread.join()

@@ -13,14 +13,14 @@ import counterset
 from counterset import InvalidInputError
 from counterset.paper import Experiment, PeerRunner, reproduce
 from counterset.paper.cells import Cell, CellError
-from counterset.paper.setups import Network
+from counterset.paper.setups import Network, own_setup
 
 
 class Failing(PeerRunner):
     """A runner of peers that records the cells, and fails."""
 
     def __init__(self) -> None:
-        super().__init__(weights=None)
+        super().__init__(Experiment())
         self.cells: list[str] = []
 
     def __call__(self, cell: Cell) -> pd.DataFrame:
@@ -121,4 +121,13 @@ def test_what_the_paper_has_not_is_refused(
     # A dataset with words ended in a bare ValueError, and a third norm in an empty report.
     with pytest.raises(InvalidInputError, match=message):
         reproduce(Experiment(weights=weights), tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_table_too_small_for_the_tuning_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    rows = pd.DataFrame({"income": random.random(60), "loan": random.integers(0, 2, 60)})
+    own = {"people": own_setup(rows, "loan", "people")}
+    with pytest.raises(InvalidInputError, match="people has 12 test rows, which are all explained"):
+        reproduce(Experiment(own=own), tmp_path / "out", datasets=("people",))
     assert not (tmp_path / "out").exists()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from counterset import InvalidInputError, datasets
@@ -14,7 +16,17 @@ from counterset.datasets import Dataset
 from counterset.paper import setups
 from counterset.paper import setups as classifiers
 from counterset.paper import setups as data
-from counterset.paper.setups import Network, Split, check_weights, obtain, prepare, train
+from counterset.paper.setups import (
+    Network,
+    Split,
+    check_weights,
+    fingerprint,
+    identity_of,
+    obtain,
+    own_setup,
+    prepare,
+    train,
+)
 
 
 def test_features_span_the_unit_interval_over_the_whole_file() -> None:
@@ -144,3 +156,51 @@ def test_weights_of_another_dataset_are_refused_by_name(
     with pytest.raises(InvalidInputError, match=message):
         obtain(split, tmp_path, tmp_path)
     assert message in check_weights(tmp_path, ["diabetes"]).iloc[0]["wrong"]
+
+
+def people() -> pd.DataFrame:
+    random = np.random.default_rng(0)
+    rows = pd.DataFrame({"income": random.random(60), "age": random.integers(18, 80, 60)})
+    return rows.assign(loan=np.where(rows["income"] > 0.5, "yes", "no"))
+
+
+def test_a_table_of_ones_own_is_scaled_and_split_as_in_the_paper(tmp_path: Path) -> None:
+    split, network = own_setup(people(), "loan", "people", cache=tmp_path)
+    assert (split.X_train.shape, split.X_test.shape) == ((48, 2), (12, 2))
+    whole = np.vstack([split.X_train, split.X_test])
+    np.testing.assert_array_equal([whole.min(axis=0), whole.max(axis=0)], [[0, 0], [1, 1]])
+    assert network.layers[0][0].shape == (2, 20)
+    (file,) = (tmp_path / "networks").iterdir()
+    assert file.stem == fingerprint((split.X_train, split.y_train))
+    _, again = own_setup(people(), "loan", "people", cache=tmp_path)
+    assert identity_of(split, again) == identity_of(split, network)
+
+
+def test_a_model_of_ones_own_gets_the_rows_as_they_are() -> None:
+    rows = people()
+    model = LogisticRegression().fit(rows[["income", "age"]], rows["loan"])
+    split, same = own_setup(rows, "loan", "people", model)
+    assert same is model
+    assert split.X_train["age"].max() > 70
+    other = LogisticRegression(C=1e-3).fit(rows[["income", "age"]], rows["loan"])
+    assert identity_of(split, model) != identity_of(split, other)
+
+
+@pytest.mark.parametrize(
+    ("change", "target", "message"),
+    [
+        ({}, "town", "There is no column 'town' in people. The columns are income, age, loan"),
+        ({"town": "Oslo"}, "loan", "The column 'town' of people has no numbers"),
+        ({"age": [np.nan, *range(59)]}, "loan", "'age' of people has 1 empty cells"),
+        ({"loan": [None, *["a", "b"] * 29, "a"]}, "loan", "'loan' of people has 1 empty cells"),
+        ({"loan": ["a", *["b"] * 59]}, "loan", "but 'a' has 1 of 60"),
+        ({"loan": "a"}, "loan", "but 'a' has 60 of 60"),
+        ({"loan": np.repeat(np.arange(30) / 7, 2)}, "loan", "holds numbers with fractions"),
+        ({"loan": np.repeat(np.arange(20), 3)}, "loan", "60 rows of 20 classes, which are too few"),
+    ],
+)
+def test_what_cannot_be_run_of_ones_own_is_told(
+    tmp_path: Path, change: dict[str, Any], target: str, message: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        own_setup(people().assign(**change), target, "people", cache=tmp_path)

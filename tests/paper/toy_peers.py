@@ -118,3 +118,33 @@ class NothingFound(Corner):
 
     def explain_many(self, X: Matrix) -> list[Matrix]:
         raise NoCounterfactualError("There is none.")
+
+
+class Offering(Corner):
+    """Reports the same five rows for each input of two features, whatever the class.
+
+    The first is far, the second is nearer; the third is the first again, the fourth has the
+    input's class, and the fifth changes the second feature.
+    """
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        return [
+            np.array([[0.9, x[1]], [0.7, x[1]], [0.9, x[1]], [0.2, x[1]], [0.8, x[1] / 2]])
+            for x in X
+        ]
+
+
+class Rounding(Offering):
+    """Reports the first of these rows, in single precision."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        return [
+            found[:1].astype(np.float32).astype(np.float64) for found in super().explain_many(X)
+        ]
+
+
+class Silent(Corner):
+    """Finds nothing."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        return [np.empty((0, X.shape[1])) for _ in X]

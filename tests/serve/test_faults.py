@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from support.served_loans import DECLINED
 from support.slow_server import EXITS, OPENS, WAITS, Started, slow_server
@@ -316,7 +316,7 @@ def test_the_worst_bodies(server: Started, path: str, body: bytes) -> None:
     """A body of 990 kB with 110,000 keys used to block the whole server for 644 s."""
     assert len(body) < 1_000_000
     kind = {"Content-Type": "application/json"}
-    answer = httpx.post(server.address + path, content=body, headers=kind, timeout=SAFE)
+    answer = httpx2.post(server.address + path, content=body, headers=kind, timeout=SAFE)
     assert answer.status_code == 422
     assert len(answer.content) < 10_000
     check_alive(server)

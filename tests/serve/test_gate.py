@@ -29,7 +29,7 @@ def guarded(served: Served) -> TestClient:
     "given", [None, "", "Bearer", "Bearer wrong", f"Basic {TOKEN}", "Bearer opén sesam", "Bearer é"]
 )
 def test_without_the_token_nothing_is_told(guarded: TestClient, given: str | None) -> None:
-    headers = {} if given is None else {"Authorization": given.encode("utf-8")}
+    headers = {} if given is None else {b"Authorization": given.encode("utf-8")}
     for path in ("/schema", "/metrics", "/v1/models", "/openapi.json", "/nowhere", "/explain"):
         answer = guarded.get(path, headers=headers)
         assert answer.status_code == 401
@@ -39,7 +39,7 @@ def test_without_the_token_nothing_is_told(guarded: TestClient, given: str | Non
 
 @pytest.mark.parametrize("kind", ["Bearer", "bearer"])
 def test_with_the_token_there_is_an_answer(guarded: TestClient, kind: str) -> None:
-    headers = {"Authorization": f"{kind} {TOKEN}".encode()}
+    headers = {b"Authorization": f"{kind} {TOKEN}".encode()}
     assert guarded.get("/schema", headers=headers).status_code == 200
     answer = guarded.post("/explain", json={"instances": [DECLINED]}, headers=headers)
     assert answer.json()["predictions"] == ["declined"]
@@ -74,7 +74,7 @@ def test_requests_for_this_machine_pass(client: TestClient, host: str) -> None:
     ],
 )
 def test_requests_for_other_hosts_are_refused(client: TestClient, host: str) -> None:
-    answer = client.get("/schema", headers={"Host": host.encode()})
+    answer = client.get("/schema", headers={b"Host": host.encode()})
     assert answer.status_code == 421
     assert "this machine only" in answer.json()["error"]
 

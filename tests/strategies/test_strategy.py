@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,19 @@ import pytest
 from support.mixed_toys import FRAME, explain, lend
 from support.toys import Recorder
 
-from counterset import DiverseExplainer, InvalidInputError, Nearest, Paper, Shared
-from counterset.strategies import Finder, Found, QueryBatch, Requirements, Strategy, TrainingData
-from counterset.strategies.batch import REFUSED, Chosen
+from counterset import Constraints, DiverseExplainer, InvalidInputError, Nearest, Paper, Shared
+from counterset.strategies import (
+    Chosen,
+    Finder,
+    Found,
+    QueryBatch,
+    Requirements,
+    Strategy,
+    TrainingData,
+    verified,
+)
 from counterset.strategies.recipes import RecipeBook
-from counterset.strategies.strategy import Advance, verified
+from counterset.strategies.strategy import Advance
 
 STRATEGIES = [Nearest(), Shared(regions=3), Shared(own=0, regions=3), Paper(), Paper(regions=3)]
 DECLINED = FRAME[lend(FRAME) == "no"]
@@ -47,19 +55,7 @@ class FixedFinder:
     def find(self, batch: QueryBatch) -> Found:
         owners = np.repeat(np.arange(len(batch.inputs)), len(self.rows))
         rows = np.tile(self.rows, (len(batch.inputs), 1))
-        codes = batch.ask(rows, owners)
-        kept = np.flatnonzero(codes != REFUSED)
-        embedded = batch.distance.embed(rows[kept])
-        chosen = replace(
-            Chosen.empty(batch),
-            owners=owners[kept],
-            pool_index=np.zeros(len(kept), dtype=np.intp),
-            rows=rows[kept],
-            codes=codes[kept],
-            embedded=embedded,
-            lengths=batch.lengths(embedded, owners[kept]),
-            settled=np.ones(len(kept), dtype=bool),
-        )
+        chosen = Chosen.accepted(batch, rows, owners)
         return verified(chosen, batch, chosen.counts)
 
     def numbers_held(self, batch: QueryBatch) -> int:
@@ -75,6 +71,40 @@ def test_a_strategy_of_ones_own_is_used() -> None:
     first = {tuple(row) for row in found[0].values.tolist()}
     assert first
     assert all({tuple(row) for row in each.values.tolist()} == first for each in found)
+
+
+def test_accepted_rows_are_the_nearest_that_the_model_and_the_constraints_allow() -> None:
+    @dataclass(frozen=True)
+    class All(Fixed):
+        def learn(self, training: TrainingData, *_: Any) -> Finder:
+            return AllFinder(training.pool.matrix, self.count)
+
+    @dataclass(frozen=True)
+    class AllFinder(FixedFinder):
+        count: int
+
+        def find(self, batch: QueryBatch) -> Found:
+            people = len(batch.inputs)
+            rows = np.tile(self.rows, (people, 1))
+            owners = np.repeat(np.arange(people), len(self.rows))
+            pool_index = np.tile(np.arange(len(self.rows)), people)
+            chosen = Chosen.accepted(batch, rows, owners, pool_index=pool_index, most=self.count)
+            assert (chosen.n_candidates >= chosen.counts).all()
+            return verified(chosen, batch, chosen.counts)
+
+    kept = Constraints(immutable=[FRAME.columns[0]])
+    explainer = DiverseExplainer(lend, strategy=All(2), constraints=kept).fit(FRAME)
+    found = explain(explainer, DECLINED.head(6))
+    assert sum(map(len, found))
+    yes = FRAME[lend(FRAME) == "yes"]
+    for (_, person), each in zip(DECLINED.head(6).iterrows(), found, strict=True):
+        same = yes[yes[FRAME.columns[0]] == person[FRAME.columns[0]]]
+        distances = [
+            float(explainer.distance_(person.to_dict(), same.loc[i])[0, 0]) for i in same.index
+        ]
+        np.testing.assert_allclose(each.distances, sorted(distances)[:2])
+        for option in each.options:
+            assert FRAME.iloc[option.example].tolist() == option.row.tolist()
 
 
 def test_what_has_no_learn_is_no_strategy() -> None:

@@ -33,9 +33,9 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 def run_page(page: Path, tags: tuple[str, ...] = ("",), *, compare: bool = True) -> int:
     """Run the blocks that have no tag, or one of these, and return how many there were.
 
-    A block that needs a heavy framework is tagged, as in "```python frameworks". What is shown
-    right below a block that prints is compared with what it prints; "..." stands for anything.
-    Without ``compare``, it is not.
+    A block that needs a heavy framework, or files that do not ship, is tagged, as in
+    "```python frameworks" and "```python files". What is shown right below a block that prints is
+    compared with what it prints; "..." stands for anything. Without ``compare``, it is not.
     """
     text = page.read_text(encoding="utf-8")
     namespace: dict[str, Any] = {"__name__": page.stem}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pandas as pd
 
 from counterset import DiverseExplainer
@@ -79,13 +79,13 @@ class Started:
     def port(self) -> int:
         return int(self.address.rpartition(":")[2])
 
-    def get(self, path: str) -> httpx.Response:
-        return httpx.get(self.address + path, timeout=60)
+    def get(self, path: str) -> httpx2.Response:
+        return httpx2.get(self.address + path, timeout=60)
 
-    def explain(self, income: int = DECLINED["income"]) -> httpx.Response:
+    def explain(self, income: int = DECLINED["income"]) -> httpx2.Response:
         """Ask for an explanation; the income says how the model fails."""
         asked = {"instances": [DECLINED | {"income": income}]}
-        return httpx.post(f"{self.address}/explain", json=asked, timeout=60)
+        return httpx2.post(f"{self.address}/explain", json=asked, timeout=60)
 
     def waiting(self) -> int:
         """Return how many requests are worked on or wait."""

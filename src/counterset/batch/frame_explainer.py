@@ -88,6 +88,10 @@ class FrameExplainer:
     memory : str or int, default="512MB"
         About how much memory the rows that are worked on at once may take.
 
+    See Also
+    --------
+    counterset.DiverseExplainer.explain_many : Explain the rows of a table.
+
     Examples
     --------
     >>> import pandas as pd

@@ -12,11 +12,13 @@ from typing import Any
 
 from counterset import __version__
 from counterset.cli import (
+    compare,
     datasets,
     demo,
     evaluate,
     explain,
     letter,
+    peers,
     report,
     reproduce,
     serve,
@@ -30,7 +32,20 @@ __all__ = ["main"]
 
 #: The modules of the commands. ``add_command`` of each adds a parser whose ``run`` takes the
 #: parsed arguments and returns the exit code.
-COMMANDS = (demo, explain, letter, report, serve, verify, evaluate, tune, reproduce, datasets)
+COMMANDS = (
+    demo,
+    explain,
+    letter,
+    report,
+    serve,
+    verify,
+    evaluate,
+    tune,
+    compare,
+    reproduce,
+    peers,
+    datasets,
+)
 
 #: What shells expect of a command: wrong use, another failure, and an interrupt by Ctrl-C.
 WRONG_USE, FAILURE, INTERRUPTED = 2, 1, 130
@@ -87,7 +102,10 @@ def _parser() -> argparse.ArgumentParser:
         epilog="'counterset COMMAND --help' shows the options of a command.\n"
         "example: counterset demo",
         formatter_class=Help,
+        add_help=False,
     )
+    # Not listed: all commands fit on a screen.
+    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
     parser.add_argument(
         "--version", action="version", version=f"counterset {__version__}", help="show the version"
     )

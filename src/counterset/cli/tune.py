@@ -20,6 +20,7 @@ from counterset.cli.parsing import (
     add_parser,
     add_repeats,
     add_seed,
+    positive_number,
     whole_number,
 )
 from counterset.evaluation.tuning import Tuning, tune
@@ -27,9 +28,14 @@ from counterset.exceptions import InvalidInputError
 from counterset.explainer import DiverseExplainer
 from counterset.models.files import load_model
 from counterset.plots.trade_off import draw_trade_off
+from counterset.strategies.nearest import Nearest
+from counterset.strategies.paper import Paper
+from counterset.strategies.ranking import CandidatesWithin, Cutoff
 
 __all__ = ["add_command"]
 
+#: The strategies whose steps can be tuned here.
+STRATEGIES: dict[str, type[Nearest | Paper]] = {"nearest": Nearest, "paper": Paper}
 #: The files of the report.
 WRITTEN = TABLE, MARKDOWN, PLOT = ("tuning.csv", "tuning.md", "trade-off.png")
 
@@ -48,6 +54,26 @@ def add_command(commands: Commands) -> None:
     add_goal(group)
     group.add_argument(
         "--distance", default="l1", metavar="NAME", help="l1, l2 or linf (default: l1)"
+    )
+    group.add_argument(
+        "--strategy",
+        choices=list(STRATEGIES),
+        default="nearest",
+        help="nearest, or paper for its four steps (default: nearest)",
+    )
+    group.add_argument(
+        "--within",
+        nargs="+",
+        type=positive_number,
+        metavar="E",
+        help="also try step 2 of the paper by distance: up to 1 + E times the nearest",
+    )
+    group.add_argument(
+        "--options",
+        nargs="+",
+        type=whole_number(1),
+        metavar="N",
+        help="numbers of options to try (default: 5)",
     )
     group.add_argument(
         "--inputs",
@@ -72,6 +98,12 @@ def add_command(commands: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     folder, plots = arguments.output, not arguments.no_plots
+    strategy = STRATEGIES[arguments.strategy]()
+    candidates: list[Cutoff] | None = None
+    if arguments.within is not None:
+        if not isinstance(strategy, Paper):
+            raise InvalidInputError("--within is step 2 of the paper. Add --strategy paper.")
+        candidates = [strategy.candidates, *map(CandidatesWithin, arguments.within)]
     check_files(arguments, more={"output": [folder / name for name in WRITTEN]})
     check_folder(folder, plots=plots)
     model = load_model(arguments.model, trust=arguments.trust)
@@ -87,6 +119,9 @@ def _run(arguments: argparse.Namespace) -> int:
         model,
         train,
         test,
+        strategy=strategy,
+        candidates=candidates,
+        counts=arguments.options,
         target=_find_target(arguments.target, model, train),
         target_probability=arguments.target_probability,
         interval=arguments.interval,
@@ -98,7 +133,8 @@ def _run(arguments: argparse.Namespace) -> int:
     _write(tuning, folder, plots=plots)
     best = tuning.explainer
     sys.stdout.write(tuning.to_table().to_text() + "\n\n")
-    sys.stdout.write(f"Recommended: strategy={best.strategy}\n")
+    count = f", max_counterfactuals={best.max_counterfactuals}" if arguments.options else ""
+    sys.stdout.write(f"Recommended: strategy={best.strategy}{count}\n")
     sys.stdout.write(f"Written to {folder}\n")
     return 0
 

@@ -96,6 +96,11 @@ class Constraints:
         ``not in``, and ``<``, ``<=``, ``>``, ``>=`` where it has an order), or are relations
         between numbers, joined by ``and``, ``or`` and ``not``.
 
+    See Also
+    --------
+    Schema : The kinds, names, units and steps of features.
+    NearData : Keep counterfactuals near training rows.
+
     Examples
     --------
     >>> Constraints(immutable=["age", "sex"], ranges={"duration": (6, 48)})

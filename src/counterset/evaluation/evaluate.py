@@ -91,15 +91,15 @@ def evaluate(
         The inputs, in the format of the training data. For one person pass one row:
         ``X.iloc[[0]]``.
     target : class, default=None
-        The wanted class, as in :meth:`DiverseExplainer.explain`. None: any other class.
+        The wanted class, as in :meth:`counterset.DiverseExplainer.explain`. None: any other class.
     target_probability : float, default=None
         The least probability that the wanted class must have.
     interval : tuple of (float, float), default=None
         The wanted range of a regression, which needs one.
     constraints : Constraints, callable or sequence, default=None
-        What may change, as in :meth:`DiverseExplainer.explain_many`. Copies have the constraints of
-        their input. All four are passed on to ``explain_many`` or to the function, which must have
-        parameters of these names.
+        What may change, as in :meth:`counterset.DiverseExplainer.explain_many`. Copies have the
+        constraints of their input. All four are passed on to ``explain_many`` or to the function,
+        which must have parameters of these names.
     repeats : int, default=3
         The number of noisy copies of each input.
     random_state : int, Generator or None, default=0
@@ -151,6 +151,12 @@ def evaluate(
 
         ``table.attrs["differences"]`` maps the name of each number to how much the copies differ
         from their inputs on average, in its own units.
+
+    See Also
+    --------
+    counterset.evaluation.stability : Which options of one explanation near copies are offered.
+    survival : Which options still work after the model was trained again.
+    counterset.evaluation.tune : Compare settings.
 
     Examples
     --------

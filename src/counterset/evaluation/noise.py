@@ -158,7 +158,7 @@ class GaussianNoise:
         same_class: SameClass,
         random: np.random.Generator,
     ) -> tuple[Stack, Mask]:
-        """Draw noisy copies, see :class:`Noise`."""
+        """Draw noisy copies, and say which have the class of their input."""
         deviation = np.sqrt(self.variance) * columns.unit
         owners = np.repeat(np.arange(len(rows)), repeats)
         copies, found = rows[owners], np.zeros(len(owners), dtype=bool)

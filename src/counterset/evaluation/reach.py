@@ -144,8 +144,9 @@ def reach(
 
     The other features stay as they are, and the constraints hold. Values of the training data are
     tried. Where none leads there, it is proved impossible if all values were tried, as of
-    categories, or if an exact method reads the model (see :func:`counterfactual_distance`). Such a
-    proof is about the range of the training data.
+    categories, or if an exact method reads the model (see
+    :func:`~counterset.counterfactual_distance`). Such a proof is about the range of the training
+    data.
 
     Parameters
     ----------
@@ -156,11 +157,15 @@ def reach(
     size : {1, 2}, default=2
         1: single features. 2: pairs too.
     target, target_probability, interval, constraints
-        As in :meth:`DiverseExplainer.explain`; constraints are the same for all.
+        As in :meth:`counterset.DiverseExplainer.explain`; constraints are the same for all.
     prove : bool, default=True
         Whether to prove what was not found by trying, with a solver where one is needed.
     time_limit : float, default=60.0
         In seconds, for all solvers together; what is not proved by then is ``"not found"``.
+
+    See Also
+    --------
+    recourse : Options by group.
 
     Examples
     --------

@@ -60,6 +60,11 @@ def recourse(
         - ``distance``: the median distance of the nearest option, of those who have one, from
           ``distance_low`` to ``distance_high`` (order statistics; open where there are too few).
 
+    See Also
+    --------
+    few_options : What the people with few options have in common.
+    reach : Which features can lead anybody there.
+
     Examples
     --------
     >>> import numpy as np
@@ -190,7 +195,7 @@ def few_options(
     most : int, default=5
         How many options to choose at most.
     target, target_probability, interval, constraints
-        As in :meth:`DiverseExplainer.explain_many`; constraints are the same for all.
+        As in :meth:`counterset.DiverseExplainer.explain_many`; constraints are the same for all.
 
     Returns
     -------
@@ -199,6 +204,10 @@ def few_options(
         for; ``people``, for how many of them it works, in one of the four strengths in which lists
         are tried; ``works_for``, the share of them; ``together``, the share for whom it or an
         option before it works. ``table.attrs["people"]`` is how many people were looked at.
+
+    See Also
+    --------
+    recourse : Options by group.
 
     Examples
     --------

@@ -60,6 +60,10 @@ def retrainings(
         The seed. Where a ``random_state`` of the estimator is None, it gets one that follows from
         this; others stay as they are, but for ``"seed"``.
 
+    See Also
+    --------
+    counterset.survival : Which options still work for these models.
+
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier

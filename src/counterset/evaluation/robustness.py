@@ -101,8 +101,8 @@ def weak_robustness(
     distance : str, Distance or callable, default=None
         The distance. None: the explainer's, or L1 for a function.
     domain : Box, Grid, Points or array, default=None
-        Where counterfactuals may lie. None: the explainer's; for a :class:`DiverseExplainer` the
-        range of its training data.
+        Where counterfactuals may lie. None: the explainer's; for a
+        :class:`~counterset.DiverseExplainer` the range of its training data.
     time_limit : float, default=60.0
         Seconds for each counterfactual distance.
 
@@ -110,6 +110,10 @@ def weak_robustness(
     -------
     WeakRobustness
         Whether it holds, and the counterfactuals that were lost.
+
+    See Also
+    --------
+    empirical_robustness : Measured on noisy copies.
 
     Examples
     --------
@@ -178,6 +182,10 @@ def empirical_robustness(
     -------
     RobustnessEstimate
         The largest ratio of set-distance to input distance, and the pair that has it.
+
+    See Also
+    --------
+    weak_robustness : A weaker definition, for pairs of inputs.
 
     Examples
     --------

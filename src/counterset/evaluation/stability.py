@@ -37,7 +37,7 @@ def stability(
     The copies are explained in one batch, with the same goal and the same constraints. Two options
     are the same if they change the same features: numbers, times and ordinals in the same
     direction, and categories to the same value. How far numbers move is not compared:
-    :func:`evaluate` measures that.
+    :func:`~counterset.evaluate` measures that.
 
     Parameters
     ----------
@@ -59,6 +59,10 @@ def stability(
         ``kept``: for how many of the ``copies`` each option is found again; ``same``: how many
         copies have the same options and no others; ``covered``: for how many the nearest option is
         one of the input's.
+
+    See Also
+    --------
+    counterset.evaluate : Measure an explainer on many inputs.
 
     Examples
     --------

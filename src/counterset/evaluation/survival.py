@@ -64,6 +64,11 @@ def survival(
         ``explanation.describe(survival=...)`` and ``to_html`` say it in words; for one of many
         explanations, pass ``survival[i]``.
 
+    See Also
+    --------
+    counterset.evaluation.retrainings : Train a model again in several ways.
+    evaluate : What changes when the inputs hardly do.
+
     Examples
     --------
     >>> import numpy as np

@@ -6,12 +6,13 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from counterset._base.arrays import Mask, Matrix, Vector
+from counterset._base.checks import check_count
 from counterset._base.progress import Progress
 from counterset.evaluation.evaluate import evaluate
 from counterset.exceptions import (
@@ -24,6 +25,7 @@ from counterset.strategies.diversity import AngleDiversity, DistanceDiversity
 from counterset.strategies.line_search import LineSearch
 from counterset.strategies.nearest import Nearest
 from counterset.strategies.paper import Paper
+from counterset.strategies.ranking import Cutoff
 from counterset.strategies.strategy import Strategy
 
 __all__ = ["ReportTable", "Tuning", "tune"]
@@ -47,6 +49,8 @@ class Tuning:
         One row per setting.
 
         - ``filter``, ``beta``, ``gamma``: the setting; a gamma of NaN means no minimisation.
+        - ``candidates``: step 2, with the strategy :class:`~counterset.Paper`.
+        - ``max_counterfactuals``: the number of options asked for.
         - The means of the columns of :func:`counterset.evaluate`.
         - ``pareto``: whether no other setting is at least as good in k-distance, k-diversity and
           set-distance (max), and better in one of them.
@@ -78,11 +82,17 @@ class Tuning:
     def _best(self) -> int:
         return int(self.table["from_ideal"].to_numpy().argmin())
 
+    def _varies(self, name: str) -> bool:
+        """Whether several values of a setting were tried."""
+        return name in self.table and self.table[name].nunique() > 1
+
     def to_table(self) -> ReportTable:
         """Return the Pareto-optimal settings, the recommended one first."""
         front = self.table[self.table["pareto"]].sort_values("from_ideal", kind="stable")
+        tried = [name for name in ("candidates", "max_counterfactuals") if self._varies(name)]
         shown = pd.DataFrame(
             {
+                **{name: front[name].astype(str) for name in tried},
                 "filter": front["filter"],
                 "beta": front["beta"].map("{:g}".format),
                 "gamma": front["gamma"].map(lambda gamma: "-" if np.isnan(gamma) else f"{gamma:g}"),
@@ -105,6 +115,8 @@ def tune(
     filters: Sequence[str] = ("angle", "distance"),
     betas: Sequence[float] = BETAS,
     gammas: Sequence[float | None] | None = None,
+    candidates: Sequence[Cutoff] | None = None,
+    counts: Sequence[int] | None = None,
     target: Any = None,
     target_probability: float | None = None,
     interval: tuple[float, float] | None = None,
@@ -133,6 +145,11 @@ def tune(
     gammas : sequence of float or None, default=(0.1, 0.01, 0.001)
         Step 4: the values of gamma to try. With the strategy :class:`~counterset.Paper`, None among
         them stands for no search, and is tried by default too.
+    candidates : sequence of NearestCandidates or CandidatesWithin, default=None
+        Step 2: the candidates to try, of the strategy :class:`~counterset.Paper` only. None: those
+        of the strategy.
+    counts : sequence of int, default=None
+        The numbers of options to try. None: that of the explainer, ``max_counterfactuals``.
     target : class, default=None
         The wanted class, as in :func:`counterset.evaluate`. None: any other class.
     target_probability : float, default=None
@@ -154,12 +171,26 @@ def tune(
     Tuning
         The table of all settings, and the explainer with the recommended one.
 
+    See Also
+    --------
+    counterset.evaluate : Measure one setting.
+
     Examples
     --------
     >>> X = np.random.default_rng(0).random((200, 2))
     >>> tuning = tune(lambda rows: rows.sum(axis=1) > 1, X, X[:10], betas=[0, 0.5], gammas=[0.1])
     >>> len(tuning.table), bool(tuning.recommended["pareto"])
     (4, True)
+
+    Step 2 by number and by distance, and sets of 2 and of 4:
+
+    >>> from counterset import CandidatesWithin, NearestCandidates, Paper
+    >>> tuning = tune(
+    ...     lambda rows: rows.sum(axis=1) > 1, X, X[:10], strategy=Paper(), betas=[0.5],
+    ...     gammas=[0.1], candidates=[NearestCandidates(50), CandidatesWithin(0.5)], counts=[2, 4],
+    ... )
+    >>> len(tuning.table), sorted(set(tuning.table["candidates"]))
+    (8, ['CandidatesWithin(epsilon=0.5)', 'NearestCandidates(alpha=50)'])
     """
     unknown = [name for name in filters if name not in FILTERS]
     if unknown:
@@ -168,19 +199,32 @@ def tune(
         )
     if gammas is None:
         gammas = (*GAMMAS, None) if isinstance(strategy, Paper) else GAMMAS
-    grid = list(product(filters, betas, gammas))
+    step_2: Sequence[Cutoff | None] = candidates or ()
+    if candidates is None:
+        step_2 = [getattr(strategy, "candidates", None)]
+    elif not isinstance(strategy, Paper):
+        raise InvalidInputError(
+            f"candidates is step 2 of the strategy Paper, which {type(strategy).__name__} has not. "
+            f"Pass strategy=Paper(), or leave candidates out."
+        )
+    for count in counts or ():
+        check_count(count, "counts")
+    fitted = DiverseExplainer(model, strategy=strategy, **parameters)
+    if counts is None:
+        counts = [fitted.max_counterfactuals]
+    grid = [_Setting(*each) for each in product(step_2, counts, filters, betas, gammas)]
     if not grid:
         raise InvalidInputError(
-            "filters, betas and gammas must each have at least one value: there is no setting to "
-            "try."
+            "filters, betas, gammas, candidates and counts must each have at least one value: "
+            "there is no setting to try."
         )
     records = []
-    fitted = DiverseExplainer(model, strategy=strategy, **parameters).fit(X_train)
+    fitted.fit(X_train)
     with Progress(len(grid), "tune", shown=progress) as bar, warnings.catch_warnings():
         # Some settings leave few candidates; the table shows how many.
         warnings.simplefilter("ignore", FewerCounterfactualsWarning)
-        for filter_, beta, gamma in grid:
-            explainer = fitted.with_strategy(_strategy(strategy, filter_, beta, gamma))
+        for setting in grid:
+            explainer = setting.of(fitted)
             table = evaluate(
                 explainer,
                 X,
@@ -190,7 +234,7 @@ def tune(
                 repeats=repeats,
                 random_state=random_state,
             )
-            record = {"filter": filter_, "beta": beta, "gamma": np.nan if gamma is None else gamma}
+            record = setting.as_record()
             columns = table.columns.drop(["input", "repeat", "same_class"])
             means = table.loc[table["same_class"], columns].mean()
             if means[list(OBJECTIVES)].isna().any():
@@ -206,13 +250,34 @@ def tune(
     found["pareto"] = _pareto(costs)
     found["from_ideal"] = _from_ideal(costs)
     best = grid[int(found["from_ideal"].to_numpy().argmin())]
-    return Tuning(found, fitted.with_strategy(_strategy(strategy, *best)))
+    return Tuning(found, best.of(fitted))
 
 
-def _strategy(strategy: Any, filter_: str, beta: float, gamma: float | None) -> Any:
-    """Return a strategy with one setting of the grid."""
-    search = None if gamma is None else LineSearch(gamma)
-    return replace(strategy, diversity=FILTERS[filter_](beta), search=search)
+class _Setting(NamedTuple):
+    """One setting of the grid; the candidates are None for strategies without any."""
+
+    candidates: Cutoff | None
+    options: int
+    filter: str
+    beta: float
+    gamma: float | None
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the setting as columns of the table."""
+        step_2 = {} if self.candidates is None else {"candidates": repr(self.candidates)}
+        gamma = np.nan if self.gamma is None else self.gamma
+        record = {"filter": self.filter, "beta": self.beta, "gamma": gamma}
+        return record | step_2 | {"max_counterfactuals": self.options}
+
+    def of(self, fitted: DiverseExplainer) -> DiverseExplainer:
+        """Return a fitted explainer with this setting."""
+        search = None if self.gamma is None else LineSearch(self.gamma)
+        steps: dict[str, Any] = {"diversity": FILTERS[self.filter](self.beta), "search": search}
+        if self.candidates is not None:
+            steps["candidates"] = self.candidates
+        strategy: Any = fitted.strategy
+        fitted.set_params(max_counterfactuals=self.options)
+        return fitted.with_strategy(replace(strategy, **steps))
 
 
 def _pareto(costs: Matrix) -> Mask:

@@ -107,6 +107,12 @@ def counterfactual_distance(
     bounds : DistanceBounds
         A lower and an upper bound, and a counterfactual at the upper bound.
 
+    See Also
+    --------
+    counterset.exact.counterfactual_distances : The distances of many inputs.
+    ExhaustiveExplainer : All counterfactuals nearly as close as the nearest.
+    DiverseExplainer.certify : How safe the options of an explanation are.
+
     Notes
     -----
     The witness is checked: the model predicts what is wanted for it, and it keeps the constraints.
@@ -250,7 +256,7 @@ def counterfactual_distances(
     Parameters
     ----------
     model, distance, domain, target, target_probability, interval, constraints, tolerance
-        As for :func:`counterfactual_distance`.
+        As for :func:`~counterset.counterfactual_distance`.
     X : rows
         The inputs.
     time_limit : float, default=60.0
@@ -260,6 +266,10 @@ def counterfactual_distances(
     -------
     bounds : ManyBounds
         The bounds of each input, in their order.
+
+    See Also
+    --------
+    counterset.counterfactual_distance : The distance of one input.
 
     Examples
     --------

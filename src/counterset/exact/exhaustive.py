@@ -51,13 +51,13 @@ class ExhaustiveExplainer(BaseEstimator):
     Parameters
     ----------
     model : object
-        As for :func:`~counterset.exact.counterfactual_distance`.
+        As for :func:`~counterset.counterfactual_distance`.
     epsilon : float
         How much farther than the nearest a counterfactual may be.
     distance : str, Distance or callable, default="l1"
-        As for :func:`~counterset.exact.counterfactual_distance`.
+        As for :func:`~counterset.counterfactual_distance`.
     domain : Box, Grid, table of points or fitted explainer, default=None
-        As for :func:`~counterset.exact.counterfactual_distance`.
+        As for :func:`~counterset.counterfactual_distance`.
     max_counterfactuals : int, default=100_000
         ``explain`` raises an error if there are more.
     constraints : Constraints, default=None
@@ -66,6 +66,11 @@ class ExhaustiveExplainer(BaseEstimator):
         other inputs.
     time_limit : float, default=60.0
         In seconds, for each counterfactual distance, and for each ``explain``.
+
+    See Also
+    --------
+    DiverseExplainer : A small set, for any model.
+    counterfactual_distance : The distance of the nearest counterfactual.
 
     Examples
     --------

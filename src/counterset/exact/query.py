@@ -73,7 +73,7 @@ class DistanceQuery:
     Attributes
     ----------
     model, distance, domain, time_limit, tolerance, method
-        As for :func:`~counterset.exact.counterfactual_distance`.
+        As for :func:`~counterset.counterfactual_distance`.
     goal, probability
         Which labels are acceptable, and how probable the model must find them, or None.
     rules_of
@@ -111,7 +111,7 @@ class DistanceQuery:
         interval: tuple[float, float] | None = None,
         constraints: Constraints | None = None,
     ) -> DistanceQuery:
-        """Check the arguments of :func:`~counterset.exact.counterfactual_distance`."""
+        """Check the arguments of :func:`~counterset.counterfactual_distance`."""
         check_positive(time_limit, "time_limit")
         check_positive(tolerance, "tolerance")
         if method not in ("auto", "exact", "search"):

@@ -40,8 +40,7 @@ class Explanation:
     The nearest come first. Those that move a feature against the direction in which it usually
     helps come after the others.
 
-    Made by an explainer, through :func:`~counterset.explanations.explanations.make_explanations`.
-    Everything is read-only.
+    Made by an explainer. Everything is read-only.
 
     Attributes
     ----------
@@ -63,6 +62,11 @@ class Explanation:
         ``"already_reached"`` where the input has the wanted class or value already.
     context : Context
         How the explanation was made: the model, the goal, constraints, settings, the data.
+
+    See Also
+    --------
+    Option : One of its counterfactuals.
+    Explanations : Those of many inputs.
 
     Examples
     --------

@@ -54,6 +54,10 @@ class Explanations(Collection[Explanation], Reversible[Explanation]):
         How they were made; constraints of single rows are known to their explanations only.
         What the model was asked to make them.
 
+    See Also
+    --------
+    Explanation : That of one input.
+
     Examples
     --------
     >>> from counterset import DiverseExplainer

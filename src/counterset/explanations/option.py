@@ -253,6 +253,10 @@ class Option:
         Whether it passes the bar of safe options, where the strategy looks for such: see
         :class:`Nearest`. Nothing is proved by that.
 
+    See Also
+    --------
+    Explanation : The set that it belongs to.
+
     Examples
     --------
     >>> from counterset import DiverseExplainer
@@ -370,7 +374,7 @@ class Option:
     def safety(self) -> float | None:
         """What is proved of the option's delta (definition 5); None where nothing is.
 
-        See :attr:`Certificate.safety`.
+        See ``safety`` of :class:`~counterset.exact.Certificate`.
         """
         certificate = self._certificate.value
         if certificate is None or certificate.safety is None or certificate.nothing_proved:
@@ -381,7 +385,7 @@ class Option:
     def works_within(self) -> float | None:
         """Within what distance the option is proved to work for others; None if not looked into.
 
-        See :attr:`Certificate.option_radii`.
+        See ``option_radii`` of :class:`~counterset.exact.Certificate`.
         """
         certificate = self._certificate.value
         if certificate is None or certificate.option_radii is None:

@@ -50,6 +50,10 @@ class Margin:
         How many there are. The model is asked about all of them for each row that could be an
         option.
 
+    See Also
+    --------
+    survival : How many options still work for other models.
+
     Examples
     --------
     The model approves from 0.5 on. An option of 0.51 is not enough if people land up to 0.05 away:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["METRICS", "Cell", "CellError", "Stage", "published_results", "select_cells"]
+__all__ = ["HEADINGS", "METRICS", "Cell", "CellError", "Stage", "published_results", "select_cells"]
 
 Stage: TypeAlias = Literal["final", "tuning", "peers"]
 
 #: The figures of every table, as columns of :func:`counterset.evaluate`.
 METRICS = ("k_distance", "k_diversity", "set_distance_mean", "set_distance_max")
+#: Their names in the paper.
+HEADINGS = {
+    "k_distance": "k-distance",
+    "k_diversity": "k-diversity",
+    "set_distance_mean": "set-distance (mean)",
+    "set_distance_max": "set-distance (max)",
+}
 
 
 @dataclass(frozen=True)
@@ -93,8 +100,17 @@ def published_results() -> pd.DataFrame:
 def select_cells(
     stage: Stage, datasets: Sequence[str], norms: Sequence[int] = (1, 2)
 ) -> list[Cell]:
-    """Return the published runs of a stage as cells: every setting that the authors published."""
+    """Return the published runs of a stage as cells: every setting that the authors published.
+
+    A dataset that the paper has not is run with the settings of the others, which are all equal.
+    """
     table = published_results()
+    own = [name for name in datasets if name not in set(table["dataset"])]
+    if own:
+        like = select_cells(stage, [str(table["dataset"].iloc[0])], norms)
+        added = [replace(cell, dataset=name) for name in own for cell in like]
+        rest = [name for name in datasets if name not in own]
+        return [*select_cells(stage, rest, norms), *added]
     mine = table[
         (table["stage"] == stage)
         & (table["method"] == "ours")

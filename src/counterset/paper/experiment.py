@@ -50,6 +50,7 @@ __all__ = [
     "PrototypeExplainer",
     "PrototypeNoise",
     "alpha_of",
+    "scale_of",
     "summarise",
 ]
 
@@ -208,17 +209,47 @@ class Protocol:
     repeats: int
     redraw: bool
 
+    def of(self, n_rows: int) -> slice:
+        """Return the rows to explain of so many test rows.
+
+        Of fewer than the paper's, the last 20 are for the final results, the others for tuning.
+
+        Examples
+        --------
+        >>> PROTOCOLS["tuning"].of(154), PROTOCOLS["final"].of(154)
+        (slice(0, 50, None), slice(50, 70, None))
+        >>> PROTOCOLS["tuning"].of(30), PROTOCOLS["final"].of(30)
+        (slice(0, 10, None), slice(10, 30, None))
+        """
+        missing = max(PROTOCOLS["final"].rows.stop - n_rows, 0)
+        return slice(max(self.rows.start - missing, 0), max(self.rows.stop - missing, 0))
+
 
 #: Tuning uses the first 50 test rows, the final results the next 20.
 PROTOCOLS = {
     "final": Protocol(slice(50, 70), repeats=3, redraw=False),
     "tuning": Protocol(slice(0, 50), repeats=1, redraw=True),
 }
+#: A table of one's own with fewer training rows is small.
+SMALL = 1000
 
 
-def alpha_of(dataset: str) -> int:
-    """Return the paper's alpha: 50 for the two small datasets, else 1000."""
-    return 50 if dataset in ("diabetes", "no2") else 1000
+def alpha_of(dataset: str, n_rows: int = SMALL) -> int:
+    """Return the paper's alpha: 50 for the two small datasets, else 1000.
+
+    For a table of one's own, the number of its training rows says whether it is small.
+
+    Examples
+    --------
+    >>> alpha_of("no2"), alpha_of("news"), alpha_of("own", 400)
+    (50, 1000, 50)
+    """
+    return 50 if dataset in ("diabetes", "no2") or n_rows < SMALL else 1000
+
+
+def scale_of(split: Split) -> Literal["range"] | None:
+    """Return the scale for the rows: those of the paper are scaled already."""
+    return "range" if isinstance(split.X_train, pd.DataFrame) else None
 
 
 @dataclass
@@ -233,15 +264,21 @@ class Experiment:
         A folder with the weights of each dataset's network. None: train the networks.
     cache : Path, default=None
         The folder where trained networks are kept. None: the library's cache.
+    own : dict of str to pair, default={}
+        Tables of one's own by name: the rows and the model, see
+        :func:`~counterset.paper.setups.own_setup`.
     """
 
     as_published: bool = False
     weights: Path | None = None
     cache: Path | None = None
+    own: dict[str, tuple[Split, Any]] = field(default_factory=dict)
     _setups: dict[str, tuple[Split, Network]] = field(default_factory=dict, init=False, repr=False)
 
     def setup(self, dataset: str) -> tuple[Split, Network]:
         """Return the rows and the network of a dataset."""
+        if dataset in self.own:
+            return self.own[dataset]
         if dataset not in self._setups:
             split = prepare(dataset)
             cache = self.cache if self.cache is not None else cache_folder()
@@ -253,20 +290,20 @@ class Experiment:
         split, network = self.setup(cell.dataset)
         protocol = PROTOCOLS[cell.stage]
         noise: Noise = PrototypeNoise(protocol.redraw) if self.as_published else GaussianNoise()
-        explainer = self._explainer(cell, network).fit(split.X_train)
+        alpha = alpha_of(cell.dataset, len(split.X_train))
+        explainer = self._explainer(cell, network, alpha, scale_of(split)).fit(split.X_train)
         with warnings.catch_warnings():
             # A strict filter leaves fewer than five counterfactuals, as in the paper.
             warnings.simplefilter("ignore", FewerCounterfactualsWarning)
             return evaluate(
                 explainer,
-                split.X_test[protocol.rows],
+                split.X_test[protocol.of(len(split.X_test))],
                 repeats=protocol.repeats,
                 noise=noise,
                 distance=f"l{cell.norm}",
             )
 
-    def _explainer(self, cell: Cell, network: Network) -> Any:
-        alpha = alpha_of(cell.dataset)
+    def _explainer(self, cell: Cell, network: Network, alpha: int, scale: Any) -> Any:
         if self.as_published:
             return PrototypeExplainer(network, cell.norm, alpha, cell.filter, cell.beta, cell.gamma)
         diversity = {"angle": AngleDiversity, "distance": DistanceDiversity}[cell.filter]
@@ -276,8 +313,8 @@ class Experiment:
             candidates=NearestCandidates(alpha),
             diversity=diversity(cell.beta),
             search=None if cell.gamma is None else LineSearch(cell.gamma),
-            # The rows are scaled already, over the whole file, as in the paper.
-            scale=None,
+            # The rows of the paper are scaled already, over the whole file.
+            scale=scale,
         )
 
 

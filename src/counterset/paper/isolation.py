@@ -24,17 +24,19 @@ from typing import Any, Self
 import joblib
 import numpy as np
 import pandas as pd
+import sklearn
 
 import counterset
-from counterset._base.arrays import Matrix, Vector
+from counterset._base.arrays import Vector
 from counterset.evaluation.evaluate import evaluate
 from counterset.exceptions import CountersetError, NoCounterfactualError
 from counterset.explainer import DiverseExplainer
 from counterset.paper.cells import Cell, CellError
-from counterset.paper.experiment import PROTOCOLS, Experiment, alpha_of
+from counterset.paper.experiment import PROTOCOLS, Experiment, alpha_of, scale_of
 from counterset.paper.peers.libraries import interpreter_of
 from counterset.paper.peers.protocol import check_peer, find_peer, takes
 from counterset.paper.peers.wire import pack, pack_labels, unpack
+from counterset.paper.setups import Split, identity_of
 
 __all__ = [
     "Cost", "IsolatedPeer", "KeptAnswers", "PeerRunner", "TimeLimitError", "seconds_of_pairs",
@@ -84,7 +86,8 @@ class Cost:
     Attributes
     ----------
     seconds
-        The time in the peer's process, with that of the model, without that of the pipe.
+        Processor time in the peer's process, with that of the model, without that of the pipe.
+        Processes that the peer starts are not counted.
     rows
         The number of rows that the model was asked about.
     """
@@ -99,8 +102,9 @@ class IsolatedPeer:
     It is a :class:`~counterset.paper.peers.protocol.Peer` itself. If the peer fails, ``fit`` and
     ``explain_many`` raise :class:`~counterset.paper.cells.CellError` with the reason, and the
     process is ended. The peer runs in the environment that ``counterset peers --install`` made for
-    its library, if there is one. There it asks the model through a pipe; in this Python's own
-    environment it gets a copy of the model, and can read it.
+    its library, if there is one. Where Python, numpy, pandas and scikit-learn have the versions
+    that they have here, it gets a copy of the model, and can read it. Elsewhere, and with another
+    ``python``, it asks the model through a pipe.
 
     Parameters
     ----------
@@ -180,6 +184,8 @@ class IsolatedPeer:
         self._left = self.time_limit
         self._start(python)
         same = Path(python) == Path(sys.executable)
+        # An environment made for a library may have the versions that are here.
+        may_copy = same or self.python is None
         told = {
             "peer": self.name,
             "norm": self.norm,
@@ -190,10 +196,10 @@ class IsolatedPeer:
         }
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "model"
-            if same:
+            if may_copy:
                 joblib.dump(model, file)
-                told["model"] = str(file)
-            else:
+                told |= {"model": str(file), "versions": _versions()}
+            if not same:
                 told["answers"] = {
                     "questions": [name for name in QUESTIONS if hasattr(model, name)],
                     # A network has labels, an estimator has classes.
@@ -298,9 +304,9 @@ class IsolatedPeer:
             rows = unpack(packed)
             if isinstance(self._like, pd.DataFrame):
                 rows = as_trained(rows, self._like)
-            started = time.perf_counter()
+            started = time.process_time()
             answer = getattr(self._model, question)(rows)
-            seconds = time.perf_counter() - started
+            seconds = time.process_time() - started
         except Exception as error:
             raise CellError(f"the model refused rows of the peer: {_named(error)}") from error
         return pack_labels(answer), seconds
@@ -357,9 +363,9 @@ class _Counter:
     @contextmanager
     def timing(self) -> Iterator[None]:
         """Set ``seconds`` to what the block takes, without the time of the pipe."""
-        started = time.perf_counter()
+        started = time.process_time()
         yield
-        self.seconds = max(time.perf_counter() - started - self.waited, 0.0)
+        self.seconds = max(time.process_time() - started - self.waited, 0.0)
 
     def count(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """Return the function; what it asks of the same model does not count again."""
@@ -394,10 +400,10 @@ class _AskedModel:
         self, connection: Connection, counter: _Counter, question: str
     ) -> Callable[[Any], Any]:
         def ask(X: Any) -> Any:
-            started = time.perf_counter()
+            started = time.process_time()
             connection.send(("model", (question, pack(X))))
             answer, seconds = connection.recv()
-            counter.waited += time.perf_counter() - started - seconds
+            counter.waited += time.process_time() - started - seconds
             return np.array(answer)
 
         return ask
@@ -447,6 +453,12 @@ def _serve(connection: Connection) -> None:
         connection.send(("done", answer))
 
 
+def _versions() -> list[str]:
+    """Return the versions that a pickled model depends on."""
+    python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    return [python, np.__version__, pd.__version__, sklearn.__version__]
+
+
 def _named(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0] if lines else ''}"
@@ -472,7 +484,7 @@ def _made(told: dict[str, Any]) -> tuple[Any, bool]:
 
 def _model(connection: Connection, counter: _Counter, told: dict[str, Any]) -> Any:
     """Return the model: a copy whose questions are counted, or one behind the pipe."""
-    if "answers" in told:
+    if "answers" in told and told.get("versions") != _versions():
         return _AskedModel(connection, counter, told["answers"])
     model = joblib.load(told["model"])
     for question in QUESTIONS:
@@ -507,8 +519,8 @@ class KeptAnswers:
 
     Parameters
     ----------
-    peer : IsolatedPeer
-        The peer, fitted.
+    peer : IsolatedPeer or None
+        The peer, fitted. None: nobody is asked, and None stands for a set that is not kept.
     identity : str
         What identifies the model, the training rows and the settings: an answer about others is
         not used.
@@ -518,10 +530,11 @@ class KeptAnswers:
     Attributes
     ----------
     costs
-        What the peer took for each row that was asked about, in the order of asking.
+        What the peer took for each row that was asked about, in the order of asking; NaN seconds
+        for a row whose set is not kept.
     """
 
-    def __init__(self, peer: IsolatedPeer, identity: str, file: Path | None) -> None:
+    def __init__(self, peer: IsolatedPeer | None, identity: str, file: Path | None) -> None:
         self.peer = peer
         self.costs: list[Cost] = []
         self._identity = identity
@@ -532,20 +545,30 @@ class KeptAnswers:
                 answer["row"]: answer for answer in map(_parse, _lines(file)) if answer
             }
 
+    def holds(self, row: Any) -> bool:
+        """Return whether the set of a row, a table or matrix of one, is kept."""
+        return self._key(row) in self._answers
+
     def explain_many(self, X: Any) -> list[Any]:
         """Return the set of each row."""
         return [self._explain(X[i : i + 1]) for i in range(len(X))]
 
     def _explain(self, row: Any) -> Any:
-        asked = json.dumps([self._identity, np.asarray(row).tolist()], default=str)
-        key = sha256(asked.encode()).hexdigest()[:16]
+        key = self._key(row)
         if key not in self._answers:
+            if self.peer is None:
+                self.costs.append(Cost(float("nan"), 0))
+                return None
             [found] = self.peer.explain_many(row)
             cost = {"seconds": round(self.peer.cost.seconds, 6), "rows": self.peer.cost.rows}
             self._keep({"row": key, **cost, "set": pack(found)})
         answer = self._answers[key]
         self.costs.append(Cost(answer["seconds"], answer["rows"]))
         return unpack(answer["set"])
+
+    def _key(self, row: Any) -> str:
+        asked = json.dumps([self._identity, np.asarray(row).tolist()], default=str)
+        return sha256(asked.encode()).hexdigest()[:16]
 
     def _keep(self, answer: dict[str, Any]) -> None:
         self._answers[answer["row"]] = answer
@@ -576,10 +599,13 @@ def _parse(line: bytes) -> dict[str, Any] | None:
 class PeerRunner:
     """Runs the cells of peers.
 
+    An input is followed by its noisy copies. So a peer that is stopped by its time limit has
+    finished whole inputs, and is measured on these.
+
     Parameters
     ----------
-    weights : Path or None
-        A folder with the weights of the networks. None: use those that were trained here.
+    experiment : Experiment
+        The rows and the networks.
     norms : sequence of int, default=(1, 2)
         The norms to measure in. All are measured in one process.
     inputs : int, default=20
@@ -587,18 +613,19 @@ class PeerRunner:
     repeats : int, default=3
         The number of noisy copies of each input.
     time_limit : float, default=600.0
-        Seconds for one peer on one dataset and in one norm.
+        Seconds for one peer on one dataset and in one norm. 0: no peer is run, and what is kept is
+        measured.
     python : str, default=None
         The interpreter to run peers with. None: that of the environment that
         ``counterset peers --install`` made for its library, or this one.
     explained : Path or None, default=None
         A folder where each set is kept as soon as it is found, so that a run that was stopped
-        continues with the next input. None: nothing is kept.
+        continues with the next row. None: nothing is kept.
     memory_limit : float, default=4e9
         Bytes for one peer.
     """
 
-    weights: Path | None
+    experiment: Experiment
     norms: Sequence[int] = (1, 2)
     inputs: int = 20
     repeats: int = 3
@@ -611,13 +638,15 @@ class PeerRunner:
     )
 
     def __call__(self, cell: Cell) -> pd.DataFrame:
-        """Return the table of a cell; raise :class:`CellError` if its peer fails."""
+        """Return the table of a cell; raise :class:`CellError` if its peer fails.
+
+        The table of a peer that has finished some inputs only has a column ``error``: why it did
+        not finish the others.
+        """
         key = cell.method, cell.dataset
         if key not in self._done:
             try:
                 self._done[key] = self._run(*key)
-            except TimeLimitError as error:
-                self._done[key] = CellError(f"{error}{self._progress(*key)}")
             except CellError as error:
                 self._done[key] = error
         outcome = self._done[key]
@@ -626,63 +655,117 @@ class PeerRunner:
         return outcome[cell.norm]
 
     def _run(self, name: str, dataset: str) -> dict[int, pd.DataFrame]:
-        split, network = Experiment(weights=self.weights).setup(dataset)
-        rows = split.X_test[PROTOCOLS["final"].rows][: self.inputs]
-        arrays = [split.X_train, *(array for layer in network.layers for array in layer)]
-        identity = sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)).hexdigest()
+        split, network = self.experiment.setup(dataset)
+        rows = split.X_test[PROTOCOLS["final"].of(len(split.X_test))][: self.inputs]
         tables: dict[int, pd.DataFrame] = {}
-        explainer: KeptAnswers | None = None
+        answers: KeptAnswers | None = None
+        uses_norm, reason = True, ""
         for norm in self.norms:
-            if explainer is None or explainer.peer.uses_norm:
-                peer = IsolatedPeer(
-                    name,
-                    norm,
-                    alpha=alpha_of(dataset),
-                    time_limit=self.time_limit,
-                    memory_limit=self.memory_limit,
-                    python=self.python,
-                )
-                peer.fit(network, split.X_train)
-                explainer = KeptAnswers(peer, identity, self._file_of(peer, dataset))
-            with explainer.peer:
-                tables[norm] = self._measure(explainer, split.X_train, network, rows, norm)
+            plain = self._plain(split, network, norm)
+            if answers is None or uses_norm:
+                asked = _asked_rows(rows, self.repeats, network, plain.distance_)
+                answers, uses_norm, reason = self._answers(name, split, network, norm, asked)
+            tables[norm] = self._measure(answers, network, rows, plain)
+            if reason:
+                if len(tables[norm]) == 0:
+                    raise CellError(reason)
+                tables[norm]["error"] = reason
         return tables
 
-    def _measure(
-        self, explainer: KeptAnswers, X_train: Matrix, network: Any, rows: Matrix, norm: int
-    ) -> pd.DataFrame:
-        """Measure the sets of a peer in a norm."""
-        explainer.costs.clear()
-        plain = DiverseExplainer.paper(network, distance=f"l{norm}", scale=None).fit(X_train)
+    def _answers(
+        self, name: str, split: Split, network: Any, norm: int, asked: Sequence[Any]
+    ) -> tuple[KeptAnswers, bool, str]:
+        """Ask a peer about rows whose sets are not kept yet.
+
+        Return the answers, whether they depend on the norm, and why some are missing.
+        """
+        identity = identity_of(split, network)
+        for of_norm in (None, norm):
+            answers = KeptAnswers(None, identity, self._file_of(name, split.name, of_norm))
+            missing = sum(not answers.holds(row) for row in asked)
+            if missing < len(asked) and (missing == 0 or self.time_limit == 0):
+                break
+        if missing == 0:
+            return answers, of_norm is not None, ""
+        reason = "not finished"
+        if self.time_limit > 0:
+            peer = IsolatedPeer(
+                name,
+                norm,
+                alpha=alpha_of(split.name, len(split.X_train)),
+                time_limit=self.time_limit,
+                memory_limit=self.memory_limit,
+                python=self.python,
+            )
+            with peer:
+                try:
+                    peer.fit(network, split.X_train)
+                    of_norm = norm if peer.uses_norm else None
+                    file = self._file_of(name, split.name, of_norm)
+                    answers = KeptAnswers(peer, identity, file)
+                    for row in asked:
+                        answers.explain_many(row)
+                    reason = ""
+                except TimeLimitError as error:
+                    reason = str(error)
+            answers.peer = None
+        if reason:
+            done = sum(answers.holds(row) for row in asked)
+            reason += f"; {done} of {len(asked)} explanations are done"
+            if self.explained is not None:
+                reason += ", and --retry continues with the next one"
+        return answers, of_norm is not None, reason
+
+    def _plain(self, split: Split, network: Any, norm: int) -> Any:
+        """Return a fitted explainer, for the distance that is measured in."""
+        explainer = DiverseExplainer.paper(network, distance=f"l{norm}", scale=scale_of(split))
+        return explainer.fit(split.X_train)
+
+    def _measure(self, answers: KeptAnswers, network: Any, rows: Any, plain: Any) -> pd.DataFrame:
+        """Measure those inputs of which all sets are there."""
+        answers.costs.clear()
         try:
             table = evaluate(
-                explainer, rows, repeats=self.repeats, model=network, distance=plain.distance_
+                answers, rows, repeats=self.repeats, model=network, distance=plain.distance_
             )
         except CountersetError as error:  # what the peer returned cannot be read
             raise CellError(str(error)[:LONGEST_MESSAGE]) from error
         # The time is that of the peer, also where the set was there already.
-        seconds = [cost.seconds for cost in explainer.costs]
+        seconds = [cost.seconds for cost in answers.costs]
         table["seconds"] = seconds_of_pairs(seconds, table["same_class"], self.repeats)
-        return table
+        finished = table["seconds"].notna().groupby(table["input"]).transform("all")
+        return table[finished].reset_index(drop=True)
 
-    def _file_of(self, peer: IsolatedPeer, dataset: str) -> Path | None:
+    def _file_of(self, peer: str, dataset: str, norm: int | None) -> Path | None:
         """Return the file that keeps the sets of a peer on a dataset."""
         if self.explained is None:
             return None
-        name = _stem(peer.name, dataset) + (f"-L{peer.norm}" if peer.uses_norm else "")
+        name = f"{peer.replace(':', '.')}-{dataset}" + ("" if norm is None else f"-L{norm}")
         return self.explained / f"{name}.jsonl"
 
-    def _progress(self, peer: str, dataset: str) -> str:
-        """Say how many rows a peer has explained that was stopped."""
-        if self.explained is None:
-            return ""
-        files = self.explained.glob(f"{_stem(peer, dataset)}*.jsonl")
-        done = sum(len(_lines(file)) for file in files)
-        return f"; {done} explanations are kept, and --retry continues with the next one"
+
+def _asked_rows(rows: Any, repeats: int, model: Any, distance: Any) -> list[Any]:
+    """Return the rows that an evaluation explains, one by one: each input, then its copies."""
+    recorder = _Recorder()
+    table = evaluate(recorder, rows, repeats=repeats, model=model, distance=distance)
+    inputs, copies = recorder.asked[: len(rows)], recorder.asked[len(rows) :]
+    owners = table.groupby("input", sort=False)["same_class"].sum()
+    asked, first = [], 0
+    for x, count in zip(inputs, owners, strict=True):
+        asked += [x, *copies[first : first + count]]
+        first += count
+    return asked
 
 
-def _stem(peer: str, dataset: str) -> str:
-    return f"{peer.replace(':', '.')}-{dataset}"
+class _Recorder:
+    """An explainer that finds nothing, and records what it is asked about."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    def explain_many(self, X: Any) -> list[None]:
+        self.asked += [X[i : i + 1] for i in range(len(X))]
+        return [None] * len(X)
 
 
 def seconds_of_pairs(seconds: Sequence[float], found: pd.Series, repeats: int) -> Vector:

@@ -13,15 +13,17 @@ import pandas as pd
 
 from counterset._base.files import written_aside
 from counterset.evaluation.tuning import ReportTable
-from counterset.paper.cells import METRICS, published_results
-from counterset.paper.claims import claims_table
-from counterset.paper.setups import PUBLISHED_ACCURACY, PUBLISHED_SHAPES, Network, Split
+from counterset.paper.cells import HEADINGS, METRICS, published_results
+from counterset.paper.claims import claims_table, gradient_runs
+from counterset.paper.differences import differences_table
+from counterset.paper.setups import PUBLISHED_ACCURACY, PUBLISHED_SHAPES, Split, accuracy_of
 from counterset.plots.style import COLOURS, pyplot
 
 __all__ = [
     "OTHER_DEFINITIONS",
     "OTHER_NETWORKS",
     "REASONS",
+    "WRITTEN",
     "Report",
     "accuracy_table",
     "compare",
@@ -35,13 +37,6 @@ __all__ = [
     "weights_table",
 ]
 
-#: The names of the metrics in the paper.
-HEADINGS = {
-    "k_distance": "k-distance",
-    "k_diversity": "k-diversity",
-    "set_distance_mean": "set-distance (mean)",
-    "set_distance_max": "set-distance (max)",
-}
 #: Why figures differ although they were run as published.
 REASONS = {
     "credit": (
@@ -74,6 +69,10 @@ LONG = 100
 #: The columns that identify a published run; the others are its figures.
 KEYS = ["stage", "dataset", "norm", "filter", "minimised", "beta", "gamma"]
 MARKERS = "osD^vP*X<>"
+#: So many datasets stand side by side in the plot of peers.
+PANELS = 3
+#: The files of a report, beside its plots.
+WRITTEN = ("report.md", "report.tex", "summary.csv")
 
 
 @dataclass(frozen=True)
@@ -90,12 +89,15 @@ class Report:
         True if run with the prototype's choices, False if with the paper's own definitions.
     trained
         True if the networks were trained here, False if they are the published ones.
+    differences
+        What :func:`~counterset.paper.differences.paired_differences` found; None: nothing.
     """
 
     summary: pd.DataFrame
-    setups: Sequence[tuple[Split, Network]]
+    setups: Sequence[tuple[Split, Any]]
     as_published: bool = False
     trained: bool = False
+    differences: pd.DataFrame | None = None
 
     def tables(self) -> list[ReportTable]:
         """Return the tables that have rows."""
@@ -109,6 +111,7 @@ class Report:
                 for flag in (True, False)
             ),
             peers_table(self.summary),
+            *([] if self.differences is None else [differences_table(self.differences)]),
             claims_table(self.summary),
             comparison_table(self.summary, as_published=self.as_published, trained=self.trained),
         ]
@@ -121,7 +124,7 @@ class Report:
     def write(self, folder: Path, *, plots: bool = True) -> list[Path]:
         """Write the report in Markdown and LaTeX, draw a plot per table, and return the files."""
         folder.mkdir(parents=True, exist_ok=True)
-        written = [folder / "report.md", folder / "report.tex", folder / "summary.csv"]
+        written = [folder / name for name in WRITTEN]
         markdown = "\n\n".join(table.to_markdown() for table in self.tables())
         latex = "\n\n".join(table.to_latex() for table in self.tables())
         with ExitStack() as stack:
@@ -139,7 +142,7 @@ def dataset_table(splits: Sequence[Split]) -> ReportTable:
     """Return the sizes of the datasets, here and as published."""
     records = []
     for split in splits:
-        rows, features = PUBLISHED_SHAPES[split.name]
+        rows, features = PUBLISHED_SHAPES.get(split.name, ("-", "-"))
         here = len(split.X_train) + len(split.X_test)
         records.append(
             {
@@ -150,19 +153,18 @@ def dataset_table(splits: Sequence[Split]) -> ReportTable:
                 "variables (published)": str(features),
             }
         )
-    note = "The published 2000 instances of credit are a mistake: the experiments had 115527."
+    of_credit = "The published 2000 instances of credit are a mistake: the experiments had 115527."
+    note = of_credit if any(split.name == "credit" for split in splits) else ""
     return ReportTable("datasets", "Datasets", pd.DataFrame(records), note)
 
 
-def accuracy_table(
-    setups: Sequence[tuple[Split, Network]], *, trained: bool = False
-) -> ReportTable:
+def accuracy_table(setups: Sequence[tuple[Split, Any]], *, trained: bool = False) -> ReportTable:
     """Return the networks' accuracy on the test rows, beside the published one."""
     records = [
         {
             "dataset": split.name,
-            "accuracy": f"{network.accuracy(split):.3f}",
-            "accuracy (published)": f"{PUBLISHED_ACCURACY[split.name]:.2f}",
+            "accuracy": f"{accuracy_of(network, split):.3f}",
+            "accuracy (published)": _shown(PUBLISHED_ACCURACY.get(split.name), "{:.2f}"),
         }
         for split, network in setups
     ]
@@ -200,7 +202,7 @@ def final_table(summary: pd.DataFrame, *, minimised: bool) -> ReportTable:
     theirs = published[
         (published["method"] == "ours") & (published["minimised"].astype(str) == str(minimised))
     ]
-    dice = _of_dice(summary)
+    dice = gradient_runs(summary)
     sources = {
         "ours": chosen,
         "ours, published": theirs,
@@ -223,18 +225,14 @@ def final_table(summary: pd.DataFrame, *, minimised: bool) -> ReportTable:
     return ReportTable(
         f"final-{'minimised' if minimised else 'unminimised'}",
         f"Final results, angle-based, beta = 0.5, {step_4}",
-        pd.DataFrame(records),
+        _without_dashes(pd.DataFrame(records)),
         EPSILON_K_NOTE,
     )
 
 
-def _of_dice(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs of DiCE's gradient method, the one in the paper, that were measured here."""
-    return summary[
-        (summary["stage"] == "peers")
-        & summary["method"].str.startswith("dice-gradient")
-        & (summary["error"] == "")
-    ]
+def _without_dashes(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns that have a value: of a table of one's own nothing was published."""
+    return frame.loc[:, ~(frame == "-").all()] if len(frame) else frame
 
 
 def _run_of(rows: pd.DataFrame, dataset: str, norm: int) -> Any:
@@ -263,7 +261,7 @@ def tuning_table(summary: pd.DataFrame, filter_: str, *, minimised: bool) -> Rep
             & (misses["beta"] == cell.beta)
             & ((misses["gamma"] == cell.gamma) | (not minimised))
         ]
-        record["largest deviation from published"] = f"{mine['deviation'].abs().max():.4f}"
+        record["largest deviation from published"] = _shown(mine["deviation"].abs().max(), "{:.4f}")
         records.append(record)
     step_4 = "with minimisation" if minimised else "no minimisation"
     return ReportTable(
@@ -278,14 +276,12 @@ def peers_table(summary: pd.DataFrame) -> ReportTable:
     records = []
     for row in summary[summary["stage"] == "peers"].to_dict("records"):
         record = {"dataset": row["dataset"], "norm": f"L{row['norm']}", "method": row["method"]}
-        if row["error"]:
-            record |= dict.fromkeys(_figure_columns(), "-") | {"note": row["error"]}
-        else:
-            record |= _figures(row) | {
-                "features changed": _shown(row["sparsity"], "{:.1f}"),
-                "pairs": f"{row['pairs']:.0f}",
-                "note": "",
-            }
+        # Of a peer whose time was over, the inputs that it finished are measured.
+        record |= _figures(row) | {
+            "features changed": _shown(row.get("sparsity"), "{:.1f}"),
+            "pairs": _shown(row.get("pairs"), "{:.0f}"),
+            "note": row["error"],
+        }
         records.append(record)
     return ReportTable("peers", "Other explainers", pd.DataFrame(records), EPSILON_K_NOTE)
 
@@ -382,7 +378,7 @@ def compare(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_all(
-    summary: pd.DataFrame, setups: Sequence[tuple[Split, Network]], folder: Path
+    summary: pd.DataFrame, setups: Sequence[tuple[Split, Any]], folder: Path
 ) -> list[Path]:
     """Draw every table that has results into a folder, and return the files.
 
@@ -407,10 +403,10 @@ def draw_all(
 
 
 def _chart_figures(
-    plt: Any, summary: pd.DataFrame, setups: Sequence[tuple[Split, Network]]
+    plt: Any, summary: pd.DataFrame, setups: Sequence[tuple[Split, Any]]
 ) -> Iterator[tuple[str, Any]]:
     yield "datasets", _datasets(plt, [split for split, _ in setups])
-    yield "accuracy", _accuracy(plt, {split.name: net.accuracy(split) for split, net in setups})
+    yield "accuracy", _accuracy(plt, {split.name: accuracy_of(net, split) for split, net in setups})
     minimised = summary["minimised"].astype(bool)
     for flag, label in ((True, "minimised"), (False, "unminimised")):
         part = summary[(summary["stage"] == "final") & (minimised == flag)]
@@ -437,7 +433,7 @@ def _accuracy(plt: Any, accuracy: dict[str, float]) -> Any:
     figure, axis = plt.subplots(figsize=(5, 2.8), layout="constrained")
     names = list(accuracy)
     axis.barh(names, list(accuracy.values()), color=COLOURS[0], label="measured")
-    published = [PUBLISHED_ACCURACY[name] for name in names]
+    published = [PUBLISHED_ACCURACY.get(name, np.nan) for name in names]
     axis.plot(published, names, "D", color=COLOURS[1], label="published")
     axis.set(xlabel="accuracy on the test rows", xlim=(0, 1))
     axis.invert_yaxis()
@@ -452,7 +448,7 @@ def _datasets(plt: Any, splits: Sequence[Split]) -> Any:
     for i, (axis, label) in enumerate(zip(axes, ("instances", "variables"), strict=True)):
         bars = axis.barh(names, [shape[i] for shape in shapes], color=COLOURS[0], label="here")
         axis.bar_label(bars, padding=8)
-        published = [PUBLISHED_SHAPES[name][i] for name in names]
+        published = [PUBLISHED_SHAPES.get(name, (np.nan, np.nan))[i] for name in names]
         axis.plot(published, names, "D", color=COLOURS[1], label="published")
         axis.set(xlabel=label, xscale="log", xlim=(1, 50 * max(shape[i] for shape in shapes)))
     axes[0].invert_yaxis()
@@ -530,10 +526,15 @@ def _tuning(plt: Any, part: pd.DataFrame, filter_: str, minimised: bool) -> Any:
 def _peers(plt: Any, peers: pd.DataFrame) -> Any:
     norm = peers["norm"].min()
     datasets, methods = peers["dataset"].unique(), list(peers["method"].unique())
+    columns = min(len(datasets), PANELS)
+    rows = -(-len(datasets) // columns)
     figure, axes = plt.subplots(
-        1, len(datasets), figsize=(4.2 * len(datasets), 4), squeeze=False, layout="constrained"
-    )
-    for axis, dataset in zip(axes[0], datasets, strict=True):
+        rows, columns, figsize=(4.2 * columns, 3.6 * rows + 0.6), squeeze=False,
+        layout="constrained",
+    )  # fmt: skip
+    for axis in axes.flat[len(datasets) :]:
+        axis.set_visible(False)
+    for axis, dataset in zip(axes.flat, datasets, strict=False):
         mine = peers[(peers["dataset"] == dataset) & (peers["norm"] == norm)]
         for row in mine.itertuples():
             i = methods.index(row.method)
@@ -549,7 +550,8 @@ def _peers(plt: Any, peers: pd.DataFrame) -> Any:
             xlim=(0, 1.15 * mine["k_distance"].max()),
             ylim=(0, 1.15 * mine["set_distance_max"].max()),
         )
-    axes[0, 0].set_ylabel("set-distance (max)")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("set-distance (max)")
     handles = [
         plt.Line2D(
             [], [], linestyle="", marker=MARKERS[i % len(MARKERS)], color=COLOURS[i % len(COLOURS)]

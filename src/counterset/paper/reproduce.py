@@ -9,28 +9,39 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from counterset import __version__
 from counterset._base.files import written_aside
 from counterset._base.progress import Progress
 from counterset.exceptions import CountersetWarning, InvalidInputError
 from counterset.paper.cells import METRICS, Cell, CellError, Stage, select_cells
-from counterset.paper.experiment import Experiment, summarise
+from counterset.paper.differences import paired_differences
+from counterset.paper.experiment import PROTOCOLS, Experiment, summarise
 from counterset.paper.isolation import PeerRunner
 from counterset.paper.peers.protocol import check_peer
 from counterset.paper.report import Report
-from counterset.paper.setups import PAPER_DATASETS, Network, Split
+from counterset.paper.setups import PAPER_DATASETS, Network, Split, fingerprint, identity_of
 
-__all__ = ["TABLES", "ResultsFolder", "fingerprint", "reproduce"]
+__all__ = ["TABLES", "HasKey", "ResultsFolder", "fingerprint", "reproduce"]
 
 TABLES: tuple[Stage, ...] = ("final", "tuning")
 #: The file in the folder that holds the settings.
 SETTINGS_FILE = "settings.json"
+
+
+class HasKey(Protocol):
+    """What a result is kept for; ``key`` is a name for its file."""
+
+    @property
+    def key(self) -> str:
+        """A name for files."""
+        ...
+
+
+_Kept = TypeVar("_Kept", bound=HasKey)
 
 
 def reproduce(
@@ -56,7 +67,7 @@ def reproduce(
         library, the definitions, the data and the weights are the same. If not, it is refused. A
         cell whose file is damaged is run again, with a warning.
     datasets : tuple of str, default=("diabetes", "no2", "credit", "spambase", "news")
-        The datasets to run.
+        The datasets to run; those that ``experiment.own`` holds can be named too.
     norms : tuple of int, default=(1, 2)
         The norms to measure in.
     tables : tuple of {"final", "tuning"}, default=("final", "tuning")
@@ -76,7 +87,7 @@ def reproduce(
         The tables, and the plots that can be drawn of them.
     """
     for what, given, known in (
-        ("datasets", datasets, PAPER_DATASETS),
+        ("datasets", datasets, (*PAPER_DATASETS, *experiment.own)),
         ("norms", norms, (1, 2)),
         ("tables", tables, TABLES),
     ):
@@ -85,9 +96,16 @@ def reproduce(
             raise InvalidInputError(
                 f"{what} has {strange[0]!r}, which the paper has not. Choose from {list(known)}."
             )
+    for name, (split, _) in experiment.own.items():
+        left = PROTOCOLS["tuning"].of(len(split.X_test)).stop
+        if name in datasets and "tuning" in tables and left == 0:
+            raise InvalidInputError(
+                f"{name} has {len(split.X_test)} test rows, which are all explained in the final "
+                f"results. Leave the tuning out of tables, or pass more than 100 rows."
+            )
     for peer in peers:
         check_peer(peer)
-    runner = peer_runner or PeerRunner(experiment.weights, norms, explained=folder / "explained")
+    runner = peer_runner or PeerRunner(experiment, norms, explained=folder / "explained")
     setups = [experiment.setup(name) for name in datasets]
     settings = _settings(experiment, setups)
     if peers:
@@ -106,19 +124,23 @@ def reproduce(
         results.summary([*cells, *others]),
         setups,
         experiment.as_published,
-        trained=experiment.weights is None,
+        trained=experiment.weights is None and any(name in PAPER_DATASETS for name in datasets),
+        differences=paired_differences(results.read, cells, others),
     )
 
 
-def _settings(experiment: Experiment, setups: Sequence[tuple[Split, Network]]) -> dict[str, str]:
+def _settings(experiment: Experiment, setups: Sequence[tuple[Split, Any]]) -> dict[str, str]:
     """Return what identifies the results: if any of it changes, the figures may change."""
     definitions = "as published" if experiment.as_published else "the paper's"
     settings = {"version": __version__, "definitions": definitions}
-    for split, network in setups:
-        rows = (split.X_train, split.X_test, split.y_train, split.y_test)
-        weights = [array for layer in network.layers for array in layer]
-        settings[f"rows of {split.name}"] = fingerprint(rows)
-        settings[f"weights of {split.name}"] = fingerprint(weights)
+    for split, model in setups:
+        if isinstance(model, Network):
+            rows = (split.X_train, split.X_test, split.y_train, split.y_test)
+            weights = [array for layer in model.layers for array in layer]
+            settings[f"rows of {split.name}"] = fingerprint(rows)
+            settings[f"weights of {split.name}"] = fingerprint(weights)
+        else:
+            settings[f"rows and model of {split.name}"] = identity_of(split, model)[:16]
     return settings
 
 
@@ -177,18 +199,19 @@ class ResultsFolder:
 
     def run_all(
         self,
-        cells: Iterable[Cell],
-        run: Callable[[Cell], pd.DataFrame],
+        cells: Iterable[_Kept],
+        run: Callable[[_Kept], pd.DataFrame],
         *,
         retry: bool = False,
         progress: bool = False,
+        label: str = "reproduce",
     ) -> None:
         """Run the cells that are not finished yet, and save each as soon as it is.
 
         A failure is saved like a result; ``retry`` runs the failed cells again.
         """
         open_ = [cell for cell in cells if self._is_open(cell, retry)]
-        with Progress(len(open_), "reproduce", shown=progress and bool(open_)) as bar:
+        with Progress(len(open_), label, shown=progress and bool(open_)) as bar:
             for cell in open_:
                 bar.advance(0, label=cell.key)
                 try:
@@ -198,7 +221,7 @@ class ResultsFolder:
                 self.save(cell, table)
                 bar.advance()
 
-    def save(self, cell: Cell, table: pd.DataFrame) -> None:
+    def save(self, cell: HasKey, table: pd.DataFrame) -> None:
         """Save a finished cell."""
         content = table.to_csv(index=False).encode()
         with written_aside(self._file(cell)) as unfinished:
@@ -208,24 +231,24 @@ class ResultsFolder:
         """Return one row per finished cell: its settings, and its figures or its error."""
         records: list[dict[str, object]] = []
         for cell in cells:
-            table = self._read(cell)
+            table = self.read(cell)
             if table is None:
                 continue
             record: dict[str, object] = asdict(cell) | {"minimised": cell.minimised, "error": ""}
             if "error" in table:
                 record["error"] = str(table["error"].iloc[0])
-            else:
+            if "same_class" in table:
                 record |= summarise(table)
             records.append(record)
         columns = [*Cell.__dataclass_fields__, "minimised", "error", "pairs", "valid", "sparsity"]
         figures = [name for metric in METRICS for name in (metric, f"{metric}_std")]
         return pd.DataFrame(records, columns=[*columns, "time_s", *figures, "epsilon", "k"])
 
-    def _is_open(self, cell: Cell, retry: bool) -> bool:
-        table = self._read(cell)
+    def _is_open(self, cell: HasKey, retry: bool) -> bool:
+        table = self.read(cell)
         return table is None or (retry and "error" in table)
 
-    def _read(self, cell: Cell) -> pd.DataFrame | None:
+    def read(self, cell: HasKey) -> pd.DataFrame | None:
         """Return the table of a finished cell; None for one that is missing or damaged."""
         file = self._file(cell)
         if not file.exists():
@@ -241,28 +264,10 @@ class ResultsFolder:
             return None
         return pd.read_csv(BytesIO(content))
 
-    def _file(self, cell: Cell) -> Path:
+    def _file(self, cell: HasKey) -> Path:
         return self.path / f"{cell.key.replace(':', '.')}.csv"
 
 
-def fingerprint(arrays: Iterable[NDArray[Any]]) -> str:
-    """Return a short text that is equal for equal arrays, and different for others.
-
-    Examples
-    --------
-    >>> fingerprint([np.eye(2)]) == fingerprint([np.eye(2)])
-    True
-    >>> fingerprint([np.eye(2)]) == fingerprint([np.eye(2) + 1e-16])
-    False
-    """
-    found = sha256()
-    for array in arrays:
-        found.update(f"{array.dtype.str} {array.shape} ".encode())
-        found.update(np.ascontiguousarray(array).tobytes())
-    # 64 bits are enough where nobody makes arrays collide on purpose, and fit in a message.
-    return found.hexdigest()[:16]
-
-
-def _first_line(cell: Cell, content: bytes) -> bytes:
+def _first_line(cell: HasKey, content: bytes) -> bytes:
     """Return the checksum line of a cell's file; the file of another cell has another."""
     return f"# sha256 {sha256(cell.key.encode() + content).hexdigest()}\n".encode()

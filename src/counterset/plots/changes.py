@@ -112,7 +112,7 @@ class ChangesDisplay:
     Parameters
     ----------
     rows
-        The rows, see :class:`FeatureRow`.
+        The rows, see ``FeatureRow``.
     n_more
         How many features change that are not shown.
     n_options
@@ -124,6 +124,11 @@ class ChangesDisplay:
     ----------
     ax_, figure_
         Where it was drawn last.
+
+    See Also
+    --------
+    MapDisplay : How far, and in which directions.
+    MenuDisplay : Which option changes what.
 
     Examples
     --------

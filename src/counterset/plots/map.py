@@ -114,7 +114,7 @@ class MapDisplay:
     position in it is exact; if they change two features, these are the axes, over their usual
     ranges. Otherwise the input stands in the middle and each option at its true distance; between
     two lines, the changes of both options are added up. ``is_exact`` and the note below the map say
-    which. See :mod:`counterset.plots.map`.
+    which.
 
     The model is asked about the input, the options and a grid of points, and on between two
     points that differ, to find the boundary between them. Steps of whole numbers are smoothed.
@@ -140,6 +140,10 @@ class MapDisplay:
     ----------
     ax_, figure_
         Where it was drawn last.
+
+    See Also
+    --------
+    ChangesDisplay : What changes, in its own units.
 
     Examples
     --------

@@ -58,6 +58,10 @@ class MenuDisplay:
     ax_, figure_
         Where it was drawn last.
 
+    See Also
+    --------
+    ChangesDisplay : What changes, in its own units.
+
     Examples
     --------
     >>> from counterset import DiverseExplainer

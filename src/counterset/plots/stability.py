@@ -48,6 +48,10 @@ class StabilityDisplay:
     ax_, figure_
         Where it was drawn last.
 
+    See Also
+    --------
+    counterset.evaluate : What is drawn.
+
     Examples
     --------
     >>> X = np.random.default_rng(0).random((200, 2))

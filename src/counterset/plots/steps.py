@@ -81,6 +81,10 @@ class StepsDisplay:
     ax_, figure_
         Where it was drawn last: four Axes, and their figure.
 
+    See Also
+    --------
+    MapDisplay : The options alone.
+
     Examples
     --------
     >>> X = np.random.default_rng(0).random((200, 2))

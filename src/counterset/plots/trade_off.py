@@ -33,6 +33,10 @@ class TradeOffDisplay:
     ----------
     ax_, figure_
         Where it was drawn last: two Axes, and their figure.
+
+    See Also
+    --------
+    counterset.evaluation.tune : What is drawn.
     """
 
     size = (10.0, 4.8)
@@ -79,7 +83,12 @@ class TradeOffDisplay:
         """The recommended setting."""
         best = self.tuning.recommended
         gamma = "no line search" if np.isnan(best["gamma"]) else f"gamma {best['gamma']:g}"
-        return f"Recommended: filter {best['filter']}, beta {best['beta']:g}, {gamma}"
+        words = [f"filter {best['filter']}", f"beta {best['beta']:g}", gamma]
+        if self.tuning.table["max_counterfactuals"].nunique() > 1:
+            words.insert(0, f"{best['max_counterfactuals']} options")
+        if "candidates" in best and self.tuning.table["candidates"].nunique() > 1:
+            words.insert(0, best["candidates"])
+        return f"Recommended: {', '.join(words)}"
 
 
 def draw_trade_off(tuning: Tuning, file: str | Path) -> None:

@@ -125,6 +125,10 @@ def verify_report(
         single decisions are not checked.
     sample
         How many people to check, evenly spread over the report; None: all.
+
+    See Also
+    --------
+    counterset.Explanation.to_html : Write a report.
     """
     if sample is not None:
         check_count(sample, "sample")

@@ -12,7 +12,7 @@ or none. ``calls`` runs one call of an explainer. May import ``constraints``, ``
 what lies below them.
 """
 
-from counterset.strategies.batch import QueryBatch, Requirements
+from counterset.strategies.batch import Chosen, QueryBatch, Requirements
 from counterset.strategies.diversity import (
     AngleDiversity,
     DistanceDiversity,
@@ -25,12 +25,13 @@ from counterset.strategies.nearest import Nearest
 from counterset.strategies.paper import Paper
 from counterset.strategies.ranking import CandidatesWithin, Cutoff, NearestCandidates, Ranking
 from counterset.strategies.shared import Shared
-from counterset.strategies.strategy import Finder, Found, Strategy
+from counterset.strategies.strategy import Finder, Found, Strategy, verified
 from counterset.strategies.training import TrainingData
 
 __all__ = [
     "AngleDiversity",
     "CandidatesWithin",
+    "Chosen",
     "Cutoff",
     "DistanceDiversity",
     "Diversity",
@@ -50,4 +51,5 @@ __all__ = [
     "Strategy",
     "TrainingData",
     "View",
+    "verified",
 ]

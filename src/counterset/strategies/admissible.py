@@ -16,15 +16,13 @@ import numpy as np
 
 from counterset._base.arrays import Indices, Mask, Matrix, Vector
 from counterset.constraints.rules import Allowed, InRange
-from counterset.strategies.batch import REFUSED, Chosen, QueryBatch
+from counterset.strategies.batch import NO_ROW, REFUSED, Chosen, QueryBatch
 from counterset.strategies.selection import Selector
 from counterset.strategies.training import CandidatePool
 from counterset.tables.table import changed
 
-__all__ = ["NO_ROW", "Proposals", "search_admissible"]
+__all__ = ["Proposals", "search_admissible"]
 
-#: In place of a position in the pool: the row comes from no single training row.
-NO_ROW = -1
 #: One feature alone is set to up to 40 values of its training column, with equally many rows
 #: between them; in a wide table to fewer, so that there are some 4000 such rows, but at least to 4.
 MOST_VALUES, SINGLE_ROWS, LEAST_VALUES = 40, 4000, 4

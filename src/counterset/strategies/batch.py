@@ -33,12 +33,24 @@ from counterset.strategies.directions import FARTHER
 from counterset.tables.space import Embedded, TableDistance
 from counterset.tables.table import changed
 
-__all__ = ["REFUSED", "UNASKED", "Ask", "Bar", "Chosen", "QueryBatch", "Requirements", "RowQuota"]
+__all__ = [
+    "NO_ROW",
+    "REFUSED",
+    "UNASKED",
+    "Ask",
+    "Bar",
+    "Chosen",
+    "QueryBatch",
+    "Requirements",
+    "RowQuota",
+]
 
 #: In place of a class code: the row is no counterfactual.
 REFUSED = -1
 #: In place of a class code: the model was not asked about the row yet.
 UNASKED = -2
+#: In place of a row of the pool: a candidate that comes from no single one.
+NO_ROW = -1
 #: 1000 rows at a time become points, up to 1 MB for 100 coordinates: that fits the cache.
 ROWS_EMBEDDED = 1000
 
@@ -461,6 +473,50 @@ class Chosen:
         return cls(
             none, none, rows, none, embedded, np.empty(0), none.astype(bool), counts, farthest
         )
+
+    @classmethod
+    def accepted(
+        cls,
+        batch: QueryBatch,
+        rows: Matrix,
+        owners: Indices,
+        *,
+        pool_index: Indices | None = None,
+        most: int | None = None,
+    ) -> Chosen:
+        """Ask the model about rows, and return those that are counterfactuals, nearest first.
+
+        What a strategy of one's own needs: pass it to :func:`~counterset.strategies.verified`.
+
+        Parameters
+        ----------
+        rows
+            Rows as the training data is encoded, ``(m, d)``.
+        owners
+            The position in the batch of the input that each is for.
+        pool_index
+            The row of the pool that each comes from; None: from no single one.
+        most
+            How many to return for each input at most; None: all.
+        """
+        codes = batch.ask(rows, owners)
+        kept = np.flatnonzero(codes != REFUSED)
+        embedded = batch.distance.embed(rows[kept])
+        found = replace(
+            cls.empty(batch),
+            owners=owners[kept],
+            pool_index=np.full(len(kept), NO_ROW) if pool_index is None else pool_index[kept],
+            rows=rows[kept],
+            codes=codes[kept],
+            embedded=embedded,
+            lengths=batch.lengths(embedded, owners[kept]),
+            settled=np.ones(len(kept), dtype=bool),
+        ).nearest_first(batch)
+        found = replace(found, n_candidates=found.counts)
+        if most is None:
+            return found
+        place = np.arange(len(found.owners)) - np.searchsorted(found.owners, found.owners)
+        return found.take(np.flatnonzero(place < most))
 
     def with_rows(self, rows: Matrix, codes: Codes, batch: QueryBatch) -> Chosen:
         """Return the candidates with other rows in their place."""

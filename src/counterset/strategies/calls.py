@@ -36,9 +36,8 @@ from counterset.explanations.why_none import WhyNone
 from counterset.models.adapter import ModelAdapter
 from counterset.models.goals import Goal, check_probability, is_reached, read_goal, why_out_of_reach
 from counterset.models.margin import Margin
-from counterset.strategies.admissible import NO_ROW
 from counterset.strategies.bars import Lasting
-from counterset.strategies.batch import QueryBatch, Requirements, RowQuota
+from counterset.strategies.batch import NO_ROW, QueryBatch, Requirements, RowQuota
 from counterset.strategies.shortfall import (
     Reasons,
     report_contradictions,

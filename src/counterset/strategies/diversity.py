@@ -130,6 +130,11 @@ class AngleDiversity:
         opposite directions as equal, and a larger ``beta`` lets more through. At 0.5 the two
         rules agree on acute angles.
 
+    See Also
+    --------
+    DistanceDiversity : By how far apart they are.
+    FeatureDiversity : By the features that change.
+
     Examples
     --------
     A candidate above the input, and one to its left, compared with one to its right:
@@ -201,6 +206,11 @@ class DistanceDiversity:
     beta
         From 0 to 1.
 
+    See Also
+    --------
+    AngleDiversity : By the direction of the change.
+    FeatureDiversity : By the features that change.
+
     Examples
     --------
     >>> from counterset.distances import get
@@ -244,6 +254,11 @@ class FeatureDiversity:
     So each counterfactual names something that no other one needs, and where fewer features are
     enough, though by larger changes, those are preferred. It is meant for answers with few changes,
     the strategy Nearest: training rows as they are differ from an input in nearly all features.
+
+    See Also
+    --------
+    AngleDiversity : By the direction of the change.
+    DistanceDiversity : By how far apart they are.
 
     Examples
     --------

@@ -88,6 +88,11 @@ default=AngleDiversity(0.5)
         Fitted models, such as ones that were trained again. An option is safe if at least 9 of 10
         of them agree that it leads to what is wanted.
 
+    See Also
+    --------
+    Shared : Options from a list that people alike share.
+    Paper : The paper's four steps.
+
     Examples
     --------
     >>> from counterset import DiverseExplainer, Nearest

@@ -69,6 +69,10 @@ default=AngleDiversity(0.5)
         that nearly equal inputs move towards the same rows. ``"auto"``: as many regions as it takes
         for options to be about as near as without.
 
+    See Also
+    --------
+    Nearest : The default strategy.
+
     Examples
     --------
     >>> import numpy as np

@@ -501,6 +501,10 @@ class NearestCandidates:
     alpha : int, default=1000
         How many.
 
+    See Also
+    --------
+    CandidatesWithin : Cut off by distance.
+
     Examples
     --------
     >>> NearestCandidates(100)
@@ -527,6 +531,10 @@ class CandidatesWithin:
     ----------
     epsilon : float, default=0.25
         0.25 keeps those at most 25 % more distant than the nearest.
+
+    See Also
+    --------
+    NearestCandidates : Cut off by number.
 
     Examples
     --------

@@ -91,6 +91,10 @@ default=AngleDiversity(0.5)
     safe, models
         As for :class:`Nearest`: safe options are the input's own.
 
+    See Also
+    --------
+    Nearest : Options for each person on their own.
+
     Examples
     --------
     >>> from counterset import DiverseExplainer, Shared

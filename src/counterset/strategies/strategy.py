@@ -67,7 +67,7 @@ class Finder(Protocol):
     def find(self, batch: QueryBatch) -> Found:
         """Find options for every input of a batch.
 
-        What an input gets does not depend on the other inputs. Return what :func:`verified`
+        What an input gets does not depend on the other inputs. Return what ``verified``
         returns, so that the model has confirmed each option.
         """
         ...
@@ -81,7 +81,7 @@ class Finder(Protocol):
 class Strategy(Protocol):
     """How options are chosen. Its parameters are fixed when it is made.
 
-    See :class:`Nearest`, :class:`Shared` and :class:`Paper`.
+    See :class:`~counterset.Nearest`, :class:`~counterset.Shared` and :class:`~counterset.Paper`.
     """
 
     def learn(

@@ -70,6 +70,10 @@ class Schema:
         The smallest and the largest training value of each number, time and ordinal. Empty before
         ``fit``.
 
+    See Also
+    --------
+    Constraints : What may change.
+
     Examples
     --------
     >>> Schema(ordinal={"savings": ["<100", "100-500", ">500"]}, categorical=["zip"])

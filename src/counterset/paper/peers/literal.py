@@ -15,6 +15,7 @@ import numpy as np
 
 from counterset._base.arrays import Matrix
 from counterset.distances import ROUNDING
+from counterset.exceptions import InvalidInputError
 from counterset.paper.peers.protocol import LIMIT
 from counterset.paper.setups import Network
 from counterset.strategies.diversity import AngleDiversity, DistanceDiversity
@@ -177,6 +178,8 @@ class LiteralPaper:
 
     def fit(self, model: Network, X: Matrix) -> None:
         """Ask the model about every training row."""
+        if not isinstance(X, np.ndarray):
+            raise InvalidInputError("The literal reading takes arrays of scaled numbers only.")
 
         @cache
         def predict(row: Row) -> int:

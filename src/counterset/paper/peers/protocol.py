@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Protocol
 
-from counterset.exceptions import InvalidInputError
+from counterset.exceptions import InvalidInputError, MissingExtraError
 
-__all__ = ["PEERS", "Peer", "check_peer", "find_peer", "takes"]
+__all__ = ["PEERS", "Known", "Peer", "check_peer", "find_peer", "import_library", "takes"]
 
 #: A peer is asked for up to 5 counterfactuals: as many as the library reports by default.
 LIMIT = 5
@@ -35,7 +36,7 @@ class Peer(Protocol):
         """Prepare for explaining a model, given the training rows, ``(n, d)``.
 
         The experiments of the paper pass a network and a matrix. The peers of this package, other
-        than ``literal``, also take a DataFrame with a model for it.
+        than ``literal`` and ``prototype``, also take a DataFrame with a model for it.
         """
         ...
 
@@ -44,29 +45,84 @@ class Peer(Protocol):
         ...
 
 
-#: The known peers: the module, the class, and the arguments of its constructor.
-PEERS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "nearest-rows": ("simple", "NearestRows", {}),
-    "literal": ("literal", "LiteralPaper", {}),
-    "counterset": ("simple", "Own", {}),
-    "counterset-nearest": ("simple", "Own", {"strategy": "nearest"}),
-    "counterset-shared": ("simple", "Own", {"strategy": "shared"}),
-    "constant": ("simple", "Constant", {}),
-    "nice": ("nice", "Nice", {}),
-    "nice-none": ("nice", "Nice", {"optimization": "none"}),
-    "nice-sparsity": ("nice", "Nice", {"optimization": "sparsity"}),
-    "wachter": ("wachter", "Wachter", {}),
-    "roar": ("roar", "Roar", {}),
-    "milp": ("proved", "Proved", {"solver": "milp"}),
-    "cp-sat": ("proved", "Proved", {"solver": "cp-sat"}),
-    "face": ("face", "Face", {}),
-    "treecf": ("treecf", "TreeCF", {}),
-    "treecf-exact": ("treecf", "TreeCF", {"exact": True}),
-    **{
-        f"dice-{method}{suffix}": ("dice", "Dice", {"method": method, "refined": bool(suffix)})
-        for method in ("random", "genetic", "kdtree", "gradient")
-        for suffix in ("", "-binary")
-    },
+@dataclass(frozen=True)
+class Known:
+    """A known peer.
+
+    Attributes
+    ----------
+    module, attribute
+        Its module in this package, and its class.
+    about
+        What it is, in a few words.
+    arguments
+        The arguments of its constructor.
+    """
+
+    module: str
+    attribute: str
+    about: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+def _of_dice(method: str, about: str) -> dict[str, Known]:
+    """Return the two settings of a method of DiCE."""
+    arguments = {"method": method}
+    return {
+        f"dice-{method}": Known("dice", "Dice", f"{about}, with its defaults", arguments),
+        f"dice-{method}-binary": Known(
+            "dice", "Dice", f"{about}, sparse by bisection", arguments | {"refined": True}
+        ),
+    }
+
+
+#: The known peers.
+PEERS: dict[str, Known] = {
+    "nearest-rows": Known("simple", "NearestRows", "the 5 nearest training rows of another class"),
+    "constant": Known("simple", "Constant", "the same 5 rows for every input of a class"),
+    "literal": Known("literal", "LiteralPaper", "the paper's method in plain loops, on arrays"),
+    "counterset": Known("simple", "Own", "the paper's four steps"),
+    "counterset-nearest": Known(
+        "simple", "Own", "the defaults of this library", {"strategy": "nearest"}
+    ),
+    "counterset-shared": Known(
+        "simple", "Own", "options from a list that people alike share", {"strategy": "shared"}
+    ),
+    "prototype": Known("simple", "Prototype", "the prototype behind the published figures"),
+    "wachter": Known("wachter", "Wachter", "Wachter's gradients; networks and linear models"),
+    "roar": Known("roar", "Roar", "ROAR: holds for all models near this one"),
+    "milp": Known(
+        "proved",
+        "Proved",
+        "nearest by a proof; networks and linear models",
+        {"solver": "milp"},
+    ),
+    "cp-sat": Known("proved", "Proved", "nearest by a proof; tree ensembles", {"solver": "cp-sat"}),
+    "cemsp": Known("cemsp", "Cemsp", "CEMSP: fewest features, moved into their normal ranges"),
+    "face": Known("face", "Face", "FACE: rows at the ends of paths through dense data"),
+    "treecf": Known("treecf", "TreeCF", "treecf's default search; tree ensembles"),
+    "treecf-exact": Known("treecf", "TreeCF", "one, nearest by treecf's proof", {"exact": True}),
+    "nice": Known("nice", "Nice", "NICE for proximity: one, from the nearest row"),
+    "nice-none": Known("nice", "Nice", "NICE's nearest row itself", {"optimization": "none"}),
+    "nice-sparsity": Known("nice", "Nice", "NICE for sparsity", {"optimization": "sparsity"}),
+    "alibi-proto": Known("alibi", "Alibi", "proto: one, drawn to training rows by k-d trees"),
+    "alibi-counterfactual": Known(
+        "alibi", "Alibi", "alibi's Wachter: one, moves numbers only", {"prototypes": False}
+    ),
+    "cfnow": Known("cfnow", "Cfnow", "CFNOW by its default random search"),
+    "ellice": Known(
+        "ellice", "Ellice", "ElliCE: one that holds for near models; networks, linear models"
+    ),
+    "ellice-rows": Known("ellice", "Ellice", "ElliCE: training rows that hold", {"rows": True}),
+    "recourse": Known("recourse", "Recourse", "actionable recourse; linear models"),
+    "globe-ce": Known("cel", "GlobeCe", "one direction for a whole class"),
+    "ares": Known("cel", "Ares", "a list of at most 20 if-then rules"),
+    "t-crex": Known("cel", "TCrex", "the nearest point of a box, from a tree of rules"),
+    "glance": Known("cel", "Glance", "4 shared actions, one for each group of inputs"),
+    **_of_dice("random", "DiCE by random search"),
+    **_of_dice("genetic", "DiCE by a genetic search"),
+    **_of_dice("kdtree", "DiCE by nearest rows"),
+    **_of_dice("gradient", "DiCE by gradients; networks on arrays"),
 }
 
 
@@ -119,12 +175,32 @@ def takes(name: str, parameter: str) -> bool:
     return parameter in inspect.signature(_constructor(name)[0]).parameters
 
 
+def import_library(name: str, module: str) -> Any:
+    """Import a module of the library that a peer needs.
+
+    Parameters
+    ----------
+    name
+        What ``counterset peers --install`` calls the library.
+    module
+        The module.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"This peer needs {name}, and {module} cannot be imported ({error}). Install it with: "
+            f"counterset peers --install {name}"
+        ) from error
+
+
 def _constructor(name: str) -> tuple[Any, dict[str, Any]]:
     """Return the class of a peer, and the arguments that its name stands for."""
     check_peer(name)
     if name in PEERS:
-        file, attribute, arguments = PEERS[name]
-        module = f"counterset.paper.peers.{file}"
+        known = PEERS[name]
+        attribute, arguments = known.attribute, known.arguments
+        module = f"counterset.paper.peers.{known.module}"
     else:
         module, attribute = name.split(":")
         arguments = {}

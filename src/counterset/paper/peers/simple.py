@@ -1,4 +1,4 @@
-"""Simple peers: the same set for every input of a class, the nearest rows, and this library."""
+"""Simple peers: one set for all of a class, the nearest rows, this library, and the prototype."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from scipy.spatial.distance import cdist
 from counterset import distances
 from counterset._base.arrays import Matrix
 from counterset.constraints.constraints import Constraints
-from counterset.exceptions import FewerCounterfactualsWarning
+from counterset.exceptions import FewerCounterfactualsWarning, InvalidInputError
 from counterset.explainer import DiverseExplainer
+from counterset.paper.experiment import PrototypeExplainer
 from counterset.paper.peers.protocol import LIMIT
 from counterset.strategies import Nearest, NearestCandidates, Paper, Shared, Strategy
 from counterset.tables.schema import Schema
 from counterset.tables.space import Space, TableDistance
 from counterset.tables.table import Table
 
-__all__ = ["Constant", "NearestRows", "Own"]
+__all__ = ["Constant", "NearestRows", "Own", "Prototype"]
 
 #: Rows are compared with up to 500 rows of the class that is explained: enough for a mean.
 SAMPLE = 500
@@ -166,3 +167,36 @@ class Own:
             found = self._explainer.explain_many(X, if_none="ignore")
         as_frame = isinstance(X, pd.DataFrame)
         return [each.counterfactuals if as_frame else each.values for each in found]
+
+
+class Prototype:
+    """The explainer behind the published figures, with the settings of the final results.
+
+    Its neighbours are Euclidean whatever the norm. It takes arrays of scaled numbers.
+
+    Parameters
+    ----------
+    norm
+        Not used: only the distance-based filter of the prototype knows the norm.
+    alpha
+        The number of nearest candidates.
+    """
+
+    name = "prototype"
+    uses_norm = False
+
+    def __init__(self, norm: int, alpha: int = 1000) -> None:
+        self._norm, self._alpha = norm, alpha
+
+    def fit(self, model: Any, X: Matrix | pd.DataFrame) -> None:
+        """Keep the training rows as candidates."""
+        if isinstance(X, pd.DataFrame):
+            raise InvalidInputError("The prototype takes arrays of scaled numbers, not tables.")
+        explainer = PrototypeExplainer(model, self._norm, self._alpha, "angle", 0.5, 0.1)
+        self._explainer = explainer.fit(X)
+
+    def explain_many(self, X: Matrix) -> Sequence[Any]:
+        """Return a set for each row."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewerCounterfactualsWarning)
+            return self._explainer.explain_many(X)
