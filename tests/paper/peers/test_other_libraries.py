@@ -385,7 +385,11 @@ class FakeAReS:
 
     def __init__(self, leaves: Any, described: Any, frame: pd.DataFrame, n_bins: int) -> None:
         self.described = described
-        self.V = SimpleNamespace(length=self.length, triples_array=np.arange(self.length))
+        self.V = SimpleNamespace(
+            length=self.length,
+            triples_array=np.arange(self.length),
+            triple_cost=self.triple_cost,
+        )
         always, never = frozenset({"always"}), frozenset({"never"})
         self.R = SimpleNamespace(
             triples={

@@ -189,7 +189,7 @@ class Ares(_OfGroups):
         frame = pd.DataFrame(row[None, :], columns=self._described().features)
         cut = explainer.bin_X_test(frame).iloc[0]
         options = [
-            explainer.triple_cost(rule, explainer, frame)[2].to_numpy(dtype=np.float64)[0]
+            explainer.V.triple_cost(rule, explainer, frame)[2].to_numpy(dtype=np.float64)[0]
             for rule in rules
             if all(cut[value] for value in (*rule[0], *rule[1]))
         ]
