@@ -152,7 +152,8 @@ class FakeEllice:
         self.given = given
         if self.move is None:
             return pd.DataFrame()
-        return (query.astype(np.float32) + self.move).assign(original_index=0)
+        moved: pd.DataFrame = query.astype(np.float32) + self.move
+        return moved.assign(original_index=0)
 
 
 class FakeLinear:
@@ -315,7 +316,8 @@ class FakeTCREx:
         return self
 
     def explain(self, rows: Matrix) -> Matrix:
-        return rows + np.array([[0.0, 0.0, 0.0, self.move, 0.0]])
+        moved: Matrix = rows + np.array([[0.0, 0.0, 0.0, self.move, 0.0]])
+        return moved
 
     move = 0.1
 
