@@ -27,6 +27,7 @@ COMMANDS = [
     "tune",
     "compare",
     "reproduce",
+    "peers",
     "datasets",
 ]
 

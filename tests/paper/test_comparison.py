@@ -113,6 +113,15 @@ def test_pairs_are_compared_by_the_metrics(tmp_path: Path) -> None:
     assert metrics.set_distance(x, copy) == pytest.approx(0.1)
 
 
+def test_a_rounded_number_has_not_changed(tmp_path: Path) -> None:
+    # Explainers that round could not explain any noisy copy, whose numbers have many digits.
+    comparison = run(tmp_path, ["Rounding"])
+    records = comparison.results[Entry("toy", "threshold", "toy_peers:Rounding")]
+    assert records["violations"].tolist() == [0.0] * 4
+    assert records["sparsity"].tolist() == [1.0] * 4
+    assert records["coverage"].notna().all()
+
+
 def test_an_explainer_that_finds_nothing_has_a_row(tmp_path: Path) -> None:
     summary = run(tmp_path, ["Silent", "Unchanged"]).summary.set_index("peer")
     assert summary["options"].tolist() == [0, 0]

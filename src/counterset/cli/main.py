@@ -102,7 +102,10 @@ def _parser() -> argparse.ArgumentParser:
         epilog="'counterset COMMAND --help' shows the options of a command.\n"
         "example: counterset demo",
         formatter_class=Help,
+        add_help=False,
     )
+    # Not listed: all commands fit on a screen.
+    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
     parser.add_argument(
         "--version", action="version", version=f"counterset {__version__}", help="show the version"
     )

@@ -16,7 +16,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,9 @@ ROWS_TO_AGREE_ON = 500
 #: Where the nearest counterfactual is closer than a ten-thousandth of a usual range, any step is
 #: many times the optimum. Such inputs have no ratio.
 BOUNDARY = 1e-4
+#: Some explainers round, or compute in single precision: a number that differs by a millionth of
+#: its usual range has not changed.
+ROUNDED = 1e-6
 #: Intervals are 95 % intervals from 1,000 draws of inputs.
 DRAWS = 1000
 CONFIDENCE = 0.95
@@ -102,6 +105,7 @@ FIGURES = (
     Figure("options", "options", "{:.1f}"),
     Figure("validity", "valid", "{:.0%}"),
     Figure("violations", "violations", "{:.0%}"),
+    Figure("nearest", "nearest"),
     Figure("k_distance", "k-distance"),
     Figure("ratio", "nearest / optimum", "{:.2f}", statistic="median"),
     Figure("k_diversity", "k-diversity"),
@@ -116,7 +120,7 @@ FIGURES = (
     Figure("seconds", "CPU seconds", "{:.2g}"),
     Figure("asked", "rows asked", "{:.0f}"),
 )
-SETS, LASTING = FIGURES[:8], FIGURES[8:]
+SETS, LASTING = FIGURES[:9], FIGURES[9:]
 NOTE = (
     "Means over the inputs; nearest / optimum: the median; 95 %: the 95th percentile of the "
     "set-distance (mean) over all pairs. In brackets: 95 % bootstrap intervals over the inputs. "
@@ -386,7 +390,7 @@ class _Measure:
         if len(rows):
             labels = np.asarray(self._judge.model.answers(rows).labels)
             valid = np.asarray(labels != self._labels[i])
-            violates = changed(rows, x[None, :])[:, self._fixed].any(axis=1)
+            violates = self._changes(x, rows)[:, self._fixed].any(axis=1)
         return _Set(rows[valid & ~violates], valid, violates)
 
     def _figures(self, own: _Set, i: int, optimum: float) -> dict[str, float]:
@@ -410,7 +414,7 @@ class _Measure:
             "optimum": optimum,
             "ratio": nearest / optimum if optimum >= BOUNDARY else np.nan,
             "k_diversity": metrics.k_diversity(S, distance),
-            "sparsity": metrics.sparsity(x, S),
+            "sparsity": float(self._changes(x, S).sum(axis=1).mean()),
             "plausibility": float(
                 np.mean(
                     [
@@ -427,6 +431,14 @@ class _Measure:
             figures["survival"] = float(works.mean())
             figures["set_survival"] = float(works.any(axis=0).mean())
         return figures
+
+    def _changes(self, x: Vector, S: Matrix) -> Mask:
+        """Return which features options change; a number that was rounded has not changed."""
+        numbers = self._judge.numeric_columns
+        near = np.zeros(S.shape, dtype=bool)
+        apart = np.abs(S - x)[:, numbers.positions]
+        near[:, numbers.positions] = apart <= ROUNDED * numbers.unit
+        return np.asarray(changed(S, x[None, :]) & ~near)
 
     def _works(self, S: Matrix, label: Any) -> Mask:
         """Return which options have another class in which retrained model."""
@@ -535,7 +547,9 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """Return the tables in Markdown."""
-        return "\n\n".join(table.to_markdown() for table in self.tables()) + "\n"
+        # In Markdown, only an empty line ends a paragraph.
+        tables = (replace(each, note=each.note.replace("\n", "\n\n")) for each in self.tables())
+        return "\n\n".join(table.to_markdown() for table in tables) + "\n"
 
     def write(self, folder: Path, *, plots: bool = True) -> list[Path]:
         """Write the tables in Markdown and CSV, draw the plot, and return the files."""
@@ -545,7 +559,7 @@ class Comparison:
             files = [stack.enter_context(written_aside(file)) for file in written]
             files[0].write_text(f"# Explainers side by side\n\n{self.to_markdown()}", "utf-8")
             self.summary.to_csv(files[1], index=False)
-        if plots and self.summary["k_distance"].notna().any():
+        if plots and self.summary[["nearest", "coverage"]].notna().all(axis=1).any():
             written.append(folder / PLOT)
             with written_aside(written[-1]) as unfinished:
                 draw(self.summary, unfinished)
@@ -644,12 +658,16 @@ def _cell(figure: Figure, value: float, low: float, high: float) -> str:
 SURVIVES = ((0.95, "#0072B2"), (0.8, "#56B4E9"), (0.5, "#E69F00"), (0.0, "#D55E00"))
 SHARES = ("≥95 %", "≥80 %", "≥50 %", "less")
 UNKNOWN = "#999999"
+#: How far apart discs stand, in points.
+DISC = 14
 #: Panels side by side.
 PANELS = 4
 
 
 def draw(summary: pd.DataFrame, file: Path) -> None:
-    """Draw the explainers of each task: closeness, coverage, and how well sets survive.
+    """Draw the explainers of each task: the nearest option, coverage, and how well sets survive.
+
+    All three can be compared between explainers with few options and with many.
 
     Parameters
     ----------
@@ -659,7 +677,7 @@ def draw(summary: pd.DataFrame, file: Path) -> None:
         The picture to write.
     """
     plt = pyplot()
-    shown = summary.dropna(subset=["k_distance", "coverage"])
+    shown = summary.dropna(subset=["nearest", "coverage"])
     names = [peer for peer in summary["peer"].unique() if (shown["peer"] == peer).any()]
     tasks = list(shown.groupby(["data", "kind"], sort=False))
     columns = min(PANELS, len(tasks))
@@ -671,33 +689,76 @@ def draw(summary: pd.DataFrame, file: Path) -> None:
     for axis in axes.flat[len(tasks) :]:
         axis.set_visible(False)
     for axis, ((data, kind), rows) in zip(axes.flat, tasks, strict=False):
-        for row in rows.to_dict("records"):
-            colour = _colour(row["set_survival"])
-            at = row["k_distance"], row["coverage"]
-            axis.plot(
-                *at, "o", color=colour, markersize=13, markeredgecolor="white", clip_on=False,
-                alpha=0.9, zorder=3,
-            )  # fmt: skip
-            axis.annotate(
-                str(1 + names.index(row["peer"])), at, ha="center", va="center_baseline", zorder=4,
-                fontsize=7.5, fontweight="bold", annotation_clip=False,
-                color="white" if colour in ("#0072B2", "#D55E00") else "black",
-            )  # fmt: skip
-        axis.set_title(f"{data}, {kind}", loc="left", fontsize=10)
         axis.set_xscale("log")
-        axis.set_xlabel("k-distance (left: nearer)", fontsize=8)
+        axis.plot(rows["nearest"], rows["coverage"], ",", alpha=0)  # for the ends of the axes
+        axis.margins(0.08)
+        axis.set_title(f"{data}, {kind}", loc="left", fontsize=10)
+        axis.set_xlabel("nearest option (left: nearer)", fontsize=8)
         axis.set_ylabel("coverage (below: steadier)", fontsize=8)
         axis.set_ylim(bottom=0)
-        ticks = [step * 10.0**power for power in range(-3, 4) for step in (1, 2, 5)]
-        low, high = axis.get_xlim()
-        axis.set_xticks([tick for tick in ticks if low <= tick <= high])
+        axis.set_xticks(_ticks(*axis.get_xlim()))
         axis.minorticks_off()
         axis.xaxis.set_major_formatter("{x:g}")
         axis.tick_params(labelsize=8)
         axis.spines[["top", "right"]].set_visible(False)
-    _write_names(figure, names)
+    _write_names(figure, names, hollow=bool((shown["found"] < 1).any()))
+    figure.draw_without_rendering()  # now it is known where points are
+    for axis, (_, rows) in zip(axes.flat, tasks, strict=False):
+        _draw_discs(axis, rows, names)
     figure.savefig(file, dpi=120)
     plt.close(figure)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return round numbers between two ends, more than two of them if possible."""
+    found: list[float] = []
+    for steps in ((1, 2, 5), (1, 1.5, 2, 3, 5, 7), range(1, 10)):
+        each = [step * 10.0**power for power in range(-4, 5) for step in steps]
+        found = [tick for tick in each if low <= tick <= high]
+        if len(found) > 2:
+            break
+    return found
+
+
+def _draw_discs(axis: Any, rows: pd.DataFrame, names: Sequence[str]) -> None:
+    """Draw the explainers of a task as their numbers; discs that would overlap stand apart.
+
+    Those without an option for some inputs are hollow: their figures are of the others.
+    """
+    from matplotlib.transforms import offset_copy  # noqa: PLC0415 - an extra
+
+    pixels = axis.figure.dpi / 72
+    placed: list[Vector] = []
+    for row in rows.to_dict("records"):
+        at = row["nearest"], row["coverage"]
+        own = np.asarray(axis.transData.transform(at)) / pixels
+        steps = (np.array([x, y]) for y in range(0, 200, DISC) for x in range(0, 5 * DISC, DISC))
+        shift = next(
+            each
+            for each in steps
+            if all(np.abs(own + each - other).max() >= DISC - 1 for other in placed)
+        )
+        placed.append(own + shift)
+        colour, ink = _colour(row["set_survival"]), "black"
+        hollow = row["found"] < 1
+        if colour in (SURVIVES[0][1], SURVIVES[-1][1]) and not hollow:
+            ink = "white"
+        away = offset_copy(axis.transData, axis.figure, x=shift[0], y=shift[1], units="points")
+        if shift.any():
+            axis.annotate(
+                "", at, xytext=tuple(shift), textcoords="offset points", annotation_clip=False,
+                arrowprops={"arrowstyle": "-", "color": "#808080", "shrinkA": 0, "shrinkB": 0},
+            )  # fmt: skip
+        axis.plot(
+            *at, "o", color="white" if hollow else colour, markersize=DISC, clip_on=False,
+            markeredgecolor=colour if hollow else "white", markeredgewidth=2 if hollow else 1,
+            zorder=4, transform=away,
+        )  # fmt: skip
+        axis.annotate(
+            str(1 + names.index(row["peer"])), at, xytext=tuple(shift), textcoords="offset points",
+            ha="center", va="center_baseline", fontsize=7.5, fontweight="bold", color=ink,
+            annotation_clip=False, zorder=5,
+        )  # fmt: skip
 
 
 def _colour(survival: float) -> str:
@@ -706,7 +767,7 @@ def _colour(survival: float) -> str:
     return next(colour for least, colour in SURVIVES if survival >= least)
 
 
-def _write_names(figure: Any, names: Sequence[str]) -> None:
+def _write_names(figure: Any, names: Sequence[str], *, hollow: bool) -> None:
     """Write what the colours say above the panels, and which number is which explainer below."""
     from matplotlib.offsetbox import AnchoredOffsetbox, HPacker, TextArea  # noqa: PLC0415
 
@@ -714,6 +775,8 @@ def _write_names(figure: Any, names: Sequence[str]) -> None:
     # A name is not broken: its spaces are put back afterwards.
     listed = "   ".join(f"{i}\u00a0{name}" for i, name in enumerate(names, start=1))
     lines = textwrap.wrap(listed, int(13 * width))
+    if hollow:
+        lines.append("Hollow: some inputs have no option.")
     below, above = 0.1 + 0.18 * len(lines), 0.35
     figure.get_layout_engine().set(rect=(0, below / height, 1, 1 - (below + above) / height))
     figure.text(0.1 / width, 0.07 / height, "\n".join(lines), fontsize=9, va="bottom")
