@@ -2,7 +2,8 @@
 
 OMP_NUM_THREADS=1 COUNTERSET_DATA=folder python benchmarks/attack.py --peers folder
 
-The networks are in the folder attack; attack_training.py makes them.
+The networks are in the folder attack; attack_training.py makes them. --plot FILE draws the tables
+that are in attack.md.
 """
 
 from __future__ import annotations
@@ -261,6 +262,9 @@ def plot(tables: dict[str, dict[str, list[float]]], file: Path) -> None:
                 label = group if i == 0 else None
                 axis.scatter(mean, i, marker=marker, color=colour, label=label, zorder=2)
         axis.set_xscale("log")
+        ticks = [0.1, 0.3, 1.0, 3.0]
+        axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axis.minorticks_off()
         axis.set_yticks(range(len(names)), names)
         axis.set_title(title)
         axis.set_xlabel("mean distance of the nearest option")

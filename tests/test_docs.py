@@ -5,10 +5,14 @@ from __future__ import annotations
 import runpy
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import sklearn
 from support.pages import PAGES, ROOT, broken_links, run_page
+
+import counterset
+from counterset import evaluation, exact, exceptions
 
 #: The pages whose links are checked.
 LINKING = [
@@ -77,6 +81,16 @@ def test_links_of_the_repository_become_those_of_the_site(
     case = "[a](../../examples/plot_a.py)"
     assert shown("reference/steps.md", case) == "[a](../gallery/plot_a.rst)"
     assert shown("words.md", "```python frameworks\n1\n```") == "```python\n1\n```"
+
+
+@pytest.mark.parametrize("room", [counterset, evaluation, exact])
+def test_every_public_name_has_a_page_of_the_reference(room: ModuleType) -> None:
+    pages = (ROOT / "docs" / "reference").glob("*.md")
+    listed = {line.strip() for page in pages for line in page.read_text("utf-8").splitlines()}
+    # Errors stand together on a page that lists itself.
+    listed |= {*exceptions.__all__, "__version__", "datasets", "distances", "metrics"}
+    names = {name: f"{room.__name__.removeprefix('counterset.')}.{name}" for name in room.__all__}
+    assert [name for name, full in names.items() if not {name, full} & listed] == []
 
 
 def test_pages_that_are_gone_leave_the_folder_of_the_site(tmp_path: Path) -> None:

@@ -131,8 +131,9 @@ def test_one_module_knows_the_containers_of_tables() -> None:
     assert knowing == {"tables/frames.py", "batch/table_files.py"}  # containers, and a format
 
 
-# DiCE draws from the global random state; its adapter seeds that of a process that is all its own.
-OWN_PROCESS = "paper/peers/dice.py:"
+# Other libraries draw from the global random state. Their adapters seed that of a process that is
+# all their own.
+OWN_PROCESS = ("paper/peers/dice.py:", "paper/peers/columns.py:")
 #: What makes a generator of one's own.
 GENERATORS = ("default_rng", "Generator", "RandomState", "SeedSequence")
 

@@ -84,7 +84,7 @@ def _add_own_options(group: Group) -> None:
         "--model",
         type=Path,
         metavar="FILE",
-        help="a fitted model for it (default: train the paper's network)",
+        help="a fitted model for it (default: train a network)",
     )
     group.add_argument("--trust", action="store_true", help="load a pickle, which can run any code")
 
@@ -116,18 +116,18 @@ def _add_peer_options(group: Group) -> None:
         type=_seconds,
         default=600.0,
         metavar="S",
-        help="seconds per peer and dataset (default: 600; 0: only measure sets that are kept)",
+        help="for each, and dataset (default: 600; 0: use kept sets)",
     )
     group.add_argument(
         "--peer-answers",
         type=Path,
         metavar="FOLDER",
-        help="where the sets of peers are kept (default: explained, in the output)",
+        help="where their sets are kept (default: in the output)",
     )
     group.add_argument(
         "--peer-python",
         metavar="PYTHON",
-        help="the Python that runs peers (default: see 'counterset peers')",
+        help="the Python that runs them (see 'counterset peers')",
     )
 
 

@@ -59,14 +59,15 @@ def add_command(commands: Commands) -> None:
         "--strategy",
         choices=list(STRATEGIES),
         default="nearest",
-        help="nearest, or paper for its four steps (default: nearest)",
+        metavar="NAME",
+        help="nearest or paper, its four steps (default: nearest)",
     )
     group.add_argument(
         "--within",
         nargs="+",
         type=positive_number,
         metavar="E",
-        help="also try step 2 of the paper by distance: up to 1 + E times the nearest",
+        help="with paper: candidates up to 1 + E times the nearest",
     )
     group.add_argument(
         "--options",

@@ -506,7 +506,8 @@ def intervals(records: pd.DataFrame, figure: Figure, seed: int = 0) -> tuple[flo
     point = float(take(values.reshape(1, -1))[0])
     if len(values) < 2:
         return point, np.nan, np.nan
-    drawn = np.random.default_rng(seed).integers(len(values), size=(DRAWS, len(values)))
+    generator = np.random.default_rng(seed)
+    drawn = generator.integers(len(values), size=(DRAWS, len(values)))
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(take(values[drawn].reshape(DRAWS, -1)), [tail, 1 - tail])
     return point, float(low), float(high)

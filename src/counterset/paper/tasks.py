@@ -358,7 +358,8 @@ def _networks_of(split: Split) -> Callable[[int], list[Any]]:
     size = min(MOST_ROWS, len(split.X_train))
 
     def again(count: int) -> list[Any]:
-        drawn = np.random.default_rng(0).integers(len(split.X_train), size=(count, size))
+        generator = np.random.default_rng(0)
+        drawn = generator.integers(len(split.X_train), size=(count, size))
         return [
             train(replace(split, X_train=split.X_train[rows], y_train=split.y_train[rows]))
             for rows in drawn
