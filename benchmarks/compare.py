@@ -48,7 +48,7 @@ EXPLAINERS = (
     "counterset-nearest", "counterset-shared", "counterset", "nearest-rows", "constant", "face",
     "wachter", "roar", "milp", "cp-sat", "nice", "nice-sparsity", "treecf", "treecf-exact",
     "alibi-proto", "alibi-counterfactual", "cfnow", "ellice", "ellice-rows", "recourse", "globe-ce",
-    "ares", "t-crex", "glance", "dice-random", "dice-random-binary", "dice-genetic-binary",
+    "ares", "t-crex", "glance", "cemsp", "dice-random", "dice-random-binary", "dice-genetic-binary",
     "dice-kdtree-binary", "dice-gradient", "dice-gradient-binary",
 )  # fmt: skip
 
