@@ -211,6 +211,8 @@ class Comparer:
         progress
             Show a progress bar on the error stream.
         """
+        if not peers:
+            raise InvalidInputError("There is no explainer to compare. Name at least one.")
         for peer in peers:
             check_peer(peer)
         named = {(task.data, task.kind): task for task in tasks}
