@@ -184,8 +184,8 @@ def describe(answers: Answers, best: Any, delta: Any) -> dict[str, str]:
 
 def measure(
     case: Case, network: Network, names: list[str], people: int, limits: dict[str, Any]
-) -> dict[str, Answers]:
-    """Print a table, and return the answers by explainer."""
+) -> None:
+    """Print a table."""
     rows = rows_of(case, network, people)
     answers: dict[str, Answers] = {}
     failed: dict[str, str] = {}
@@ -206,7 +206,6 @@ def measure(
     sizes = ", ".join(f"{len(rows[group])} {group}" for group in GROUPS[:2])
     optima = sum(len(each) for each in rows.values())
     print(f"\nPeople: {sizes}. Not proved: {open_proofs} of {optima} optima.\n")
-    return answers
 
 
 def summary(case: Case, network: Network, honest: Network) -> str:
@@ -223,7 +222,25 @@ def summary(case: Case, network: Network, honest: Network) -> str:
     )
 
 
-def plot(results: dict[str, dict[str, Answers]], file: Path) -> None:
+def read_tables(page: Path) -> dict[str, dict[str, list[float]]]:
+    """Return the mean costs of the three groups, by data and explainer, from a page of tables.
+
+    Of each data set, the first table counts.
+    """
+    tables: dict[str, dict[str, list[float]]] = {}
+    heading, table = "", {}
+    for line in page.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("## "):
+            heading, table = line.removeprefix("## "), {}
+        elif heading in CASES and cells[0] in (*PEERS, OPTIMUM):
+            tables[heading] = table
+            means = [float(cell.split()[0].replace("-", "nan")) for cell in cells[1:4]]
+            table.setdefault(cells[0], means)
+    return tables
+
+
+def plot(tables: dict[str, dict[str, list[float]]], file: Path) -> None:
     """Draw the mean costs of the three groups, by explainer."""
     import matplotlib  # noqa: PLC0415
 
@@ -231,19 +248,16 @@ def plot(results: dict[str, dict[str, Answers]], file: Path) -> None:
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     figure, axes = plt.subplots(
-        1, len(results), figsize=(5.2 * len(results), 4.8), sharey=True, squeeze=False
+        1, len(tables), figsize=(5.2 * len(tables), 4.8), sharey=True, squeeze=False
     )
     marks = {"protected": ("o", "#0072B2"), "other": ("s", "#E69F00"),
              "other with delta": ("v", "#D55E00")}  # fmt: skip
-    names = [*PEERS, OPTIMUM]
-    for axis, (title, answers) in zip(axes[0], results.items(), strict=True):
+    names = [name for name in (*PEERS, OPTIMUM) if any(name in each for each in tables.values())]
+    for axis, (title, table) in zip(axes[0], tables.items(), strict=True):
         for i, name in enumerate(names):
-            if name not in answers:
-                continue
-            means = [np.nanmean(answers[name].costs(group)) for group in GROUPS[1:]]
-            axis.plot(means, [i, i], color="0.8", zorder=1)
-            for group, (marker, colour) in marks.items():
-                mean = np.nanmean(answers[name].costs(group))
+            means = table.get(name, [np.nan] * len(GROUPS))
+            axis.plot(means[1:], [i, i], color="0.8", zorder=1)
+            for mean, (group, (marker, colour)) in zip(means, marks.items(), strict=True):
                 label = group if i == 0 else None
                 axis.scatter(mean, i, marker=marker, color=colour, label=label, zorder=2)
         axis.set_xscale("log")
@@ -267,23 +281,21 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, default=WEIGHTS)
     parser.add_argument("--against", default="wachter", help="the explainer that was attacked")
     parser.add_argument("--honest", action="store_true", help="explain the honest networks")
-    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--plot", type=Path, help="only draw the tables of attack.md")
     options = parser.parse_args()
+    if options.plot is not None:
+        plot(read_tables(Path(__file__).with_suffix(".md")), options.plot)
+        return
     limits = {"time_limit": options.seconds, "folder": options.peers}
     started = time.perf_counter()
-    results = {}
     for name in options.datasets.split(","):
         case = CASES[name]()
         attacking = Network.load(options.weights / f"{name}_{options.against}.npz")
         honest = Network.load(options.weights / f"{name}_honest.npz")
         network = honest if options.honest else attacking
         print(f"\n## {name}\n\n{summary(case, network, honest)}\n", flush=True)
-        results[name] = measure(
-            case, network, options.explainers.split(","), options.people, limits
-        )
+        measure(case, network, options.explainers.split(","), options.people, limits)
     print(f"{(time.perf_counter() - started) / 60:.0f} minutes")
-    if options.plot is not None:
-        plot(results, options.plot)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from inspect import Signature, signature
+from pathlib import Path
 from typing import Any, NoReturn, Self, overload
 
 import numpy as np
@@ -28,6 +29,7 @@ from counterset.explanations.explanations import Explanations
 from counterset.models.adapter import warn_of_unused
 from counterset.models.goals import AnyOther, read_goal, set_goal
 from counterset.models.margin import Margin, MarginLike, read_margin
+from counterset.saving.files import Saved, read_explainer, write_explainer
 from counterset.strategies.batch import Requirements
 from counterset.strategies.calls import IfNone, Request, Workload, explain_rows
 from counterset.strategies.directions import directions_table
@@ -641,6 +643,66 @@ class DiverseExplainer(CallbackSupportMixin, BaseEstimator):
         self._check_fitted()
         return certify(explanation, epsilon, options, self.training_, domain, time_limit)
 
+    def save(self, path: str | Path, *, with_model: bool = False) -> None:
+        """Save what the explainer learned to a file, so that other processes need not fit.
+
+        What :meth:`prepare` and explanations made it learn since ``fit`` is saved too.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to write it. A file that is there is replaced.
+        with_model : bool, default=False
+            Whether to write the model too, by skops (``pip install 'counterset[skops]'``).
+            Otherwise it must be passed to :meth:`load`.
+
+        Notes
+        -----
+        The file holds the training rows. It is read by the release of counterset that wrote it. It
+        is written whole or not at all, also if it replaces one that other processes use.
+
+        Functions and objects of your own, such as a distance, cannot be saved; an error names them.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> X = np.random.default_rng(0).random((200, 2))
+        >>> def approve(rows):
+        ...     return rows.sum(axis=1) > 1
+        >>> path = Path(tempfile.mkdtemp()) / "loans.counterset"
+        >>> DiverseExplainer(approve, max_counterfactuals=2).fit(X).save(path)
+        >>> DiverseExplainer.load(path, approve).explain([0.2, 0.5]).values[0]
+        array([0.2  , 0.801])
+        """
+        self._check_fitted()
+        given = {name: each for name, each in self._parameters().items() if name != "model"}
+        saved = Saved(given, self.training_, self._recipes, self.strategy_)
+        write_explainer(saved, Path(path), with_model=with_model)
+
+    @classmethod
+    def load(cls, path: str | Path, model: Any = None, *, trust: bool = False) -> Self:
+        """Load an explainer from a file: it answers as the one that was saved.
+
+        No code in the file is run, so that it may come from anyone. The training rows are mapped
+        into memory: processes on one machine that load the same file share them.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file that :meth:`save` wrote.
+        model : object, default=None
+            The model. It is asked about up to 1000 training rows, and must answer as the one that
+            was explained. None: the model in the file.
+        trust : bool, default=False
+            Whether a model in the file may be of types that are not known to be safe, such as the
+            trees of scikit-learn. Say so only if you know where the file comes from.
+        """
+        saved = read_explainer(Path(path), model, trust=trust)
+        explainer = cls(saved.training.model, **saved.parameters)
+        explainer._check_parameters()
+        explainer.strategy_ = saved.finder
+        return explainer._keep(saved.training, saved.recipes)
+
     @overload
     def with_ranges(self, explanations: Explanation, *, time_limit: float = ...) -> Explanation: ...
     @overload
@@ -708,7 +770,7 @@ class DiverseExplainer(CallbackSupportMixin, BaseEstimator):
         progress: bool | None = False,
         told: Callable[[], None] | None = None,
     ) -> Self:
-        """Let the strategy learn, and keep what scikit-learn expects.
+        """Let the strategy learn, and keep what was learned.
 
         ``told`` is called after each part, besides the progress bar.
         """
@@ -727,6 +789,10 @@ class DiverseExplainer(CallbackSupportMixin, BaseEstimator):
 
             requirements = Requirements(AnyOther(), None, rules, support, count)
             self.strategy_ = self.strategy.learn(training, recipes, requirements, advance)
+        return self._keep(training, recipes)
+
+    def _keep(self, training: TrainingData, recipes: RecipeBook) -> Self:
+        """Keep what was learned, in a file or now, and what scikit-learn expects."""
         training.rare(self.anonymity)
         self.training_, self._recipes = training, recipes
         self._range_finder = RangeFinder(training)

@@ -191,14 +191,26 @@ def test_an_empty_field_dims_the_old_answer_and_says_so(page: Page) -> None:
     assert page.all("#options .old") == page.all(".stale") == page.all(".fault") == []
 
 
+def test_the_text_of_a_pressed_button_can_be_read_below_the_mouse(page: Page) -> None:
+    page.open().settle()
+    page.click("#options .keep")
+    button = page.one("#options .keep")
+    ActionChains(page.driver).move_to_element(button).perform()
+    colours = {button.value_of_css_property(each) for each in ("color", "background-color")}
+    assert button.get_attribute("aria-pressed") == "true"
+    assert len(colours) == 2
+
+
 def test_an_answer_is_old_as_soon_as_a_value_changes(page: Page) -> None:
-    page.open()
+    page.open().settle()
+    name = page.text("#decision .small")
     page.driver.execute_cdp_cmd(
         "Network.emulateNetworkConditions", OFFLINE | {"offline": False, "latency": 2000}
     )
     page.click('[data-name="duration"] .lock input')
     page.wait(lambda: page.all("#options .old"))
     assert page.all("#decision.old")
+    assert page.text("#decision .small") == name, "the number of faults, 0, stood behind it"
     assert page.all(".picture.old")
     page.driver.execute_cdp_cmd("Network.emulateNetworkConditions", OFFLINE | {"offline": False})
     page.settle()
@@ -645,6 +657,29 @@ def test_a_phone_shows_a_person_and_the_form(phone: Page) -> None:
     phone.click("#form-hard")
     assert phone.script("return document.documentElement.scrollWidth") <= PHONE["width"]
     assert phone.axe() == []
+
+
+def test_ranges_and_margins_are_shown(visitor: Any) -> None:
+    explainer = DiverseExplainer(approve, margin=0.05).fit(TRAINING)
+    cases = TRAINING[approve(TRAINING) != "approved"].iloc[[0]]
+    (found,) = explainer.explain_many(cases, target="approved", if_none="ignore")
+    with serving(Served("loans", explainer, cases, goal={"target": "approved"})) as address:
+        page = Page(visitor, address).open().settle(with_nearby=True)
+        before = [each.text for each in page.all("#options .option")]
+        assert len(before) == len(found)
+        rooms = re.findall(r"Option \d still leads to [^.]*\.", found.describe(width=None))
+        assert rooms
+        assert all(any(room in text for text in before) for room in rooms)
+        page.click("#ranges").settle()
+        assert page.one("#ranges").get_attribute("aria-pressed") == "true"
+        after = [each.text for each in page.all("#options .option")]
+        told = explainer.with_ranges(found)
+        for option, text in zip(told.options, after, strict=True):
+            assert option.sentence in text
+        assert any(option.ranges for option in told.options)
+        page.click("#undo").settle(with_nearby=True)
+        assert [each.text for each in page.all("#options .option")] == before
+        assert page.axe() == []
 
 
 def test_an_option_against_the_usual_direction_says_so(visitor: Any) -> None:

@@ -34,6 +34,22 @@ def test_without_a_model_the_bundled_loans_are_served() -> None:
     assert len(served.cases) == 200
 
 
+@pytest.mark.parametrize(
+    "given",
+    [["--immutable", "age"], ["--options", "3"], ["--margin", "0.05"], ["--target", "bad"]],
+    ids=" ".join,
+)
+def test_without_a_model_what_would_do_nothing_is_refused(given: list[str]) -> None:
+    with pytest.raises(InvalidInputError, match=f"{given[0]} would do nothing. Name a model"):
+        served_by(given)
+
+
+def test_a_model_is_served_with_a_margin(tmp_path: Path) -> None:
+    model, data = write_loans(tmp_path)
+    served = served_by([model, data, "--trust", "--margin", "0.05"])
+    assert served.explainer.margin == 0.05
+
+
 def test_a_model_is_served_with_its_rows(tmp_path: Path) -> None:
     model, data = write_loans(tmp_path)
     served = served_by([model, data, "--trust", "--target", "approved"])

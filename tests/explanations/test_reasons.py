@@ -197,7 +197,6 @@ def test_small_models_have_the_reasons_of_the_definition(kind: str) -> None:
         return float(model.predict_proba(row[None, :])[0, 1])
 
     explained = DiverseExplainer(model).fit(X)
-    features = explained.training_.table.features
     checked = 0
     for explanation in explained.explain_many(X[:12], skip=True, if_none="ignore", **goal):
         if explanation.status == "already_reached":
@@ -205,8 +204,7 @@ def test_small_models_have_the_reasons_of_the_definition(kind: str) -> None:
             continue
         x, people = np.asarray(explanation.input), people_of(explanation)
         found = explanation.reasons(most=3)
-        ranges = [high - low for low, high in (each.usual for each in features)]
-        expected = literal_reasons(worth, x, people, ranges)
+        expected = literal_reasons(worth, x, people, is_label=kind == "label")
         assert [int(each.feature[1:]) for each in found] == expected
         exact = -shapley_by_enumeration(worth, x, people)
         for each in found:
@@ -253,6 +251,38 @@ def test_values_that_count_only_together_are_all_reasons() -> None:
         DiverseExplainer(lambda X: (X["a"] & X["b"]) == 1).fit(frame).explain(frame.iloc[0])
     )
     assert named(explanation) == ["a", "b"]
+
+
+def test_a_few_large_amounts_do_not_make_all_others_typical() -> None:
+    # A tenth of the usual range is more than most people have: savings were never a reason.
+    random = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {"savings": random.lognormal(2, 1.2, 500).round(2), "age": random.integers(18, 70, 500)}
+    )
+    explained = DiverseExplainer(lambda rows: rows["savings"] + rows["age"] / 6 > 15).fit(frame)
+    low, high = explained.training_.table.features[0].usual
+    poor = frame[frame["savings"].between(6, 8) & (frame["age"] < 30)].head(5)
+    for explanation in explained.explain_many(poor):
+        reasons = {reason.feature: reason for reason in explanation.reasons()}
+        assert list(reasons) == ["savings", "age"]
+        savings = reasons["savings"]
+        assert savings.typical - savings.value < 0.1 * (high - low)
+
+
+def test_who_has_more_than_is_typical_is_not_told_to_have_too_little() -> None:
+    # The mean of what others have may help where the typical value does not: a few have very much.
+    random = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {"savings": random.lognormal(2, 1.2, 500).round(2), "age": random.integers(18, 70, 500)}
+    )
+    good = frame["savings"] + frame["age"] > 45
+    model = LogisticRegression().fit(frame, good)
+    explanations = DiverseExplainer(model).fit(frame).explain_many(frame[~model.predict(frame)])
+    typical = np.sort(people_of(explanations[0])[:, 0])[(PEOPLE - 1) // 2]
+    more = [each for each in explanations if each.coded.input[0] > typical]
+    assert len(more) > 10
+    assert all("savings" not in named(each) for each in more)
+    assert any("savings" in named(each) for each in explanations)
 
 
 def test_a_group_of_one_hot_columns_is_one_reason() -> None:
@@ -340,7 +370,7 @@ def test_the_model_is_asked_in_two_calls_about_few_rows() -> None:
     explanation.letter()
     first, second, *more = asked
     assert first <= 2 * PEOPLE * (LOANS.shape[1] + 1)
-    assert second <= PEOPLE * LOANS.shape[1] + 1
+    assert second <= (PEOPLE + 1) * LOANS.shape[1] + 1
     assert len(more) <= 1, "the letter asks for probabilities, and for no reasons again"
 
 

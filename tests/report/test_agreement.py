@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 from support.displays import LONG, mixed, wide
 from support.literal_checker import Column
 from support.page_text import lines_of
 from support.sentences import Change, Reader
 
-from counterset import Constraints, DiverseExplainer, Explanation, Schema
+from counterset import Constraints, DiverseExplainer, Explanation, Nearest, Schema
 from counterset.evaluation import stability
 from counterset.words import Description
 
@@ -76,6 +77,19 @@ def with_unusual_options() -> Explanation:
     return replace(explanation, _unusual=unusual)
 
 
+def with_margin_and_safe_option() -> Explanation:
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.integers(0, 100, (400, 4)), columns=list("abcd"))
+    model = LogisticRegression(max_iter=1000).fit(X, X.sum(axis=1) + rng.normal(0, 30, 400) > 220)
+    explainer = DiverseExplainer(
+        model, strategy=Nearest(safe=1), margin=0.03, max_counterfactuals=3
+    ).fit(X)
+    (found,) = explainer.explain_many(X[~model.predict(X)].iloc[[0]])
+    assert 0 < sum(option.safe for option in found.options) < len(found)
+    assert any(option.rooms for option in found.options)
+    return found
+
+
 def without_option(**goal: Any) -> Explanation:
     explanation, explainer = mixed()
     row = explanation.coded.table.decode(explanation.coded.input[None, :])
@@ -89,6 +103,7 @@ MADE: dict[str, Callable[[], Explanation]] = {
     "missing value": with_missing_value,
     "arabic": of_arabic,
     "unusual": with_unusual_options,
+    "margin and safe": with_margin_and_safe_option,
     "no option": without_option,
     "many options": nine_options,
     "many changes": lambda: wide()[0],
@@ -140,7 +155,9 @@ def test_the_report_has_the_sentences_of_the_description(name: str) -> None:
     assert all(line in lines for line in (*Description.of(shown).sure, *described.far))
     assert " ".join(described.kept) in [*lines, ""]
     assert " ".join(Description.of(shown).unusual) in [*lines, ""]
+    assert " ".join(Description.of(shown).lasting) in [*lines, ""]
     assert bool(described.unusual) == (name == "unusual")
+    assert bool(described.lasting) == (name == "margin and safe")
     title = next(line for line in lines if line.startswith("Input"))
     told = described.heading
     assert title.split(". ")[0] == told.split(". ")[0]
@@ -174,7 +191,7 @@ def test_letter_and_report_agree_on_reasons_numbers_and_values(name: str) -> Non
     for short, long in zip(reasons, told, strict=True):
         assert long.startswith(f"{short} (")
     reader = reader_of(explanation)
-    in_letter = reader.options_in_letter(without_isolates(letter))
+    in_letter = reader.options_in_letter(without_isolates(letter).replace(" (safer)", ""))
     described = explanation.describe(width=None)
     in_words = reader.options(without_isolates(described))
     assert len(in_letter) == len(in_words) == len(explanation)

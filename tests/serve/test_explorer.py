@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
+from support.served_loans import TRAINING, approve
 
 from counterset import DiverseExplainer, Explanation
 from counterset.serve.app import create_app
@@ -73,6 +74,34 @@ def test_the_answer_has_the_form_of_files(client: TestClient, served: Served) ->
         assert f"{option['rank']}. {option['sentence']} (" in text
         assert option["values"] == ROW | {each["name"]: each["after"] for each in option["changes"]}
         assert option["label_text"] == "approved"
+
+
+def test_a_margin_is_told_in_the_words_of_the_description(served: Served) -> None:
+    explainer = DiverseExplainer(approve, margin=0.05).fit(TRAINING)
+    own = Served("loans", explainer, served.cases, goal={"target": "approved"})
+    own.warm_up()
+    with TestClient(create_app(own), base_url="http://127.0.0.1") as asks:
+        answer = asks.post("/explorer/explain", json=ASKED).json()
+    alone = Explanation.from_dict(answer["explanation"]).with_model(approve)
+    text = alone.describe(width=None)
+    rooms = answer["rooms"]
+    assert len(rooms) == len(alone)
+    for option, room in zip(alone.options, rooms, strict=True):
+        assert (room is not None) == bool(option.rooms)
+        assert room is None or (f"Option {option.rank} still leads" in room and room in text)
+    assert any(rooms)
+
+
+def test_without_a_margin_no_room_is_told(client: TestClient) -> None:
+    rooms = client.post("/explorer/explain", json=ASKED).json()["rooms"]
+    assert rooms == [None] * 3
+
+
+def test_ranges_are_told_if_they_are_asked_for(client: TestClient) -> None:
+    points, asked = options_of(client, ASKED), options_of(client, ASKED | {"ranges": True})
+    assert [each["values"] for each in asked] == [each["values"] for each in points]
+    assert all("ranges" not in each for each in points)
+    assert any(each["sentence"] != old["sentence"] for each, old in zip(asked, points, strict=True))
 
 
 def test_locked_features_stay_in_every_option(client: TestClient) -> None:

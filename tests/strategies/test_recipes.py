@@ -353,11 +353,21 @@ def test_what_comes_after_enough_groups_is_asked_about_no_more(
     accepted = np.array([False, True, True, False, True, True])
     first, _ = first_accepted(ask, answers_of(groups * 0, accepted), groups * 0, groups, most=2)
     assert first.tolist() == [1, 2]
-    # After the second round two groups are known, and the third is not among the first two.
-    assert ask.rows == [[0, 2, 3], [1, 4, 5]]
+    # The third group comes after two others, of which only the first was refused.
+    assert ask.rows == [[0, 2], [1, 3]]
     ask = Asked()
     first, _ = first_accepted(ask, answers_of(groups * 0, accepted), groups * 0, groups, most=1)
-    assert ask.rows == [[0, 2, 3], [1]]
+    assert first.tolist() == [1]
+    assert ask.rows == [[0], [1, 2]]
+
+
+def test_far_groups_are_not_asked_about_where_near_ones_are_enough() -> None:
+    # Of 100 inputs, the first row of each of 40 groups was asked about, and 2 are enough.
+    owners, nth = np.divmod(np.arange(100 * 40), 40)
+    ask, groups = Asked(), owners * 40 + nth
+    first, _ = first_accepted(ask, answers_of(owners, nth >= 0), owners, groups, most=2)
+    assert first.tolist() == np.flatnonzero(nth < 2).tolist()
+    assert sum(map(len, ask.rows)) <= ROWS_IN_A_CALL
 
 
 def test_few_rows_take_one_call() -> None:

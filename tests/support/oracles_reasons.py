@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable
 from itertools import combinations, permutations
 from math import factorial
@@ -43,19 +44,22 @@ def helps_alone(worth: Worth, x: Any, background: Any, j: int) -> float:
     return float(np.mean([worth(mixed(b, x, [j])) for b in background]) - worth(x))
 
 
-def literal_reasons(worth: Worth, x: Any, background: Any, ranges: Any) -> list[int]:
-    """Return the positions of the reasons of numbers, in the words of the guide.
-
-    Parameters
-    ----------
-    ranges
-        The usual range of each number.
-    """
+def literal_reasons(worth: Worth, x: Any, background: Any, *, is_label: bool) -> list[int]:
+    """Return the positions of the reasons of numbers, in the words of the guide."""
+    least = -1e-9 if is_label else 1e-9
     against = -shapley_by_enumeration(worth, x, background)
     counts = [j for j in range(len(x)) if against[j] > 1e-12]
     # The lower median is one of the values.
     typical = np.sort(background, axis=0)[(len(background) - 1) // 2]
-    counts = [j for j in counts if abs(x[j] - typical[j]) > 0.1 * ranges[j]] or counts
+    quarters = [statistics.quantiles(column, n=4, method="inclusive") for column in background.T]
+    widths = [third - first for first, _, third in quarters]
+    unusual = [
+        j
+        for j in counts
+        if abs(x[j] - typical[j]) > 0.2 * widths[j]
+        and worth(mixed(typical, x, [j])) - worth(x) > least
+    ]
+    counts = unusual or counts
     alone = {j: helps_alone(worth, x, background, j) for j in counts}
     named = [j for j in counts if alone[j] > 1e-12]
     named = named or [j for j in counts if alone[j] > -1e-12]

@@ -15,7 +15,15 @@ from typing import Any, BinaryIO
 
 from counterset.exceptions import InvalidInputError
 
-__all__ = ["UNFINISHED", "file_hash", "locked", "read_settings", "write_text", "written_aside"]
+__all__ = [
+    "UNFINISHED",
+    "file_hash",
+    "locked",
+    "read_settings",
+    "whole_file",
+    "write_text",
+    "written_aside",
+]
 
 #: How the names of files begin that are not finished yet.
 UNFINISHED = "unfinished-"
@@ -53,13 +61,14 @@ def written_aside(file: Path) -> Iterator[Path]:
         unfinished.unlink(missing_ok=True)
 
 
-def write_text(file: Path, text: str, what: str) -> None:
-    """Write a text to a file, all of it or nothing.
+@contextmanager
+def whole_file(file: Path, what: str) -> Iterator[Path]:
+    """Yield another name to write to, as ``written_aside`` does; say why that is not possible.
 
     Parameters
     ----------
     what
-        How messages call the text, such as "The report".
+        How messages call what is written, such as "The report".
     """
     if not file.parent.is_dir():
         raise InvalidInputError(
@@ -72,12 +81,18 @@ def write_text(file: Path, text: str, what: str) -> None:
         )
     try:
         with written_aside(file) as unfinished:
-            unfinished.write_text(text, encoding="utf-8", newline="\n")
+            yield unfinished
     except PermissionError as error:
         raise InvalidInputError(
             f"{what} cannot be written to {file}: you may not write to {file.parent}. Choose "
             f"another folder."
         ) from error
+
+
+def write_text(file: Path, text: str, what: str) -> None:
+    """Write a text to a file, all of it or nothing; ``what`` as for :func:`whole_file`."""
+    with whole_file(file, what) as unfinished:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
 
 
 def read_settings(file: Path, names: Iterable[str]) -> dict[str, Any]:

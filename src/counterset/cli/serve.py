@@ -32,6 +32,11 @@ __all__ = ["add_command", "read_served", "run_server", "tell_faults"]
 
 #: Of the cases that cannot be read, the first 3 are named.
 MOST_FAULTS = 3
+#: Options that say how a model of one's own is read and explained.
+OF_A_MODEL = (
+    "trust", "drop", "train", "target", "target_probability", "interval", "immutable",
+    "constraints", "schema", "options", "margin",
+)  # fmt: skip
 #: The quotas that are options of the command.
 QUOTAS = ("connections", "transfer_seconds", "work_seconds", "shutdown_seconds")
 
@@ -62,6 +67,7 @@ def add_command(commands: Commands) -> None:
     )
     # The help has no lines left for these: docs/explorer.md and docs/deploying.md explain them.
     group.add_argument("--details", type=Path, metavar="FILE", help=argparse.SUPPRESS)
+    group.add_argument("--margin", type=float, metavar="SHARE", help=argparse.SUPPRESS)
     for name in QUOTAS:
         group.add_argument(
             f"--{name.replace('_', '-')}",
@@ -69,12 +75,22 @@ def add_command(commands: Commands) -> None:
             default=getattr(Quotas, name),
             help=argparse.SUPPRESS,
         )
-    parser.set_defaults(run=_run)
+    unset = {name: parser.get_default(name) for name in OF_A_MODEL}
+    parser.set_defaults(run=_run, unset=unset)
 
 
 def read_served(arguments: argparse.Namespace) -> Served:
     """Read what the arguments name; without a model, take the bundled loan applications."""
     if arguments.model is None:
+        given = [
+            name for name, value in arguments.unset.items() if getattr(arguments, name) != value
+        ]
+        if given:
+            raise InvalidInputError(
+                f"Without MODEL and DATA, the bundled loan applications are served as they are, so "
+                f"that --{given[0].replace('_', '-')} would do nothing. Name a model and its data, "
+                f"or leave it out."
+            )
         credit = load_credit()
         return Served(
             arguments.name or "german_credit",

@@ -8,12 +8,17 @@ import numpy as np
 
 from counterset._base.arrays import Mask, Matrix, Vector, row_blocks
 from counterset._base.checks import check_between, check_count
-from counterset.distances import Distance
+from counterset.distances import L0, L1, L2, Distance, LInf
 
 __all__ = ["DataSupport", "NearData"]
 
 #: At most 4 million distances, 32 MB, are held at once.
 BATCH_DISTANCES = 4_000_000
+#: Whether a point is plausible is looked up among 128 training rows at a time, until it has enough
+#: near ones, for 2000 points at a time: their distances fit the cache.
+ROWS_AT_ONCE, POINTS_AT_ONCE = 128, 2000
+#: The distances of which each depends on its two rows only, to the last bit.
+BY_PAIR = (L0, L1, L2, LInf)
 
 
 @dataclass(frozen=True)
@@ -98,5 +103,22 @@ class DataSupport:
         return scores
 
     def has(self, points: Matrix) -> Mask:
-        """Return which points are plausible."""
-        return self.scores(points) <= self.threshold
+        """Return which points are plausible: their scores are at most the threshold.
+
+        Training rows are looked at a few at a time, until enough of them are near.
+        """
+        if type(self.distance) not in BY_PAIR:
+            return self.scores(points) <= self.threshold
+        plausible = np.zeros(len(points), dtype=bool)
+        for part in row_blocks(len(points), POINTS_AT_ONCE):
+            left = np.arange(len(points))[part]
+            near = np.zeros(len(left), dtype=np.intp)
+            for some in row_blocks(len(self.points), ROWS_AT_ONCE):
+                between = self.distance.pairwise(points[left], self.points[some])
+                near += np.count_nonzero(between <= self.threshold, axis=1)
+                enough = near >= self.neighbours
+                plausible[left[enough]] = True
+                left, near = left[~enough], near[~enough]
+                if not len(left):
+                    break
+        return plausible

@@ -50,9 +50,11 @@ __all__ = [
 MOST_REASONS = 4
 #: What counts for less than a tenth of the first reason is no principal reason.
 LEAST_SHARE = 0.1
-#: A number within a tenth of its usual range from the typical one is typical too: people almost
-#: alike should have the same reasons.
-NEARLY = 0.1
+#: People almost alike should have the same reasons, so a number near the typical one is typical:
+#: within a fifth of the width of the middle half of the people compared with. If all values are
+#: equally frequent, that is a tenth of their range. A share of the range itself would make nearly
+#: all amounts typical where a few are large.
+NEARLY = 0.2
 #: An input is compared with 32 people, with each in a random order of the features and its reverse.
 #: Of 20 features that asks about 1,344 rows at most. Twice as many orders gave people almost alike
 #: no more reasons in common.
@@ -206,6 +208,13 @@ class Contributions:
         ``(n, d)``; it is asked only where ``against`` is positive, and 0 elsewhere.
     typical
         The typical value of the background of each input, ``(n, d)``.
+    nearly
+        How far from it a value is typical too, ``(n, d)``.
+    by_typical
+        How much it helps to replace each value alone by the typical one, ``(n, d)``; asked like
+        ``alone``.
+    is_label
+        Whether the model tells labels alone: then a single value that helps may change nothing.
     """
 
     table: Table
@@ -214,13 +223,19 @@ class Contributions:
     errors: Matrix
     alone: Matrix
     typical: Matrix
+    nearly: Matrix
+    by_typical: Matrix
+    is_label: bool
 
     def order(self, i: int) -> Indices:
         """Return the positions of the features that are reasons of input i, the main one first."""
         against, alone = self.against[i], self.alone[i]
         counts = against > 0
-        # A value that is typical of people with the wanted result is hardly a reason.
-        unusual = counts & ~self.is_typical(i)
+        # A value that is typical of people with the wanted result is hardly a reason, nor is one
+        # that is better than typical, as savings above those that most of them have.
+        gains = self.by_typical[i].round(9)
+        helps = gains >= 0 if self.is_label else gains > 0
+        unusual = counts & ~self.is_typical(i) & helps
         counts = unusual if unusual.any() else counts
         helps = counts & (alone > 0)
         if not helps.any():  # values that count only together
@@ -234,9 +249,7 @@ class Contributions:
     def is_typical(self, i: int) -> Mask:
         """Return which values of input i are typical of its background, or nearly so."""
         x, typical = self.inputs[i], self.typical[i]
-        moves = np.array([not feature.is_category for feature in self.table.features])
-        low, high = np.array([feature.usual for feature in self.table.features]).T
-        near: Mask = moves & (np.abs(x - typical) <= NEARLY * (high - low))
+        near: Mask = np.abs(x - typical) <= self.nearly[i]
         return near | ~changed(x, typical)
 
     def reasons(self, i: int) -> tuple[Reason, ...]:
@@ -283,6 +296,11 @@ class Worth:
             number = predicted.astype(np.float64)
             return -np.maximum(np.maximum(self.goal.low - number, number - self.goal.high), 0.0)
         return self.goal.accepts(predicted, _repeated(self.label, predicted)).astype(np.float64)
+
+    @property
+    def is_label(self) -> bool:
+        """Whether it is 0 or 1, for a model without probabilities."""
+        return self._wanted is None and not isinstance(self.goal, InInterval)
 
     @property
     def _wanted(self) -> Mask | None:
@@ -333,8 +351,12 @@ def find_contributions(
         Whom to ask, what is wanted, and the rows to compare with.
     """
     shape = inputs.shape
-    against, errors, alone = np.zeros((3, *shape))
-    found = Contributions(table, inputs, against, errors, alone, np.full(shape, np.nan))
+    against, errors, alone, by_typical = np.zeros((4, *shape))
+    typical, nearly = np.full((2, *shape), np.nan)
+    is_label = all(Worth(model, table, goal, label).is_label for label, _ in _groups(goal, labels))
+    found = Contributions(
+        table, inputs, against, errors, alone, typical, nearly, by_typical, is_label
+    )
     for label, mine in _groups(goal, labels):
         people = background.of(goal, label)
         if not len(people):
@@ -342,16 +364,18 @@ def find_contributions(
         worth = Worth(model, table, goal, label)
         rounds = -(-PEOPLE // len(people))
         orders = antithetic_orders(rounds * len(people), shape[1], SEED)
-        found.typical[mine] = [
-            _typical(feature, people[:, at]) for at, feature in enumerate(table.features)
-        ]
+        columns = list(zip(table.features, people.T, strict=True))
+        typical[mine] = [_typical(feature, codes) for feature, codes in columns]
+        nearly[mine] = [_nearly(feature, codes) for feature, codes in columns]
         rows_each = orders[..., 0].size * (shape[1] + 1)
         for block in row_blocks(len(mine), max(1, MOST_CELLS // (rows_each * shape[1]))):
             which = mine[block]
             added = _in_pairs(worth, inputs[which], people, orders)
-            found.against[which] = -added.mean(axis=1)
-            found.errors[which] = added.std(axis=1, ddof=1) / np.sqrt(len(orders))
-            found.alone[which] = _alone(worth, inputs[which], people, found.against[which] > 0)
+            against[which] = -added.mean(axis=1)
+            errors[which] = added.std(axis=1, ddof=1) / np.sqrt(len(orders))
+            alone[which], by_typical[which] = _alone(
+                worth, inputs[which], people, typical[which], against[which] > 0
+            )
     return found
 
 
@@ -382,17 +406,25 @@ def _in_pairs(
 
 
 def _alone(
-    worth: Callable[[Matrix], Vector], inputs: Matrix, people: Matrix, which: Mask
-) -> Matrix:
-    """Return how much it helps on average to replace single values by those of the people."""
-    alone = np.zeros(inputs.shape)
+    worth: Callable[[Matrix], Vector],
+    inputs: Matrix,
+    people: Matrix,
+    typical: Matrix,
+    which: Mask,
+) -> tuple[Matrix, Matrix]:
+    """Return how much it helps to replace single values: by those of the people, by typical ones.
+
+    The first is the mean over the people. Both have the shape of the inputs.
+    """
     i, at = np.nonzero(which)
-    rows = np.repeat(inputs[i], len(people), axis=0)
-    rows[np.arange(len(rows)), np.repeat(at, len(people))] = people[:, at].T.ravel()
+    new = np.column_stack([people[:, at].T, typical[i, at]])
+    rows = np.repeat(inputs[i], new.shape[1], axis=0)
+    rows[np.arange(len(rows)), np.repeat(at, new.shape[1])] = new.ravel()
     values = ask_once(worth, np.vstack([inputs, rows]))
-    own, replaced = values[: len(inputs)], values[len(inputs) :].reshape(len(i), len(people))
-    alone[i, at] = replaced.mean(axis=1) - own[i]
-    return alone
+    gains = values[len(inputs) :].reshape(new.shape) - values[i][:, None]
+    alone, by_typical = np.zeros((2, *inputs.shape))
+    alone[i, at], by_typical[i, at] = gains[:, :-1].mean(axis=1), gains[:, -1]
+    return alone, by_typical
 
 
 def _typical(feature: Feature, codes: Vector) -> float:
@@ -410,3 +442,19 @@ def _typical(feature: Feature, codes: Vector) -> float:
         return float(np.quantile(codes[known], 0.5, method="inverted_cdf"))
     values, counts = np.unique(codes, return_counts=True)
     return float(values[np.argmax(counts)])
+
+
+def _nearly(feature: Feature, codes: Vector) -> float:
+    """Return how far from the typical code others are typical too; 0 for categories.
+
+    Examples
+    --------
+    >>> table, rows = Table.learn([[0.0], [10.0], [20.0], [30.0], [1000.0]])
+    >>> _nearly(table.features[0], rows[:, 0])
+    4.0
+    """
+    known = codes[feature.is_known(codes)]
+    if feature.is_category or not len(known):
+        return 0.0
+    low, high = np.quantile(known, [0.25, 0.75])
+    return float(NEARLY * (high - low))

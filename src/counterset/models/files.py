@@ -11,7 +11,14 @@ import joblib
 from counterset.exceptions import CountersetError, InvalidInputError, MissingExtraError
 from counterset.models.frameworks import OnnxFile, as_predictor
 
-__all__ = ["feature_names", "is_model_file", "is_table_file", "load_model"]
+__all__ = [
+    "feature_names",
+    "is_model_file",
+    "is_table_file",
+    "load_model",
+    "read_skops",
+    "write_skops",
+]
 
 #: The usual endings of files that hold a model, and of files that hold a table.
 MODEL_ENDINGS = (".joblib", ".onnx", ".pickle", ".pkl", ".skops")
@@ -72,7 +79,12 @@ def load_model(path: Path, *, trust: bool = False) -> Any:
         OnnxFile(str(path)).session()  # a file that is none shows now
         return str(path)
     if path.suffix.lower() == ".skops":
-        model = _read(path, "a skops file", lambda: _load_skops(path, trust))
+        way_out = "pass --trust"
+        model = _read(
+            path,
+            "a skops file",
+            lambda: read_skops(path.read_bytes(), str(path), trust=trust, way_out=way_out),
+        )
     elif trust:
         model = _read(path, "a pickled model", lambda: joblib.load(path))
     else:
@@ -119,19 +131,49 @@ def _read(path: Path, what: str, read: Callable[[], Any]) -> Any:
         raise InvalidInputError(f"{path} cannot be read as {what} ({reason}).") from error
 
 
-def _load_skops(path: Path, trust: bool) -> Any:
+def read_skops(content: bytes, where: str, *, trust: bool, way_out: str) -> Any:
+    """Return the model in the content of a skops file.
+
+    Parameters
+    ----------
+    where
+        The file, for messages.
+    trust
+        Whether types are made that are not known to be safe.
+    way_out
+        What to do if they are, for messages.
+    """
+    io = _skops()
+    unknown = io.get_untrusted_types(data=content)
+    doubtful = [each for each in unknown if each not in VOUCHED_FOR]
+    if doubtful and not trust:
+        raise InvalidInputError(
+            f"{where} holds types that are not known to be safe in a file from anyone: "
+            f"{', '.join(doubtful)}. (A crafted tree can crash the process, other types can run "
+            f"code.) If you know where the file comes from, {way_out}."
+        )
+    return io.loads(content, trusted=unknown)
+
+
+def write_skops(model: Any) -> bytes:
+    """Return a model as the content of a skops file."""
+    io = _skops()
+    try:
+        content: bytes = io.dumps(model)
+        io.loads(content, trusted=io.get_untrusted_types(data=content))  # a lambda has no name
+    except Exception as error:  # what it does not know can fail in any way
+        raise InvalidInputError(
+            f"skops cannot save a model of type {type(model).__name__} ({error}). Leave the model "
+            f"out, and pass it when the explainer is loaded."
+        ) from error
+    return content
+
+
+def _skops() -> Any:
     try:
         from skops import io  # noqa: PLC0415 - an extra
     except ImportError:
         raise MissingExtraError(
             "A skops file needs skops: pip install 'counterset[skops]'."
         ) from None
-    unknown = io.get_untrusted_types(file=path)
-    doubtful = [each for each in unknown if each not in VOUCHED_FOR]
-    if doubtful and not trust:
-        raise InvalidInputError(
-            f"{path} holds types that are not known to be safe in a file from anyone: "
-            f"{', '.join(doubtful)}. (A crafted tree can crash the process, other types can run "
-            f"code.) If you know where the file comes from, pass --trust."
-        )
-    return io.load(path, trusted=unknown)
+    return io

@@ -69,6 +69,8 @@ LONG = 100
 #: The columns that identify a published run; the others are its figures.
 KEYS = ["stage", "dataset", "norm", "filter", "minimised", "beta", "gamma"]
 MARKERS = "osD^vP*X<>"
+#: So many datasets stand side by side in the plot of peers.
+PANELS = 3
 #: The files of a report, beside its plots.
 WRITTEN = ("report.md", "report.tex", "summary.csv")
 
@@ -524,10 +526,15 @@ def _tuning(plt: Any, part: pd.DataFrame, filter_: str, minimised: bool) -> Any:
 def _peers(plt: Any, peers: pd.DataFrame) -> Any:
     norm = peers["norm"].min()
     datasets, methods = peers["dataset"].unique(), list(peers["method"].unique())
+    columns = min(len(datasets), PANELS)
+    rows = -(-len(datasets) // columns)
     figure, axes = plt.subplots(
-        1, len(datasets), figsize=(4.2 * len(datasets), 4), squeeze=False, layout="constrained"
-    )
-    for axis, dataset in zip(axes[0], datasets, strict=True):
+        rows, columns, figsize=(4.2 * columns, 3.6 * rows + 0.6), squeeze=False,
+        layout="constrained",
+    )  # fmt: skip
+    for axis in axes.flat[len(datasets) :]:
+        axis.set_visible(False)
+    for axis, dataset in zip(axes.flat, datasets, strict=False):
         mine = peers[(peers["dataset"] == dataset) & (peers["norm"] == norm)]
         for row in mine.itertuples():
             i = methods.index(row.method)
@@ -543,7 +550,8 @@ def _peers(plt: Any, peers: pd.DataFrame) -> Any:
             xlim=(0, 1.15 * mine["k_distance"].max()),
             ylim=(0, 1.15 * mine["set_distance_max"].max()),
         )
-    axes[0, 0].set_ylabel("set-distance (max)")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("set-distance (max)")
     handles = [
         plt.Line2D(
             [], [], linestyle="", marker=MARKERS[i % len(MARKERS)], color=COLOURS[i % len(COLOURS)]

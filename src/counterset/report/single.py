@@ -29,6 +29,7 @@ from counterset.words.description import (
     fewer_than_asked,
     fixed_features,
     heading,
+    lasting_options,
     order_of,
     unusual_options,
 )
@@ -185,7 +186,10 @@ class _Writer:
             paragraphs(intro),
             f'<ul class="options">{"".join(items)}</ul>',
             note(self._left_out()),
-            paragraphs(" ".join(unusual_options(self.explanation, texts, options))),
+            paragraphs(
+                " ".join(unusual_options(self.explanation, texts, options)),
+                " ".join(lasting_options(self.explanation, texts, self.outcomes, options)),
+            ),
             paragraphs(texts("letter.example")),
             self._drawing(),
         ])  # fmt: skip

@@ -259,7 +259,8 @@ class Cases:
 
         They are not remembered: up to 30 of them would displace what other requests need.
         """
-        other = request.model_copy(update={"constraints": dict(constraints)})
+        update = {"constraints": dict(constraints), "ranges": False}
+        other = request.model_copy(update=update)
         return len(self._explain(other, "nearest").explanation)
 
     def _remembered(self, key: str, explain: Callable[[], Explained]) -> Explained:

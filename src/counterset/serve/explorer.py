@@ -47,7 +47,7 @@ from counterset.serve.workers import Workers
 from counterset.tables.features.feature import Feature
 from counterset.tables.features.number import Number
 from counterset.words.changes import capitalised
-from counterset.words.description import DISTANCES, SCALES, Description
+from counterset.words.description import DISTANCES, SCALES, Description, room_sentences
 from counterset.words.outcomes import Outcomes
 from counterset.words.reasons import ReasonWriter
 from counterset.words.templates import Templates
@@ -71,7 +71,8 @@ def describe_case(request: CaseRequest, cases: Cases) -> dict[str, Any]:
     dict
         ``explanation``: what ``Explanation.to_dict`` returns, without reasons; ``kept``: the kept
         options in the form that options have there, with ``reaches_goal``; ``chances``: how
-        probable what is wanted is, see :func:`~counterset.serve.chances.chances_of`; ``notes``:
+        probable what is wanted is, see :func:`~counterset.serve.chances.chances_of`; ``rooms``: of
+        each option, how far its values may differ, where the explainer has a margin; ``notes``:
         what is checked and proved, and what stays as it is, a sentence each.
     """
     served, explanation = cases.served, cases.explained(request).explanation
@@ -80,6 +81,7 @@ def describe_case(request: CaseRequest, cases: Cases) -> dict[str, Any]:
         "explanation": explanation.to_dict(outcomes=served.outcomes, reasons=False),
         "kept": _Sheet.of(request.kept, explanation, cases).to_json(served),
         "chances": chances_of(explanation, served),
+        "rooms": room_sentences(explanation, served.outcomes),
         "notes": [*described.sure, *described.far, *described.kept],
     }
 

@@ -192,8 +192,9 @@ def first_accepted(
     """Return the first acceptable row of each group, and the class codes of these.
 
     Of each group that has none yet, the next row is asked about, then the next two, the next four
-    and so on: what comes after an acceptable row of the same group need not be known. Where these
-    are few rows, those of the next rounds are asked about with them.
+    and so on: what comes after an acceptable row of the same group need not be known. Of each
+    input, those rows come first that come first in its order. Where these are few rows, those of
+    the next rounds are asked about with them.
 
     Parameters
     ----------
@@ -222,13 +223,13 @@ def first_accepted(
     codes = np.full(len(rows), UNASKED, dtype=np.intp)
     first, open_ = np.empty(0, dtype=np.intp), np.ones(len(rows), dtype=bool)
     position, nth = np.arange(len(rows)), _count_before(groups)
-    upto = 1
+    n_asked = np.zeros(groups.max(initial=-1) + 1, dtype=np.intp)
+    reach = None if most is None else max(most, ROWS_IN_A_CALL // max(len(np.unique(owners)), 1))
     while left := int(open_.sum()):
-        now = np.flatnonzero(open_ & (nth < upto))
-        if len(now) < min(left, ROWS_IN_A_CALL):
-            upto = 2 * upto + 1
-            continue
+        now = _next_rows(open_, nth, n_asked[groups], owners, reach, min(left, ROWS_IN_A_CALL))
+        reach = None if reach is None else 2 * reach
         codes[now] = ask(rows[now], owners[now])
+        n_asked += np.bincount(groups[now], minlength=len(n_asked))
         accepted = np.flatnonzero((codes != REFUSED) & (codes != UNASKED))
         first = np.sort(accepted[np.unique(groups[accepted], return_index=True)[1]])
         has_one = np.zeros(groups.max() + 1, dtype=bool)
@@ -242,6 +243,35 @@ def first_accepted(
             open_ &= position < end[owners]
             first = first[rank < most]
     return first, codes[first]
+
+
+def _next_rows(
+    open_: Mask, nth: Counts, n_asked: Counts, owners: Indices, reach: int | None, least: int
+) -> Indices:
+    """Return the rows to ask about next.
+
+    Parameters
+    ----------
+    open_
+        About which rows may be asked.
+    nth, n_asked
+        The place of each row in its group, and how many of its group were asked about.
+    reach
+        The most rows of each input, those that come first; None: all.
+    least
+        How many rows are asked about at least.
+    """
+    everything, wider = int(open_.sum()), 2
+    while True:
+        next_ = np.flatnonzero(open_ & (nth < wider * (n_asked + 1) - 1))
+        now = next_
+        if reach is not None:
+            now = now[np.arange(len(now)) - np.searchsorted(owners[now], owners[now]) < reach]
+        if len(now) >= least:
+            return now
+        wider *= 2
+        if reach is not None and len(next_) == everything:
+            reach *= 2
 
 
 def _count_before(groups: Indices) -> Counts:

@@ -24,8 +24,10 @@ from counterset.tables.features.category import Category
 from counterset.tables.features.feature import Feature
 
 __all__ = [
+    "ArrowTypes",
     "Container",
     "Decoder",
+    "PolarsTypes",
     "Rows",
     "append_rows",
     "copy_of",
@@ -338,6 +340,91 @@ class Container:
         import polars as pl  # noqa: PLC0415 - only where one of its tables was passed
 
         return pl.DataFrame([each.alias(name) for name, each in zip(names, columns, strict=True)])
+
+
+class PolarsTypes:
+    """Types of columns of polars as plain values, so that a file can hold them."""
+
+    #: Those that are supported, by their names: no other name of polars is looked up.
+    NAMES = frozenset(
+        (
+            *("Boolean", "Categorical", "Date", "Datetime", "Enum", "Float32", "Float64", "Int8"),
+            *("Int16", "Int32", "Int64", "Int128", "Null", "String", "UInt8", "UInt16", "UInt32"),
+            "UInt64",
+        )
+    )
+
+    @staticmethod
+    def has(value: Any) -> bool:
+        """Whether a value is such a type."""
+        return _is_of("polars", "DataType", value)
+
+    @staticmethod
+    def has_series(value: Any) -> bool:
+        """Whether a value is a column."""
+        return nw.dependencies.is_polars_series(value)
+
+    @staticmethod
+    def parts(dtype: Any) -> tuple[Any, ...]:
+        """Return the name of a type, and what it is made with."""
+        name = type(dtype).__name__
+        if name == "Datetime":
+            return name, dtype.time_unit, dtype.time_zone
+        return (name, dtype.categories.to_list()) if name == "Enum" else (name,)
+
+    @staticmethod
+    def read(name: str, *arguments: Any) -> Any:
+        """Return the type that has these parts."""
+        import polars as pl  # noqa: PLC0415 - only where one of its tables was passed
+
+        if name not in PolarsTypes.NAMES:
+            raise ValueError(f"{name} is no supported type of polars")
+        dtype = getattr(pl, name)
+        return pl.Series([], dtype=dtype(*arguments) if arguments else dtype).dtype
+
+    @staticmethod
+    def read_series(name: str, values: list[Any], dtype: Any) -> Any:
+        """Return a column."""
+        import polars as pl  # noqa: PLC0415 - only where one of its tables was passed
+
+        return pl.Series(name, values, dtype=dtype)
+
+
+class ArrowTypes:
+    """Types of columns of pyarrow as plain values, so that a file can hold them."""
+
+    @staticmethod
+    def has(value: Any) -> bool:
+        """Whether a value is such a type."""
+        return _is_of("pyarrow", "DataType", value)
+
+    @staticmethod
+    def parts(dtype: Any) -> tuple[Any, ...]:
+        """Return what a type is made with; that of a column of codes has types itself."""
+        import pyarrow as pa  # noqa: PLC0415 - only where one of its tables was passed
+
+        if pa.types.is_dictionary(dtype):
+            return dtype.index_type, dtype.value_type, dtype.ordered
+        return (
+            ("timestamp", dtype.unit, dtype.tz) if pa.types.is_timestamp(dtype) else (str(dtype),)
+        )
+
+    @staticmethod
+    def read(first: Any, *more: Any) -> Any:
+        """Return the type that has these parts."""
+        import pyarrow as pa  # noqa: PLC0415 - only where one of its tables was passed
+
+        if not isinstance(first, str):
+            return pa.dictionary(first, *more)
+        return pa.timestamp(*more) if more else pa.type_for_alias(first)
+
+
+def _is_of(library: str, name: str, value: Any) -> bool:
+    """Whether a value has a type of a library, which need not be installed."""
+    return any(
+        each.__module__.partition(".")[0] == library and each.__name__ == name
+        for each in type(value).__mro__
+    )
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,11 @@ __all__ = ["Unit", "Wording", "check_texts", "check_unit", "readable"]
 Unit: TypeAlias = str | tuple[str, str]
 #: Where one word of a name written in one ends: before a capital after a small letter or a digit,
 #: before the last capital of several if a small letter follows, and before a number.
-WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[0-9])(?=[A-Z])")
+WORD_ENDS = re.compile(
+    r"(?<=[a-z])(?<!\b[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[0-9])(?=[A-Z])"
+)
+#: A word that begins with one small letter and a capital is written so: kEUR, kWh, pH, eGFR.
+SMALL_AND_CAPITAL = re.compile(r"\W*[a-z][A-Z]")
 
 
 @dataclass(frozen=True)
@@ -108,13 +112,20 @@ def readable(name: str) -> str:
     ('credit amount', 'hours per week', 'monthly income')
     >>> readable("BMI"), readable("x0"), readable("Late30-59Days"), readable("7")
     ('BMI', 'x0', 'late 30-59 days', 'column 7')
+    >>> readable("savings (kEUR)"), readable("pH")
+    ('savings (kEUR)', 'pH')
     """
     if re.fullmatch(r"\d*", name.strip()):
         return f"column {name.strip()}".strip()
     text = re.sub(r"(?<!\d)-|-(?!\d)|[_\s]+", " ", name)
     if not re.fullmatch(r"[A-Za-z]{1,2}\d+", name):  # x0 is one word
         text = WORD_ENDS.sub(" ", text)
-    words = [word if word.isupper() and len(word) > 1 else word.lower() for word in text.split()]
+    words = [
+        word
+        if (word.isupper() and len(word) > 1) or SMALL_AND_CAPITAL.match(word)
+        else word.lower()
+        for word in text.split()
+    ]
     return " ".join(words) or name
 
 

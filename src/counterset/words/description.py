@@ -42,8 +42,10 @@ __all__ = [
     "how_far",
     "how_sure",
     "is_in_usual_ranges",
+    "lasting_options",
     "measured",
     "order_of",
+    "room_sentences",
     "survived",
     "unusual_options",
     "what_stays",
@@ -603,7 +605,7 @@ class Description:
                 _option(explanation, option, texts, labels) for option in explanation.options
             ),
             unusual=tuple(unusual_options(explanation, texts, explanation.options)),
-            lasting=(*_safer(explanation, texts), *_rooms(explanation, texts, labels)),
+            lasting=tuple(lasting_options(explanation, texts, labels, explanation.options)),
             kept=(*([stays] if stays else []), *constraints_kept(explanation.context, texts)),
             far=tuple(how_far(explanation, texts)),
             sure=(
@@ -734,31 +736,59 @@ def unusual_options(
     ]
 
 
-def _safer(explanation: Explanation, templates: Templates) -> list[str]:
-    """Return which options are safer than the others."""
-    ranks = [str(option.rank) for option in explanation.options if option.safe]
+def lasting_options(
+    explanation: Explanation,
+    templates: Templates,
+    outcomes: Outcomes,
+    options: Iterable[Option],
+) -> list[str]:
+    """Return which options are safer, and how far the values of each may differ.
+
+    Parameters
+    ----------
+    options
+        Those of its options that are shown.
+    """
+    shown = [option.rank for option in options]
+    rooms = _rooms(explanation, templates, outcomes)
+    told = [rooms[rank - 1] for rank in shown]
+    return [*_safer(explanation, templates, shown), *filter(None, told)]
+
+
+def _safer(explanation: Explanation, templates: Templates, shown: list[int]) -> list[str]:
+    """Return which of the options that are shown are safer than the others."""
+    safe = [option.rank for option in explanation.options if option.safe]
+    ranks = [str(rank) for rank in shown if rank in safe]
     if not ranks:
         return []
-    if len(ranks) == len(explanation):
+    if len(safe) == len(explanation):
         return [templates("safe.all")] if len(ranks) > 1 else []
     if len(ranks) == 1:
         return [templates("safe.one", rank=ranks[0])]
     return [templates("safe.many", ranks=templates.join(ranks))]
 
 
-def _rooms(explanation: Explanation, templates: Templates, outcomes: Outcomes) -> list[str]:
-    """Return how far each value of each option may differ, where a margin was asked for."""
-    margin, writer = explanation.context.margin, Writer(templates)
-    if margin is None:
-        return []
-    sentences = []
+def room_sentences(
+    explanation: Explanation,
+    outcomes: Mapping[Any, str] | None = None,
+    templates: TemplatesLike = None,
+) -> list[str | None]:
+    """Return of each option how far its values may differ, where a margin was asked for."""
+    texts = Templates.read(templates)
+    return _rooms(explanation, texts, Outcomes(explanation, texts, outcomes or {}))
+
+
+def _rooms(explanation: Explanation, templates: Templates, outcomes: Outcomes) -> list[str | None]:
+    """Return of each option how far its values may differ; None where nothing can be said."""
+    writer, table = Writer(templates), explanation.coded.table
+    sentences: list[str | None] = []
     for option in explanation.options:
-        rooms = [_room(explanation.coded.table, room, writer) for room in option.rooms]
-        if rooms:
-            name = "margin.room" if len(rooms) == 1 else "margin.rooms"
-            texts = {"rank": option.rank, "wanted": outcomes.aim()}
-            joined = templates("margin.or").join(rooms)
-            sentences.append(templates(name, rooms=joined, **texts))
+        has_margin = explanation.context.margin is not None
+        rooms = [_room(table, room, writer) for room in option.rooms] if has_margin else []
+        name = "margin.room" if len(rooms) == 1 else "margin.rooms"
+        joined, texts = templates("margin.or").join(rooms), {"wanted": outcomes.aim()}
+        sentence = templates(name, rooms=joined, rank=option.rank, **texts) if rooms else None
+        sentences.append(sentence)
     return sentences
 
 

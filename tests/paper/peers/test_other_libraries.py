@@ -152,7 +152,8 @@ class FakeEllice:
         self.given = given
         if self.move is None:
             return pd.DataFrame()
-        return (query.astype(np.float32) + self.move).assign(original_index=0)
+        moved: pd.DataFrame = query.astype(np.float32) + self.move
+        return moved.assign(original_index=0)
 
 
 class FakeLinear:
@@ -263,7 +264,7 @@ class FakeGlobeCe:
 
     def __init__(self, leaves: Any, described: Any, frame: pd.DataFrame) -> None:
         self.described, self.frame = described, frame
-        assert set(leaves(frame).tolist()) == {0, 1}
+        assert not leaves(frame).any()  # the rows of the class
 
     def get_best_delta(self) -> Any:
         return np.array([0.0, 0.0, 0.0, 1.0, 0.0])
@@ -301,3 +302,138 @@ def test_where_cel_is_missing_it_is_named() -> None:
     for name in ("globe-ce", "ares", "t-crex", "glance"):
         with pytest.raises(MissingExtraError, match="counterset peers --install cel"):
             find_peer(name, 1).fit(model, frame)
+
+
+class FakeTCREx:
+    """Stands in for T-CREx: keeps what it was fitted to, and moves every point."""
+
+    def __init__(self, target_model: Any, **_: Any) -> None:
+        self.target_model = target_model
+
+    def fit(self, rows: Matrix, y: Any) -> FakeTCREx:
+        self.rows, self.y = rows, y
+        self.tree = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0).fit(rows, y)
+        return self
+
+    def explain(self, rows: Matrix) -> Matrix:
+        moved: Matrix = rows + np.array([[0.0, 0.0, 0.0, self.move, 0.0]])
+        return moved
+
+    move = 0.1
+
+
+def test_t_crex_gets_the_labels_and_counts_the_wanted_class(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cel, "_module", lambda _: SimpleNamespace(TCREx=FakeTCREx))
+    frame, model = fitted()
+    peer: Any = find_peer("t-crex", 1)
+    peer.fit(model, frame)
+    learned = peer._learned[False]
+    np.testing.assert_array_equal(learned.y, model.predict(frame).astype(int))
+    assert learned.target_model.predict(frame).all()
+    node = learned.tree.apply(learned.rows)[0]
+    assert learned._get_node_bounds(learned.tree, node) == cel.box_of(learned.tree.tree_, node)
+    (found,) = peer.explain_many(frame[:1])
+    assert found["income"].iloc[0] > frame["income"].iloc[0]
+    monkeypatch.setattr(FakeTCREx, "move", 0.0)
+    assert peer.explain_many(frame[:1])[0].shape == (0, 3)
+
+
+class FakeGLANCE:
+    """Stands in for GLANCE: asks its model as DiCE does."""
+
+    def __init__(self, rows: Matrix, y: Any, module: Any, names: list[str], k: int, s: int) -> None:
+        tensor = SimpleNamespace(detach=lambda: SimpleNamespace(numpy=lambda: rows))
+        self.same = (module.forward(tensor)[:, 0] == y).all()
+        self.names, self.k, self.s = names, k, s
+        self.final_clusters = [1]
+
+    def prep(self, rows: Matrix, y: Any) -> None:
+        assert len(rows) == len(y)
+
+    def get_counterfactual(self, x: Matrix) -> Matrix:
+        return np.asarray(x[0] + [0.0, 0.0, 0.0, 0.1, 0.0])
+
+
+def test_glance_gets_a_model_that_answers_with_the_wanted_class(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = SimpleNamespace
+    stand_in(
+        monkeypatch,
+        "torch",
+        nn=SimpleNamespace(Module=module),
+        tensor=np.asarray,
+        float32=np.float32,
+    )
+    monkeypatch.setattr(cel, "_module", lambda _: SimpleNamespace(GLANCE=FakeGLANCE))
+    frame, model = fitted()
+    peer: Any = find_peer("glance", 1)
+    peer.fit(model, frame)
+    learned = peer._learned[False]
+    assert learned.same
+    assert (learned.names, learned.k, learned.s) == (["f0_0", "f0_1", "f0_2", "f1", "f2"], 10, 4)
+    (found,) = peer.explain_many(frame[~model.predict(frame)].iloc[[0]])
+    assert len(found) == 1
+    learned.final_clusters = []
+    assert peer.explain_many(frame[~model.predict(frame)].iloc[[0]])[0].shape == (0, 3)
+
+
+class FakeAReS:
+    """Stands in for AReS: three rules that raise the income, one of them for others."""
+
+    length = 7
+
+    def __init__(self, leaves: Any, described: Any, frame: pd.DataFrame, n_bins: int) -> None:
+        self.described = described
+        self.V = SimpleNamespace(
+            length=self.length,
+            triples_array=np.arange(self.length),
+            triple_cost=self.triple_cost,
+        )
+        always, never = frozenset({"always"}), frozenset({"never"})
+        self.R = SimpleNamespace(
+            triples={
+                (always, always, frozenset({"0.9"})),
+                (always, always, frozenset({"0.0"})),
+                (never, always, frozenset({"0.8"})),
+            }
+        )
+
+    def generate_itemsets(self, share: float, max_width: int) -> None: ...
+
+    def generate_groundset(self, max_width: int, then_generation: float) -> None: ...
+
+    def evaluate_groundset(self, weights: Any, r: int, **_: Any) -> None:
+        assert r == self.length
+
+    def select_groundset(self, s: int) -> None: ...
+
+    def optimise_groundset(self, weights: Any, **_: Any) -> None: ...
+
+    def bin_X_test(self, frame: pd.DataFrame) -> pd.DataFrame:
+        assert list(frame) == self.described.features
+        return pd.DataFrame({"always": [True], "never": [False]})
+
+    def triple_cost(self, rule: Any, explainer: Any, frame: pd.DataFrame) -> Any:
+        [then] = rule[2]
+        return 0, 0, frame.assign(f1=float(then))
+
+
+def test_of_the_rules_of_ares_those_count_that_apply_and_change_the_class(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stand_in(monkeypatch, "matplotlib", use=lambda _: None)
+    monkeypatch.setattr(cel, "_module", lambda _: SimpleNamespace(AReS=FakeAReS))
+    frame, model = fitted()
+    peer = find_peer("ares", 1)
+    peer.fit(model, frame)
+    declined = frame[~model.predict(frame)].iloc[[0]]
+    (found,) = peer.explain_many(declined)
+    assert model.predict(found).all()
+    income = frame["income"]
+    np.testing.assert_allclose(found["income"], [income.min() + 0.9 * np.ptp(income)])
+    monkeypatch.setattr(FakeAReS, "length", 0)
+    peer.fit(model, frame)  # no rule at all
+    assert peer.explain_many(declined)[0].shape == (0, 3)

@@ -36,6 +36,8 @@ STEPS = 1000
 #: AReS compares 300 rules, and GLANCE begins with 10 groups: with more, they are not learned
 #: within the time limit of a peer.
 RULES, CENTRES = 300, 10
+#: For the same reason, GLOBE-CE and AReS learn from at most 200 rows of each class.
+ROWS = 200
 
 
 @dataclass
@@ -130,9 +132,8 @@ class GlobeCe(_OfGroups):
 
     def _learn(self, rows: Matrix, away: Mask, leaves: Leaves) -> Any:
         described = self._described()
-        explainer = _module("global_methods.globe_ce.globe_ce").GLOBE_CE(
-            leaves, described, pd.DataFrame(rows, columns=described.features)
-        )
+        own = pd.DataFrame(_spread(rows[~away]), columns=described.features)
+        explainer = _module("global_methods.globe_ce.globe_ce").GLOBE_CE(leaves, described, own)
         direction = explainer.get_best_delta()
         farthest = max(explainer.bisection(direction), 1.0)
         return explainer, np.linspace(0.0, farthest, STEPS)[:, None] * direction
@@ -162,7 +163,8 @@ class Ares(_OfGroups):
     def _learn(self, rows: Matrix, away: Mask, leaves: Leaves) -> Any:
         import_library("cel", "matplotlib").use("agg")
         described = self._described()
-        frame = pd.DataFrame(rows, columns=described.features)
+        both = np.concatenate([_spread(rows[~away]), _spread(rows[away])])
+        frame = pd.DataFrame(both, columns=described.features)
         explainer = _module("global_methods.ares.ares").AReS(leaves, described, frame, n_bins=5)
         share = 0.1
         explainer.generate_itemsets(share, max_width=1)
@@ -187,7 +189,7 @@ class Ares(_OfGroups):
         frame = pd.DataFrame(row[None, :], columns=self._described().features)
         cut = explainer.bin_X_test(frame).iloc[0]
         options = [
-            explainer.triple_cost(rule, explainer, frame)[2].to_numpy(dtype=np.float64)[0]
+            explainer.V.triple_cost(rule, explainer, frame)[2].to_numpy(dtype=np.float64)[0]
             for rule in rules
             if all(cut[value] for value in (*rule[0], *rule[1]))
         ]
@@ -272,6 +274,13 @@ class Glance(_OfGroups):
             return np.zeros((0, len(row)))
         found: Matrix = np.asarray(learned.get_counterfactual(row[None, :]))[None, :]
         return found
+
+
+def _spread(rows: Matrix) -> Matrix:
+    """Return some rows, evenly spread over all of them."""
+    at = np.linspace(0, len(rows) - 1, min(ROWS, len(rows))).astype(np.intp)
+    spread: Matrix = rows[np.unique(at)]
+    return spread
 
 
 def _module(path: str) -> Any:

@@ -25,6 +25,7 @@ export function toAddress(state) {
   if (asked.tried) held.w = differences(asked.tried, asked.values);
   if (asked.kept.length) held.k = asked.kept;
   if (asked.rejected.length) held.x = asked.rejected;
+  if (asked.ranges) held.g = true;
   if (asked.picture !== "changes") held.p = asked.picture;
   if (asked.noise !== 0.03) held.s = asked.noise;
   if (asked.seed) held.r = asked.seed;
@@ -65,6 +66,7 @@ export function restore(now, held) {
   asked.tried = held.w ? { ...asked.values, ...known(held.w) } : null;
   asked.kept = list(held.k).map(known);
   asked.rejected = list(held.x).filter((each) => typeof each?.kind === "string");
+  asked.ranges = held.g === true;
   asked.picture = ["changes", "map", "menu"].includes(held.p) ? held.p : "changes";
   asked.noise = typeof held.s === "number" ? held.s : 0.03;
   asked.seed = Number.isInteger(held.r) ? held.r : 0;

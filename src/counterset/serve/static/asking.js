@@ -33,9 +33,10 @@ const loaded = new Map();
 function bodies(now) {
   const body = question(now);
   const { kept, ...unkept } = body;
-  const drawn = { ...unkept, noise: now.asked.noise, seed: now.asked.seed };
-  return { explain: body, map: unkept, lift: unkept, reasons: unkept,
-    compare: { ...unkept, other: loaded.get(now.asked.other) },
+  const { ranges, ...points } = unkept;
+  const drawn = { ...points, noise: now.asked.noise, seed: now.asked.seed };
+  return { explain: body, map: points, lift: points, reasons: points,
+    compare: { ...points, other: loaded.get(now.asked.other) },
     predict: { values: now.asked.tried, target: body.target },
     nearest: { ...drawn, strategy: "nearest" }, shared: { ...drawn, strategy: "shared" } };
 }

@@ -32,7 +32,7 @@ export function header(state) {
 function badges(state) {
   const { asked, trial, answer } = state;
   const named = asked.case === null ? "New person" : `Case ${caseName(state)}`;
-  const isOff = answer && isOld(state, "explain") && (state.failed.explain || (!asked.tried && Object.keys(state.invalid).length));
+  const isOff = answer && isOld(state, "explain") && (state.failed.explain || (!asked.tried && Object.keys(state.invalid).length > 0));
   return h("div", { class: "badges" },
     h("p", { class: `badge ${answer && isOld(state, "explain") ? "old" : ""}`, id: "decision" },
       h("span", { class: "small" }, data(named), isOff && ", before your change"),

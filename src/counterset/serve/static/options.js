@@ -1,7 +1,7 @@
 // The options: what each changes, how far it gets, and those that are kept.
 
 import { data, h } from "./dom.js";
-import { bringBack, dropOption, isKept, isTried, keepOption, keyOf, lift, look, optionsShown, rejectOption, tryOption } from "./actions.js";
+import { bringBack, dropOption, isKept, isTried, keepOption, keyOf, lift, look, optionsShown, rejectOption, set, tryOption } from "./actions.js";
 import { isOld, isShort } from "./asking.js";
 import { counted, marker, number, optionClass, percent } from "./format.js";
 import { failure, waiting } from "./failures.js";
@@ -12,7 +12,7 @@ const MOST_IN_SENTENCE = 5; // changes: a sentence with more has them in a list 
 export function optionsPanel(state) {
   const { answer } = state;
   return [
-    h("div", { class: "head" }, h("h2", { tabindex: "-1" }, heading(state)), why(state)),
+    h("div", { class: "head" }, h("h2", { tabindex: "-1" }, heading(state)), rangesButton(state), why(state)),
     state.hasReasons && reasons(state),
     failure(state, "explain", "report"),
     answer && notUpToDate(state),
@@ -38,6 +38,13 @@ function notUpToDate(state) {
   if (!faults.length && !state.failed.explain) return null;
   const named = faults.map((name) => [data(feature(name).label), " cannot be read. "]);
   return h("p", { class: "stale", key: "stale", role: "status" }, "⚠ ", named, "The options below are for the values before.");
+}
+
+// Between which values one may choose: that is looked for only when somebody wants to know.
+function rangesButton(state) {
+  if (!state.answer?.options.length) return null;
+  return h("button", { type: "button", id: "ranges", "aria-pressed": String(state.asked.ranges),
+    onclick: () => set({ ranges: !state.asked.ranges }) }, "Ranges");
 }
 
 // Why the model decides as it does, when somebody wants to know.
@@ -93,8 +100,10 @@ function optionItem(state, option, nearest) {
     option.changes.length > MOST_IN_SENTENCE && h("ul", { class: "changes" }, option.lines.map((each) => h("li", {}, each))),
     chance(state, state.answer.chances?.then[rank - 1]),
     option.unusual_text && h("p", { class: "note" }, option.unusual_text),
+    state.answer.rooms[rank - 1] && h("p", { class: "note" }, state.answer.rooms[rank - 1]),
     h("p", { class: "facts" },
       option.distance === nearest && h("span", { class: "tag" }, "nearest"),
+      option.safe && h("span", { class: "tag", title: "More likely to work if the model is trained again" }, "safer"),
       tried && h("span", { class: "tag trying" }, "tried in the what-if"),
       offered(state, option)),
     h("div", { class: "buttons" },

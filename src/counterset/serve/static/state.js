@@ -16,6 +16,7 @@ export const state = {
     tried: null, // the values of the what-if, null if there is none
     kept: [], // of each option that is kept: what it changes
     rejected: [], // of each option that is set aside: its kind and its sentence
+    ranges: false, // whether options say between which values one may choose
     picture: "changes",
     noise: 0.03,
     seed: 0,
@@ -112,8 +113,8 @@ export function constraintsToSend(now = state) {
 
 // What is asked about the case. For each option that is set aside, one more is asked for.
 export function question(now = state) {
-  const { case: position, values, options, kept, rejected } = now.asked;
-  return { case: position, values, constraints: constraintsToSend(now), ...goal(now), kept,
+  const { case: position, values, options, kept, rejected, ranges } = now.asked;
+  return { case: position, values, constraints: constraintsToSend(now), ...goal(now), kept, ranges,
     options: Math.min(now.start.most_asked, options + rejected.length + now.extra) };
 }
 
@@ -130,7 +131,7 @@ export function firstConstraints(start) {
 // What belongs to one person, as it is before anything was chosen: the next one starts with it.
 export function cleanPerson(now) {
   Object.assign(now.asked, { constraints: firstConstraints(now.start), tried: null, kept: [],
-    rejected: [], entered: null, search: "" });
+    rejected: [], ranges: false, entered: null, search: "" });
   Object.assign(now, { extra: 0, invalid: {}, order: null, person: null, hasReasons: false, name: "",
     compared: null, answer: null, trial: null, map: null, reasons: null, lift: null,
     nearby: { nearest: null, shared: null } });
