@@ -107,6 +107,8 @@ def medians(summary: pd.DataFrame) -> pd.DataFrame:
     for peer, own in summary.groupby("peer", sort=False):
         measured = own[own["inputs"] > 0]
         row = {"explainer": peer, "tasks": f"{len(measured)} of {len(own)}"}
+        if in_part := int((measured["error"] != "").sum()):
+            row["tasks"] += f", {in_part} in part"
         for figure, form in SHOWN.items():
             value = measured[figure].median()
             row[HEADINGS[figure]] = "-" if pd.isna(value) else form.format(value)
