@@ -48,7 +48,7 @@ EXPLAINERS = (
     "counterset-nearest", "counterset-shared", "counterset", "nearest-rows", "constant", "face",
     "wachter", "roar", "milp", "cp-sat", "nice", "nice-sparsity", "treecf", "treecf-exact",
     "alibi-proto", "alibi-counterfactual", "cfnow", "ellice", "ellice-rows", "recourse", "globe-ce",
-    "ares", "t-crex", "glance", "dice-random", "dice-random-binary", "dice-genetic-binary",
+    "ares", "t-crex", "glance", "cemsp", "dice-random", "dice-random-binary", "dice-genetic-binary",
     "dice-kdtree-binary", "dice-gradient", "dice-gradient-binary",
 )  # fmt: skip
 
@@ -107,6 +107,8 @@ def medians(summary: pd.DataFrame) -> pd.DataFrame:
     for peer, own in summary.groupby("peer", sort=False):
         measured = own[own["inputs"] > 0]
         row = {"explainer": peer, "tasks": f"{len(measured)} of {len(own)}"}
+        if in_part := int((measured["error"] != "").sum()):
+            row["tasks"] += f", {in_part} in part"
         for figure, form in SHOWN.items():
             value = measured[figure].median()
             row[HEADINGS[figure]] = "-" if pd.isna(value) else form.format(value)

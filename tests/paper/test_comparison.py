@@ -185,6 +185,16 @@ def test_two_tasks_of_one_name_are_refused(tmp_path: Path) -> None:
         run(tmp_path, ["Silent"], tasks=[task(), task()])
 
 
+def test_a_comparison_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="Name at least one"):
+        run(tmp_path, [])
+
+
+def test_a_limit_of_memory_is_a_row_too(tmp_path: Path) -> None:
+    summary = run(tmp_path, ["Greedy"], memory_limit=1e9).summary
+    assert summary["error"].tolist() == ["needs more memory than the limit of 1 GB"]
+
+
 def test_without_an_exact_solver_the_optimum_is_empty_with_the_reason(tmp_path: Path) -> None:
     model = GaussianNB().fit(task().X_train, task().y_test)  # no solver reads it
     comparison = run(tmp_path, ["nearest-rows"], tasks=[replace(task(immutable=()), model=model)])

@@ -211,6 +211,8 @@ class Comparer:
         progress
             Show a progress bar on the error stream.
         """
+        if not peers:
+            raise InvalidInputError("There is no explainer to compare. Name at least one.")
         for peer in peers:
             check_peer(peer)
         named = {(task.data, task.kind): task for task in tasks}
@@ -702,7 +704,7 @@ def draw(summary: pd.DataFrame, file: Path) -> None:
         axis.xaxis.set_major_formatter("{x:g}")
         axis.tick_params(labelsize=8)
         axis.spines[["top", "right"]].set_visible(False)
-    _write_names(figure, names, hollow=bool((shown["found"] < 1).any()))
+    _write_names(figure, names, hollow=any(map(_is_in_part, shown.to_dict("records"))))
     figure.draw_without_rendering()  # now it is known where points are
     for axis, (_, rows) in zip(axes.flat, tasks, strict=False):
         _draw_discs(axis, rows, names)
@@ -724,7 +726,7 @@ def _ticks(low: float, high: float) -> list[float]:
 def _draw_discs(axis: Any, rows: pd.DataFrame, names: Sequence[str]) -> None:
     """Draw the explainers of a task as their numbers; discs that would overlap stand apart.
 
-    Those without an option for some inputs are hollow: their figures are of the others.
+    Those whose figures are of some inputs only are hollow.
     """
     from matplotlib.transforms import offset_copy  # noqa: PLC0415 - an extra
 
@@ -741,7 +743,7 @@ def _draw_discs(axis: Any, rows: pd.DataFrame, names: Sequence[str]) -> None:
         )
         placed.append(own + shift)
         colour, ink = _colour(row["set_survival"]), "black"
-        hollow = row["found"] < 1
+        hollow = _is_in_part(row)
         if colour in (SURVIVES[0][1], SURVIVES[-1][1]) and not hollow:
             ink = "white"
         away = offset_copy(axis.transData, axis.figure, x=shift[0], y=shift[1], units="points")
@@ -762,6 +764,11 @@ def _draw_discs(axis: Any, rows: pd.DataFrame, names: Sequence[str]) -> None:
         )  # fmt: skip
 
 
+def _is_in_part(row: Any) -> bool:
+    """Whether the figures of an explainer are of some inputs only."""
+    return bool(row["found"] < 1 or row["error"])
+
+
 def _colour(survival: float) -> str:
     if np.isnan(survival):
         return UNKNOWN
@@ -777,7 +784,7 @@ def _write_names(figure: Any, names: Sequence[str], *, hollow: bool) -> None:
     listed = "   ".join(f"{i}\u00a0{name}" for i, name in enumerate(names, start=1))
     lines = textwrap.wrap(listed, int(13 * width))
     if hollow:
-        lines.append("Hollow: some inputs have no option.")
+        lines.append("Hollow: some inputs have no option, or were not finished.")
     below, above = 0.1 + 0.18 * len(lines), 0.35
     figure.get_layout_engine().set(rect=(0, below / height, 1, 1 - (below + above) / height))
     figure.text(0.1 / width, 0.07 / height, "\n".join(lines), fontsize=9, va="bottom")
