@@ -59,6 +59,7 @@ def test_an_invalid_set_shows_up_as_invalid(runner: PeerRunner) -> None:
     ("peer", "message"),
     [
         ("Crashing", "RuntimeError: the matrix is on fire"),
+        ("Wordless", r"KeyError: raise KeyError \(toy_peers\.py, line"),
         ("Dying", "the process ended with exit code 3"),
         ("Killed", "the process was ended by SIGKILL; the limit of memory is 4 GB"),
         ("Crooked", "3 features"),

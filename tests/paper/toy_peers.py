@@ -45,6 +45,13 @@ class Crashing(Corner):
         raise RuntimeError("the matrix is on fire")
 
 
+class Wordless(Corner):
+    """Raises an error without a message."""
+
+    def explain_many(self, X: Matrix) -> list[Matrix]:
+        raise KeyError
+
+
 class Dying(Corner):
     """Ends the process without a message."""
 

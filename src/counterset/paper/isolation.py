@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -460,8 +461,12 @@ def _versions() -> list[str]:
 
 
 def _named(error: Exception) -> str:
+    """Return the kind of an error with its first line; without one, with the line that raised."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0] if lines else ''}"
+    if not lines:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        lines = [f"{last.line} ({Path(last.filename).name}, line {last.lineno})"]
+    return f"{type(error).__name__}: {lines[0]}"
 
 
 def _limit_memory(limit: int) -> None:

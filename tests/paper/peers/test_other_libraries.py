@@ -313,13 +313,30 @@ class FakeTCREx:
     def fit(self, rows: Matrix, y: Any) -> FakeTCREx:
         self.rows, self.y = rows, y
         self.tree = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0).fit(rows, y)
+        self._assign_optimal_rules()
         return self
+
+    def _assign_optimal_rules(self) -> None:
+        assert self.maximal_rules_
 
     def explain(self, rows: Matrix) -> Matrix:
         moved: Matrix = rows + np.array([[0.0, 0.0, 0.0, self.move, 0.0]])
         return moved
 
     move = 0.1
+    maximal_rules_ = ("a box",)
+
+
+def test_t_crex_has_no_options_where_the_wanted_class_prevails_in_no_box(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # CEL ended in a KeyError.
+    monkeypatch.setattr(cel, "_module", lambda _: SimpleNamespace(TCREx=FakeTCREx))
+    monkeypatch.setattr(FakeTCREx, "maximal_rules_", ())
+    frame, model = fitted()
+    peer: Any = find_peer("t-crex", 1)
+    peer.fit(model, frame)
+    assert peer.explain_many(frame[:1])[0].shape == (0, 3)
 
 
 def test_t_crex_gets_the_labels_and_counts_the_wanted_class(

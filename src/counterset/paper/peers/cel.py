@@ -219,14 +219,27 @@ class TCrex(_OfGroups):
             def _get_node_bounds(self, tree: Any, node: int) -> list[tuple[float, float]]:
                 return box_of(tree.tree_, node)
 
-        return Boxes(wanted, surrogate_tree_params={"max_leaf_nodes": 8, "random_state": 0}).fit(
-            rows, away.astype(int)
-        )
+            def _assign_optimal_rules(self) -> Any:
+                if not self.maximal_rules_:  # CEL would end in a KeyError
+                    raise _NoBoxError
+                return super()._assign_optimal_rules()
+
+        boxes = Boxes(wanted, surrogate_tree_params={"max_leaf_nodes": 8, "random_state": 0})
+        try:
+            return boxes.fit(rows, away.astype(int))
+        except _NoBoxError:
+            return None
 
     def _find(self, learned: Any, row: Vector, leaves: Leaves) -> Matrix:
+        if learned is None:
+            return np.zeros((0, len(row)))
         found: Matrix = np.asarray(learned.explain(row[None, :]))
         moved: Matrix = found[(found != row).any(axis=1)]
         return moved
+
+
+class _NoBoxError(Exception):
+    """Raised when the wanted class prevails in no box."""
 
 
 def box_of(tree: Any, node: int) -> list[tuple[float, float]]:
