@@ -237,7 +237,7 @@ def table_task(
     >>> data = datasets.load("german_credit")
     >>> task = table_task("credit", data.X, data.y, "forest", inputs=2, immutable=["age"])
     >>> task.inputs["age"].tolist(), len(task.retrain(3))
-    ([29.0, 26.0], 3)
+    ([53.0, 35.0], 3)
     """
     _check_names(immutable, list(X.columns), name)
     whole = X.notna().all(axis=1).to_numpy()

@@ -303,6 +303,14 @@ def _read_time(count: int, unit: str, zone: str | None) -> pd.Timestamp:
     return value if zone is None else value.tz_localize("UTC").tz_convert(zone)
 
 
+def _write_duration(value: pd.Timedelta) -> tuple[int, str]:
+    return int(value.to_timedelta64().astype(np.int64)), value.unit
+
+
+def _read_duration(count: int, unit: str) -> pd.Timedelta:
+    return pd.Timedelta(np.timedelta64(count, unit))  # type: ignore[call-overload]
+
+
 #: Whether a value is of a kind, what is written of it, and how that is read.
 SCALARS: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Any], Callable[..., Any]]] = {
     "bytes": (
@@ -333,6 +341,12 @@ SCALARS: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Any], Callable[.
         lambda value: type(value) is datetime.datetime and value.tzinfo is None,
         lambda value: (value.isoformat(), value.fold),
         lambda text, fold: datetime.datetime.fromisoformat(text).replace(fold=fold),
+    ),
+    "timedelta": (lambda value: isinstance(value, pd.Timedelta), _write_duration, _read_duration),
+    "duration": (
+        lambda value: type(value) is datetime.timedelta,
+        lambda value: (value.days, value.seconds, value.microseconds),
+        datetime.timedelta,
     ),
     "date": (
         lambda value: type(value) is datetime.date,
