@@ -33,8 +33,9 @@ BELOW = {
         "reference/index", "Measurements <measurements>", "development",
     ],
     "how_to.md": [
-        "models", "constraints", "margin", "words", "plots", "report", "shared_lists", "lasting",
-        "privacy", "command_line", "cluster", "explorer", "service", "deploying", "reproduction",
+        "models", "mixed_data", "constraints", "margin", "words", "letters", "plots", "report",
+        "shared_lists", "lasting", "privacy", "command_line", "cluster", "explorer", "service",
+        "deploying", "reproduction",
     ],
     "how_it_works.md": ["theory", "comparison"],
     "reference/index.md": [
