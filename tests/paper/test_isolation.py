@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from counterset._base.arrays import Matrix
 from counterset.paper import isolation
 from counterset.paper.cells import Cell, CellError
 from counterset.paper.experiment import Experiment
@@ -260,6 +261,26 @@ def test_frames_and_their_models_work_through_the_pipe(tmp_path: Path) -> None:
     assert found["town"].isin(["Oslo", "Bergen"]).all()
 
 
+def first_request(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> tuple[Matrix, LogisticRegression, dict[str, Any]]:
+    """Return training rows, a model in a file, and what a peer's process is told first."""
+    monkeypatch.setattr(isolation, "_limit_memory", lambda limit: None)
+    X = np.random.default_rng(0).random((40, 2))
+    model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
+    joblib.dump(model, tmp_path / "model")
+    told = {
+        "peer": "nearest-rows",
+        "norm": 1,
+        "immutable": (),
+        "alpha": None,
+        "memory": 1,
+        "rows": pack(X),
+        "model": str(tmp_path / "model"),
+    }
+    return X, model, told
+
+
 def answers_of_serve(requests: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """Return what ``serve`` answers, run in a thread of this process."""
     ours, theirs = Pipe()
@@ -278,19 +299,7 @@ def answers_of_serve(requests: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
 def test_serve_answers_requests_until_the_pipe_is_closed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(isolation, "_limit_memory", lambda limit: None)
-    X = np.random.default_rng(0).random((40, 2))
-    model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
-    joblib.dump(model, tmp_path / "model")
-    told = {
-        "peer": "nearest-rows",
-        "norm": 1,
-        "immutable": (),
-        "alpha": None,
-        "memory": 1,
-        "rows": pack(X),
-        "model": str(tmp_path / "model"),
-    }
+    X, _, told = first_request(monkeypatch, tmp_path)
     (kind, fitted), (_, explained) = answers_of_serve([("fit", told), ("explain", pack(X[:2]))])
     assert kind == "done"
     assert fitted["uses_norm"]
@@ -306,18 +315,8 @@ def test_a_model_is_copied_where_versions_are_equal_and_asked_elsewhere(
     same: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     # Libraries that read trees could not read a model behind a pipe.
-    monkeypatch.setattr(isolation, "_limit_memory", lambda limit: None)
-    X = np.random.default_rng(0).random((40, 2))
-    model = LogisticRegression().fit(X, X.sum(axis=1) > 1)
-    joblib.dump(model, tmp_path / "model")
-    told = {
-        "peer": "nearest-rows",
-        "norm": 1,
-        "immutable": (),
-        "alpha": None,
-        "memory": 1,
-        "rows": pack(X),
-        "model": str(tmp_path / "model"),
+    X, model, told = first_request(monkeypatch, tmp_path)
+    told |= {
         "versions": isolation._versions() if same else ["Python 2.7"],
         "answers": {"questions": ["predict"], "classes": [False, True], "read": {}},
     }

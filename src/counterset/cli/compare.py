@@ -12,7 +12,13 @@ import pandas as pd
 
 from counterset import datasets
 from counterset.cli.files import check_files, check_folder, listed, read_rows, select_features
-from counterset.cli.parsing import Commands, add_parser, positive_number, whole_number
+from counterset.cli.parsing import (
+    Commands,
+    add_immutable,
+    add_parser,
+    positive_number,
+    whole_number,
+)
 from counterset.exceptions import InvalidInputError
 from counterset.models.files import feature_names, is_table_file, load_model
 from counterset.paper.comparison import WRITTEN, Comparer
@@ -63,13 +69,7 @@ def add_command(commands: Commands) -> None:
         metavar="PEER",
         help="explainers, or package.module:Class (default: six)",
     )
-    group.add_argument(
-        "--immutable",
-        nargs="+",
-        default=[],
-        metavar="FEATURE",
-        help="features that must not change",
-    )
+    add_immutable(group)
     for name, kind, default, text in (
         ("inputs", whole_number(1), 10, "rows to explain"),
         ("repeats", whole_number(1), 3, "noisy copies of each"),

@@ -15,6 +15,7 @@ __all__ = [
     "Help",
     "Parser",
     "add_goal",
+    "add_immutable",
     "add_margin",
     "add_model_and_data",
     "add_outcomes",
@@ -197,8 +198,8 @@ def add_goal(group: Group) -> None:
     )
 
 
-def add_settings(group: Group) -> None:
-    """Add what may change, how features are called, and the number of options."""
+def add_immutable(group: Group) -> None:
+    """Add the features that must not change."""
     group.add_argument(
         "--immutable",
         nargs="+",
@@ -206,6 +207,11 @@ def add_settings(group: Group) -> None:
         metavar="FEATURE",
         help="features that must not change",
     )
+
+
+def add_settings(group: Group) -> None:
+    """Add what may change, how features are called, and the number of options."""
+    add_immutable(group)
     group.add_argument(
         "--constraints", type=Path, metavar="FILE", help="what may change: a .json or .toml file"
     )

@@ -239,7 +239,7 @@ def _without_is_more(*metrics: str) -> Callable[[Evidence], Verdicts]:
 def _slower(
     times: float, datasets: Sequence[str] = (), *, minimised: bool = True
 ) -> Callable[[Evidence], Verdicts]:
-    """Whether DiCE takes more than so many times as long, and less than ten times that."""
+    """Whether DiCE takes more than a given multiple of the time, and less than ten times that."""
 
     def verdicts(evidence: Evidence) -> Verdicts:
         ours = evidence.minimised if minimised else evidence.unminimised

@@ -48,8 +48,8 @@ class Difference(NamedTuple):
 def paired_difference(ours: pd.DataFrame, theirs: pd.DataFrame, metric: str) -> Difference | None:
     """Return the mean difference of a figure, ours minus theirs, over the inputs that both have.
 
-    The differences of an input's copies are averaged first: copies of one input are alike, and do
-    not count as so many inputs. The interval is that of Student's t.
+    The differences of an input's copies are averaged first: copies of one input are alike, and
+    count as one input. The interval is that of Student's t.
 
     Returns
     -------

@@ -210,9 +210,10 @@ class Protocol:
     redraw: bool
 
     def of(self, n_rows: int) -> slice:
-        """Return the rows to explain of so many test rows.
+        """Return which test rows to explain, given how many there are.
 
-        Of fewer than the paper's, the last 20 are for the final results, the others for tuning.
+        Where there are fewer than the paper has, the last 20 are for the final results, the
+        others for tuning.
 
         Examples
         --------

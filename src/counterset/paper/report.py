@@ -236,7 +236,7 @@ def _without_dashes(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _run_of(rows: pd.DataFrame, dataset: str, norm: int) -> Any:
-    """Return the run of a dataset and a norm; one without figures if there is none."""
+    """Return the run of a dataset and a norm; its figures are missing if it was not run."""
     found = rows[(rows["dataset"] == dataset) & (rows["norm"] == norm)]
     return found.iloc[0] if len(found) else pd.Series(dtype=float)
 

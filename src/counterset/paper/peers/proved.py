@@ -81,7 +81,7 @@ class Proved:
         self._domain = Box.of(X, schema=schema)
 
     def explain_many(self, X: Matrix | pd.DataFrame) -> Sequence[Any]:
-        """Return a set for each row; an empty one where it is proved that there is none."""
+        """Return a set for each row; it is empty where a solver proves that none exists."""
         rows, _ = self._table.encode(X)
         return [self._table.decode(self._explain(row)) for row in rows]
 
